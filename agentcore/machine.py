@@ -157,10 +157,10 @@ class run_command:  # noqa: N801 - used like a function
                 yield line.decode("utf-8", "replace").rstrip()
             self.code = await process.wait()
         finally:
-            await _end(process)
+            await _terminate(process)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _terminate(process: asyncio.subprocess.Process) -> None:
     """End a process and all of its group, in order if it does not take long."""
     if process.returncode is not None:
         return

@@ -11,10 +11,10 @@ _MOST = 3
 
 def closest_name(name: str, known: Iterable[str]) -> str | None:
     """The known name that is spelled most alike; None: there is none."""
-    return next(iter(_alike(name, known, 1)), None)
+    return next(iter(_find_similar(name, known, 1)), None)
 
 
-def _alike(name: str, known: Iterable[str], most: int) -> list[str]:
+def _find_similar(name: str, known: Iterable[str], most: int) -> list[str]:
     if len(name) > NAME_CHARS:
         return []
     short = [each for each in known if len(each) <= NAME_CHARS]
@@ -31,7 +31,7 @@ def near_names(name: str, known: Collection[str]) -> list[str]:
     if len(name) > NAME_CHARS:
         return []
     lowered = name.lower().replace("-", "_")
-    alike = _alike(lowered, known, _MOST)
+    alike = _find_similar(lowered, known, _MOST)
     # `click` is far from `browser_click` by its letters, and still is what was meant
     holding = [each for each in known if lowered and lowered in each.split("_")]
     return list(dict.fromkeys([*alike, *holding]))[:_MOST]
@@ -40,9 +40,9 @@ def near_names(name: str, known: Collection[str]) -> list[str]:
 def unknown_name(kind: str, name: str, near: list[str]) -> str:
     """The sentence about a name that nobody knows: `there is no tool 'reed'; did you mean 'read'?`."""
     meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"there is no {kind} {shown_name(name)!r}{meant}"
+    return f"there is no {kind} {shorten_name(name)!r}{meant}"
 
 
-def shown_name(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name as errors show it: cut where it is too long for one."""
     return name if len(name) <= NAME_CHARS else f"{name[:NAME_CHARS]}…"

@@ -17,10 +17,10 @@ class _WithoutRich:
     """Asked before all other finders."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        if name == "rich" and _is_begun(sys.modules.get("structlog.dev")):
+        if name == "rich" and _is_importing(sys.modules.get("structlog.dev")):
             raise ModuleNotFoundError("structlog does without rich here", name=name)
 
 
-def _is_begun(dev: ModuleType | None) -> bool:
+def _is_importing(dev: ModuleType | None) -> bool:
     """Whether the import of structlog's part that needs rich, itself and by what it imports, has begun and goes on."""
     return dev is not None and not hasattr(dev, "ConsoleRenderer")

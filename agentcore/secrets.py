@@ -134,14 +134,14 @@ def is_secret_name(name: str, also: frozenset[str] = _NONE) -> bool:
         name: Spelled in any way: `api_key`, `api-key`, `apiKey`, `API_KEY`.
         also: Words of a name that tell of a secret besides, such as `IN_LOG_LINES`.
     """
-    return _looks_secret(name[-_NAME_CHARS:], also)
+    return _matches_secret_name(name[-_NAME_CHARS:], also)
 
 
 @lru_cache(_NAMES_KEPT)
-def _looks_secret(name: str, also: frozenset[str]) -> bool:
+def _matches_secret_name(name: str, also: frozenset[str]) -> bool:
     if name in PLAIN_NAMES:
         return False
-    words = set(_words(name))
+    words = set(_split_words(name))
     if "tokens" in words and not words.isdisjoint(_COUNTS):
         return False  # the size of a model's text
     flat = _SEPARATORS.sub("", name.lower())
@@ -162,31 +162,31 @@ def is_secret_value(name: str, value: Any, also: frozenset[str] = _NONE) -> bool
     if value is None or isinstance(value, bool) or not is_secret_name(name, also):
         return False
     if isinstance(value, int | float):
-        return value != 0 and not _counts(name)
+        return value != 0 and not _is_count(name)
     if isinstance(value, str):
-        return value != "" and not (_measures(name) and _NUMBER_TEXT.fullmatch(value))
+        return value != "" and not (_is_measure(name) and _NUMBER_TEXT.fullmatch(value))
     if isinstance(value, dict):  # tokens: {"input": 12, "output": 7}
         return not all(_is_plain_number(f"{name}_{key}", part) for key, part in value.items())
     return not (isinstance(value, list) and not value)
 
 
 def _is_plain_number(name: str, value: Any) -> bool:
-    return isinstance(value, int | float) and _measures(name)
+    return isinstance(value, int | float) and _is_measure(name)
 
 
 @lru_cache(_NAMES_KEPT)
-def _words(name: str) -> tuple[str, ...]:
+def _split_words(name: str) -> tuple[str, ...]:
     return tuple([word.lower() for word in _WORD.findall(name[-_NAME_CHARS:])])
 
 
-def _measures(name: str) -> bool:
-    words = _words(name)
+def _is_measure(name: str) -> bool:
+    words = _split_words(name)
     return bool(words) and (words[-1] in _MEASURES or words[0] in _BOUNDS)
 
 
-def _counts(name: str) -> bool:
+def _is_count(name: str) -> bool:
     """Whether a number under a secret's name counts something."""
-    return _measures(name) or not _COUNTED.isdisjoint(_words(name))
+    return _is_measure(name) or not _COUNTED.isdisjoint(_split_words(name))
 
 
 def is_secret_variable(name: str, value: str) -> bool:
@@ -203,7 +203,7 @@ class SecretSpan(NamedTuple):
     name: str
 
 
-def secrets_inside(text: str) -> list[SecretSpan]:
+def find_secrets(text: str) -> list[SecretSpan]:
     """The secrets that a text of a configuration has inside: in an address, with or without its scheme, in a header.
 
     A key counts anywhere where its form shows whose it is, such as `ghp_…`. References such as `${secret:NAME}` and
@@ -227,7 +227,7 @@ def _secrets_of_address(text: str) -> list[SecretSpan]:
     found = [
         SecretSpan(*each.span("value"), name)
         for each, name in named
-        if is_secret_name(name, IN_QUERY) and not (_counts(name) and _NUMBER_TEXT.fullmatch(each["value"]))
+        if is_secret_name(name, IN_QUERY) and not (_is_count(name) and _NUMBER_TEXT.fullmatch(each["value"]))
     ]
     if password := _PASSWORD.search(text):
         found.append(SecretSpan(*password.span(password.lastgroup or 0), "password"))
@@ -260,7 +260,7 @@ def spans_of_value(name: str, text: str) -> list[SecretSpan]:
         return _without_references(text, [SecretSpan(scheme.end() if scheme else 0, len(text), name)])
     if _looks_like_json(text):
         return _spans_in_json(text)
-    found = secrets_inside(text)
+    found = find_secrets(text)
     if _SCHEME.fullmatch(text):
         return [span._replace(name=name or span.name) for span in found]
     if not found and is_secret_variable(name, text):
@@ -279,7 +279,7 @@ def spans_of_argument(text: str, before: str = "") -> list[SecretSpan]:
     if option is not None and option["value"]:
         name, start = option["name"], option.start("value")
     elif text.startswith("-"):
-        return secrets_inside(text)
+        return find_secrets(text)
     elif preceding is not None and preceding["value"] is None:
         name = preceding["name"]
     variable = _ASSIGNMENT.fullmatch(text, start)
@@ -354,7 +354,7 @@ def _spans_in_json(text: str) -> list[SecretSpan]:
         places = json.loads(_JSON_SCALAR.sub(numbered, text))
         all_written = list(find_written_secrets(value))
     except (ValueError, RecursionError):
-        return secrets_inside(text)
+        return find_secrets(text)
     found: list[SecretSpan] = []
     for written in all_written:
         place = places
@@ -373,14 +373,14 @@ def _spans_in_json(text: str) -> list[SecretSpan]:
     return found
 
 
-def masked(value: Any) -> Any:
+def mask_named_secrets(value: Any) -> Any:
     """A JSON value, or tuples of such, with whatever stands under a secret's name masked; what is empty stays."""
     if isinstance(value, dict):
-        return {key: MASK if _is_named_secret(key, part) else masked(part) for key, part in value.items()}
+        return {key: MASK if _is_named_secret(key, part) else mask_named_secrets(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [masked(part) for part in value]
+        return [mask_named_secrets(part) for part in value]
     if isinstance(value, tuple):
-        return tuple([masked(part) for part in value])
+        return tuple([mask_named_secrets(part) for part in value])
     return value
 
 
@@ -395,12 +395,12 @@ def masked_json(text: str, limit_chars: int) -> str:
         text: A JSON object.
         limit_chars: Upper bound of the result in code points.
     """
-    if _may_hold_secret(text.lower()):
-        text = json.dumps(masked(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
+    if _may_contain_secret(text.lower()):
+        text = json.dumps(mask_named_secrets(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
     return text if len(text) <= limit_chars else text[: limit_chars - 1] + "…"
 
 
-def _may_hold_secret(lowered: str) -> bool:
+def _may_contain_secret(lowered: str) -> bool:
     """Whether a text without capitals has a piece of any name of the table; most have none, and are not parsed."""
     # one after the other, not in a loop: this runs for each call
     return (
@@ -416,7 +416,7 @@ def _may_hold_secret(lowered: str) -> bool:
     )
 
 
-def keep_masked(values: Iterable[str]) -> Callable[[], None]:
+def register_masked_values(values: Iterable[str]) -> Callable[[], None]:
     """Have values masked wherever `without_known` looks, until what this returns is called.
 
     Each line of a value is masked by itself as well, and so are the spellings in which both may appear in a message:
@@ -445,31 +445,31 @@ def _sort_known() -> None:
     for value in _spelled.keys() - _known.keys():
         del _spelled[value]
     for value in _known.keys() - _spelled.keys():
-        _spelled[value] = _spellings(value)
+        _spelled[value] = _find_spellings(value)
     _longest_first = tuple(sorted(frozenset().union(*_spelled.values()), key=len, reverse=True))
 
 
-def _spellings(value: str) -> frozenset[str]:
+def _find_spellings(value: str) -> frozenset[str]:
     """The forms in which a secret may appear in a text."""
     lines = [line.strip() for line in value.splitlines()[:_KNOWN_LINES]]
-    parts = {value, value.strip(), *(line for line in lines if not line.startswith(_ARMOUR)), *_parts_of(value)}
+    parts = {value, value.strip(), *(line for line in lines if not line.startswith(_ARMOUR)), *_find_parts(value)}
     return frozenset(
         spelling
         for part in parts
         if len(part) >= _KNOWN_CHARS
-        for spelling in _encoded(part)
+        for spelling in _encode_variants(part)
         if len(spelling) >= _KNOWN_CHARS
     )
 
 
-def _parts_of(value: str) -> list[str]:
+def _find_parts(value: str) -> list[str]:
     """The secrets inside of one: the token of `Bearer X`, the password of an address, fields of a JSON key file."""
     text = value.strip()
     found = [text[span.start : span.end] for span in spans_of_value("", text)]
     found += [unquote(part) for part in found]
     fields = [field for part in (text, *found) if "\\" in part for field in _unescaped(part)]
     if _looks_like_json(text):
-        fields += _secrets_of_json(text)
+        fields += _find_json_secrets(text)
     found += fields
     found += [line.strip() for field in fields for line in field.splitlines()[:_KNOWN_LINES]]
     return [part for part in found if not part.startswith(_ARMOUR)]
@@ -483,7 +483,7 @@ def _unescaped(text: str) -> list[str]:
         return []
 
 
-def _secrets_of_json(text: str) -> list[str]:
+def _find_json_secrets(text: str) -> list[str]:
     """The values under names of secrets in a JSON text, at any depth."""
     try:
         return [secret for written in find_written_secrets(json.loads(text)) for secret in written.secrets]
@@ -491,7 +491,7 @@ def _secrets_of_json(text: str) -> list[str]:
         return []
 
 
-def _encoded(text: str) -> Iterator[str]:
+def _encode_variants(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "surrogatepass")
     yield text
     # of text and of bytes, as Python's own messages quote them; the quotes depend on what is inside
@@ -516,7 +516,7 @@ def _encoded(text: str) -> Iterator[str]:
             yield encode(bytes(before) + data).decode()[start:end]
 
 
-def without_known(text: str) -> str:
+def mask_known_secrets(text: str) -> str:
     """A text with a mask in place of each secret that is in use now."""
     for value in _longest_first:
         if value in text:
@@ -527,10 +527,10 @@ def without_known(text: str) -> str:
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
 
-def without_secrets_inside(address: str) -> str:
+def mask_address(address: str) -> str:
     """An address with a mask in place of its user and password, and of keys in its query."""
     shown, at = [], 0
-    for span in secrets_inside(address):
+    for span in find_secrets(address):
         shown += [address[at : span.start], MASK]
         at = span.end
     return _USERINFO.sub(f"{MASK}@", "".join([*shown, address[at:]]), count=1)
@@ -551,10 +551,10 @@ def holds_secret(text: str, before: str = "") -> bool:
     Args:
         before: As for `is_secret_argument`.
     """
-    return without_known(text) != text or is_secret_argument(text, before)
+    return mask_known_secrets(text) != text or is_secret_argument(text, before)
 
 
-def without_known_inside(value: Any) -> Any:
+def mask_known_secrets_inside(value: Any) -> Any:
     """A value with a mask in place of each secret that is in use now, at any depth and in the keys of mappings.
 
     Another object that would show a secret, such as an exception, is replaced by its masked description.
@@ -562,26 +562,26 @@ def without_known_inside(value: Any) -> Any:
     if not _longest_first or isinstance(value, int | float | NoneType):
         return value
     if isinstance(value, str):
-        return without_known(value)
+        return mask_known_secrets(value)
     if isinstance(value, dict):
-        return {without_known_inside(key): without_known_inside(part) for key, part in value.items()}
+        return {mask_known_secrets_inside(key): mask_known_secrets_inside(part) for key, part in value.items()}
     for kind in (list, tuple, frozenset, set):
         if isinstance(value, kind):  # not the value's own class: named tuples are made otherwise
-            return kind([without_known_inside(part) for part in value])
-    return _without_known_described(value)
+            return kind([mask_known_secrets_inside(part) for part in value])
+    return _mask_description(value)
 
 
-def _without_known_described(value: Any) -> Any:
+def _mask_description(value: Any) -> Any:
     """Bytes without secrets; an object of another class, or its masked description where that would show a secret."""
     if isinstance(value, bytes | bytearray):
-        return without_known(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        return mask_known_secrets(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     for describe in (_as_json, repr):
         try:
             shown = describe(value)
         except Exception:  # noqa: BLE001 - a foreign class may raise whatever it likes, and a log line has to be written
             return f"<{type(value).__name__}>"
-        if without_known(shown) != shown:
-            return without_known(shown)
+        if mask_known_secrets(shown) != shown:
+            return mask_known_secrets(shown)
     return value
 
 
@@ -594,8 +594,8 @@ def mask_line(line: MutableMapping[str, Any]) -> None:
     for key, value in line.items():
         if key == "exc_info" or isinstance(value, int | float | NoneType):
             continue  # an exception in hand is written, and masked, as a traceback
-        known = without_known_inside(value)
-        line[key] = known if isinstance(known, str) else masked(known)
+        known = mask_known_secrets_inside(value)
+        line[key] = known if isinstance(known, str) else mask_named_secrets(known)
     if line.keys() <= _harmless:
         return
     for key in line:

@@ -22,7 +22,7 @@ def decode_at(text: str, start: int) -> tuple[Any, int]:
     return with_valid_text(value), end
 
 
-def decode(text: str) -> Any:
+def decode_json(text: str) -> Any:
     """The JSON value that a whole text means.
 
     Raises:
@@ -47,7 +47,7 @@ def _too_deep() -> ValueError:
     return ValueError(f"objects and lists are nested more than {ARGUMENTS_DEPTH} deep")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"the number {text[:40]} is out of range")
@@ -58,4 +58,4 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_float=_parse_finite, parse_constant=_no_constant)

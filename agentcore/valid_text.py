@@ -34,7 +34,7 @@ def with_valid_text(value: Any) -> Any:
     return value
 
 
-class TextPieces:
+class TextChunks:
     """Makes a text valid that comes in pieces: a pair that was cut through is put together again."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class TextPieces:
             text, self._held = text[:-1], text[-1]
         return valid_text(text)
 
-    def rest(self) -> str:
+    def flush(self) -> str:
         """What is left when the text has ended."""
         held, self._held = self._held, ""
         return valid_text(held)

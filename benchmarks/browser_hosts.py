@@ -75,10 +75,10 @@ async def driving_host(folder: Path, program: str) -> AsyncIterator[Call]:
     """A host with both modules; gives a way to call tools: `await call("browser_click", "session", selector="a")`."""
     (folder / "workspace").mkdir(parents=True, exist_ok=True)
     app = {"modules": ["browser", "chrome"], "workspace": {"roots": ["workspace"]}, "config": settings(program)}
-    async with open_host(folder, app=app) as host:
+    async with open_host(folder, app=app) as core:
 
         async def call(tool: str, session_id: str = "bench", **arguments: Any) -> Any:
-            outcome = await host.call(CallRequest(tool, arguments, Principal("cli"), session_id=session_id))
+            outcome = await core.run_call(CallRequest(tool, arguments, Principal("cli"), session_id=session_id))
             assert outcome.ok, outcome.error
             return outcome.result
 

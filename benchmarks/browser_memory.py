@@ -58,7 +58,7 @@ async def _ours(folder: Path, program: str, url: str) -> tuple[list[float], int]
 
 
 async def _raw(program: str, url: str) -> list[float]:
-    from agentcore_chrome.browser.system_processes import memory_of
+    from agentcore_chrome.browser.system_processes import measure_memory
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
@@ -68,7 +68,7 @@ async def _raw(program: str, url: str) -> list[float]:
         async def memory() -> float:
             await asyncio.sleep(_SETTLE_SECONDS)
             told = await line.send("SystemInfo.getProcessInfo")
-            return memory_of(process["id"] for process in told["processInfo"]) / _MIB
+            return measure_memory(process["id"] for process in told["processInfo"]) / _MIB
 
         async def open_page(context: Any) -> None:
             await (await context.new_page()).goto(url)

@@ -131,12 +131,12 @@ async def _host_call_ms(folder: Path, count: int) -> float:
         (folder / "modules" / f"{name}.py").write_text(NOOP.format(name=f"{name}_call"))
     principal = Principal("cli")
     times = []
-    async with open_host(folder, app={"modules": names}) as host:
+    async with open_host(folder, app={"modules": names}) as core:
         tool = f"{names[-1]}_call"
         for turn in range(23):
             began = time.perf_counter()
             for _ in range(200):
-                outcome = await host.call(CallRequest(tool, {"text": "x"}, principal))
+                outcome = await core.run_call(CallRequest(tool, {"text": "x"}, principal))
             if turn >= 3:
                 times.append((time.perf_counter() - began) * 1000 / 200)
             assert outcome.ok, outcome.error

@@ -54,22 +54,22 @@ async def with_readers(folder: Path) -> AsyncIterator[tuple[Any, Any]]:
     from agentcore.server.app import create_app
 
     folder.mkdir()
-    async with open_host(folder, {"server": {"port": 0}}) as host:
-        app = create_app(host)
+    async with open_host(folder, {"server": {"port": 0}}) as core:
+        app = create_app(core)
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         port = runner.addresses[0][1]
-        token = host.state.token.get_secret_value()
+        token = core.state.token.get_secret_value()
         reader = await asyncio.create_subprocess_exec(
             sys.executable, "-c", _READER, str(port), token, str(READERS), stdin=asyncio.subprocess.DEVNULL
         )
         try:
             streams = app.dispatcher.parts.events
             async with asyncio.timeout(60):
-                while streams.readers < READERS:
+                while streams.reader_count < READERS:
                     await asyncio.sleep(0.05)
-            yield host, streams
+            yield core, streams
         finally:
             reader.kill()
             await reader.wait()
@@ -94,10 +94,10 @@ async def _rounds(host: Any, streams: Any) -> tuple[float, float]:
         await publish(host, streams)
         times[0].append((time.perf_counter() - began) * 1000)
         if not written:
-            event = host.events.since(host.events.last_id.rpartition("-")[0] + "-0")
-            from agentcore.server.http.raw_stream import chunk, frame
+            event = host.events.events_since(host.events.last_id.rpartition("-")[0] + "-0")
+            from agentcore.server.http.raw_stream import encode_chunk, encode_event
 
-            written.append(chunk(frame(event[-1].type, event[-1].encoded(), event[-1].id)))
+            written.append(encode_chunk(encode_event(event[-1].type, event[-1].encode(), event[-1].id)))
         await asyncio.sleep(0.02)  # let the readers take it
         began = time.perf_counter()
         for transport in transports:

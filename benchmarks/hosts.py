@@ -17,8 +17,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Host
-from agentcore.supervision.descendants import below
+from agentcore.core import CallRequest, Core
+from agentcore.supervision.descendants import list_descendants
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
 from benchmarks.measure import Row
@@ -112,8 +112,8 @@ async def _calls(folder: Path) -> list[Row]:
     for name in ("here", "there"):
         (folder / "modules" / f"{name}.py").write_text(NOOP.format(name=f"{name}_call"))
     app = {"modules": ["here", "there"], "hosts": {"bench": {"kind": "process", "modules": ["there"]}}}
-    async with open_host(folder, app) as host, _echo(folder) as echo:
-        works = [_calling(host, "there_call"), _calling(host, "here_call"), echo]
+    async with open_host(folder, app) as core, _echo(folder) as echo:
+        works = [_calling(core, "there_call"), _calling(core, "here_call"), echo]
         costs = await _in_turn(works, _tree_cpu_ms)
         times = await _in_turn(works, lambda: time.perf_counter() * 1000)
         what = "no-op call in a process of its own, on top of one in the server, against a bare echo"
@@ -125,9 +125,9 @@ async def _calls(folder: Path) -> list[Row]:
     ]
 
 
-def _calling(host: Host, tool: str) -> Work:
+def _calling(core: Core, tool: str) -> Work:
     async def call() -> None:
-        outcome = await host.call(CallRequest(tool, dict(_ARGUMENTS), Principal("cli")))
+        outcome = await core.run_call(CallRequest(tool, dict(_ARGUMENTS), Principal("cli")))
         assert outcome.ok, outcome.error
 
     return call
@@ -155,7 +155,7 @@ def _on_top(what: str, costs: list[list[float]], target: float | None) -> Row:
 
 
 def _tree_cpu_ms() -> float:
-    return sum(map(servers.cpu_ms, (os.getpid(), *below(os.getpid()))))
+    return sum(map(servers.cpu_ms, (os.getpid(), *list_descendants(os.getpid()))))
 
 
 # -- the process -------------------------------------------------------------------------------------------------
@@ -175,17 +175,17 @@ async def _process(folder: Path) -> list[Row]:
     starts: list[float] = []
     together: list[float] = []
     imports: list[float] = []
-    async with open_host(folder, app) as host:
+    async with open_host(folder, app) as core:
         for _ in range(_STARTS):
             imports.append(await asyncio.to_thread(_import_ms))
-            await host.modules.disable("one")
-            await host.modules.disable("two")
+            await core.modules.disable("one")
+            await core.modules.disable("two")
             began = time.perf_counter()
-            await host.modules.enable("one")
+            await core.modules.enable("one")
             starts.append((time.perf_counter() - began) * 1000)
-            await host.modules.disable("one")
+            await core.modules.disable("one")
             began = time.perf_counter()
-            await host.modules.start(names)
+            await core.modules.start(names)
             together.append((time.perf_counter() - began) * 1000)
             memory.append(await asyncio.to_thread(_memory_mib))
     ours, bare = (statistics.median(each) for each in zip(*memory, strict=True))
@@ -218,7 +218,7 @@ def _memory_mib() -> tuple[float, float]:
     ) as bare:
         assert bare.stdout is not None
         bare.stdout.readline()
-        hosts = [pid for pid in below(os.getpid()) if b"agentcore.hosts.worker" in _command(pid)]
+        hosts = [pid for pid in list_descendants(os.getpid()) if b"agentcore.hosts.worker" in _command(pid)]
         found = servers.pss_mib(hosts[0]), servers.pss_mib(bare.pid)
         bare.kill()
     return found

@@ -97,18 +97,18 @@ async def _inside(folder: Path) -> list[Row]:
     (folder / "server.py").write_text(_SERVER)
     block = {"command": sys.executable, "args": [str(folder / "server.py")], "agentcore": {"sandbox": "off"}}
     app = {"modules": ["noop", "flood", "fs_tools", "mcp_much"], "mcpServers": {"much": block}}
-    async with open_host(folder, app) as host:
-        while "much_blocks" not in host.registry.tools:
+    async with open_host(folder, app) as core:
+        while "much_blocks" not in core.registry.tools:
             await asyncio.sleep(0.01)
-        root = host.workspace.roots[0]
+        root = core.workspace.roots[0]
         Path(root, "large.txt").write_text("a" * (16 * _MIB))
         Path(root, "small.txt").write_text("a")
 
         def call(tool: str, **arguments: Any) -> Callable[[], Awaitable[object]]:
-            return lambda: host.call(CallRequest(tool, dict(arguments), Principal("cli")))
+            return lambda: core.run_call(CallRequest(tool, dict(arguments), Principal("cli")))
 
         async def noop() -> None:
-            outcome = await host.call(CallRequest("noop_call", {"text": "x"}, Principal("cli")))
+            outcome = await core.run_call(CallRequest("noop_call", {"text": "x"}, Principal("cli")))
             assert outcome.ok, outcome.error
 
         swap = [{"old": "a", "new": "b", "all": True}]

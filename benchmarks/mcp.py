@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from agentcore.supervision.descendants import below
+from agentcore.supervision.descendants import list_descendants
 from benchmarks import servers
 from benchmarks.calls import BODY, NOOP
 from benchmarks.http_client import Connection, request_bytes
@@ -197,16 +197,16 @@ async def _mounted(folder: Path) -> Row:
     app = {"modules": ["mcp_noop"], "mcpServers": {"noop": {**block, "agentcore": {"sandbox": "off"}}}}
     arguments = {"text": _ARGUMENTS["text"], "number": 7}
     async with (
-        open_host(folder, app) as host,
+        open_host(folder, app) as core,
         stdio_client(StdioServerParameters(**block)) as streams,
         ClientSession(*streams) as client,
     ):
         await client.initialize()
-        while "noop_noop" not in host.registry.tools:
+        while "noop_noop" not in core.registry.tools:
             await asyncio.sleep(0.01)
 
         async def mounted() -> None:
-            outcome = await host.call(CallRequest("noop_noop", dict(arguments), Principal("cli")))
+            outcome = await core.run_call(CallRequest("noop_noop", dict(arguments), Principal("cli")))
             assert outcome.ok, outcome.error
 
         async def bare() -> None:
@@ -231,7 +231,7 @@ async def _in_turn(subject: AsyncCall, floor: AsyncCall) -> Costs:
 
 
 def _tree_cpu_ms() -> float:
-    return sum(map(servers.cpu_ms, (os.getpid(), *below(os.getpid()))))
+    return sum(map(servers.cpu_ms, (os.getpid(), *list_descendants(os.getpid()))))
 
 
 def _row(what: str, pid: int, subject: Call, floor: Call, target: float = 2) -> Row:

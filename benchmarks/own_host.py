@@ -9,24 +9,24 @@ from typing import Any
 
 from agentcore.api.context import Principal
 from agentcore.config.workspace import prepare_roots
-from agentcore.core import CallRequest, Host, load_config
-from agentcore.hosts import places_of
+from agentcore.core import CallRequest, Core, load_config
+from agentcore.hosts import make_hosts
 from agentcore.server.logging.setup import configure_logging
 from agentcore.store.state import StateDir
 
 
 @asynccontextmanager
-async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Host]:
+async def open_host(folder: Path, app: dict[str, Any]) -> AsyncIterator[Core]:
     """Run a host whose app.json lies in a folder, with its state beside that, and its log going nowhere."""
     configure_logging(Path(os.devnull).open("w"))  # noqa: SIM115 - for as long as the process lives
     (folder / "app.json").write_text(json.dumps(app))
     environ = {"AGENTCORE_STATE_DIR": str(folder.parent / f"{folder.name}-state")}
     config = load_config(folder / "app.json", environ)
     with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
-        async with Host.open(config, state, places=places_of(config)) as host:
-            for change in host.policy_changes.waiting:  # what a mounted server offers, seen and accepted
-                await host.policy_changes.decide(change.change_id, approved=True, by="benchmark")
-            yield host
+        async with Core.open(config, state, places=make_hosts(config)) as core:
+            for change in core.policy_changes.waiting:  # what a mounted server offers, seen and accepted
+                await core.policy_changes.decide_change(change.change_id, approved=True, by="benchmark")
+            yield core
 
 
 @asynccontextmanager
@@ -36,10 +36,10 @@ async def calling(
     """A host with one module over the folder's `workspace`; gives a way to call its tools: `await call("glob", …)`."""
     (folder / "workspace").mkdir(parents=True, exist_ok=True)
     app = {"modules": [module], "config": {module: dict(settings or {})}, "workspace": {"roots": ["workspace"]}}
-    async with open_host(folder, app) as host:
+    async with open_host(folder, app) as core:
 
         async def call(tool: str, **arguments: Any) -> Any:
-            outcome = await host.call(CallRequest(tool, arguments, Principal("cli")))
+            outcome = await core.run_call(CallRequest(tool, arguments, Principal("cli")))
             assert outcome.ok, outcome.error
             return outcome.result
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.async_api import CDPSession, Page, async_playwright
 
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.store.chat.rows import NewMessage
 from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
@@ -73,13 +73,13 @@ async def _measure(folder: Path, chromium: str) -> list[Row]:
     (folder / "modules").mkdir(parents=True)
     (folder / "modules" / "writer.py").write_text(_WRITER)
     app = {"modules": ["writer"], "server": {"port": 0}, "approvals": {"mode": "allow"}}
-    async with open_host(folder, app) as host, served(host) as address, async_playwright() as playwright:
+    async with open_host(folder, app) as core, served(core) as address, async_playwright() as playwright:
         for session_id in (_LONG, _OTHER):
-            await _write_chat(host, session_id)
+            await _write_chat(core, session_id)
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
         page.set_default_timeout(_WAIT_MS)
-        await page.goto(f"{address}/#code={host.store.page_sessions.create_code()}")
+        await page.goto(f"{address}/#code={core.store.page_sessions.create_code()}")
         await page.evaluate("location.hash = '#/chats'")
         # once, for a search of the driver's goes through all elements, and would be in the figures
         await page.locator("ac-chat-conversation").evaluate("(element) => { window.conversation = element; }")
@@ -93,11 +93,13 @@ async def _measure(folder: Path, chromium: str) -> list[Row]:
     return rows
 
 
-async def _write_chat(host: Host, session_id: str) -> None:
+async def _write_chat(core: Core, session_id: str) -> None:
     """A chat of many messages, a person's and a model's by turns, as the model library stores them."""
-    await host.store.chats.create(session_id, owner="page", user_id="", agent_id="default", model="")
+    await core.store.chats.get_or_create(session_id, owner="page", user_id="", agent_id="default", model="")
     made = [_message(number) for number in range(_MESSAGES)]
-    await host.store.chats.append(session_id, [NewMessage(json.dumps([message]), "said", "") for message in made])
+    await core.store.chats.append_messages(
+        session_id, [NewMessage(json.dumps([message]), "said", "") for message in made]
+    )
 
 
 def _message(number: int) -> dict[str, object]:

@@ -137,7 +137,7 @@ async def host(folder: Path) -> AsyncIterator[Round]:
             for what, opened, tool in running:
 
                 async def call(opened: Any = opened, tool: str = tool) -> None:
-                    outcome = await opened.call(CallRequest(tool, {"text": "x"}, person))
+                    outcome = await opened.run_call(CallRequest(tool, {"text": "x"}, person))
                     assert outcome.ok, outcome.error
 
                 costs[what] = await _cpu_of(call, 500)

@@ -267,11 +267,11 @@ async def _time(name: str, url: str, ours: Call, theirs: _Server) -> Row:
 async def _contents(name: str, url: str, program: str) -> list[Row]:
     """Characters and references, in a page that both number."""
     from agentcore_chrome.tab.page_tree import read_page
-    from agentcore_chrome.tab.refs import Refs, teach
+    from agentcore_chrome.tab.refs import Refs, register_selector_engine
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        await teach(playwright)
+        await register_selector_engine(playwright)
         browser = await playwright.chromium.launch(executable_path=program)
         page = await browser.new_page(viewport={"width": 1280, "height": 720})
         await page.goto(url, wait_until="networkidle")
@@ -302,7 +302,7 @@ async def _missing(page: "Page", refs: "Refs", ours: list[str], theirs: list[str
         if await located.count():  # an editor may have drawn itself anew
             await located.evaluate("element => { theirs.add(element); }")
     for ref in ours[: 2 * _COMPARED]:  # theirs are in the same order, and no fewer for the same part of the page
-        found = await refs.find(page, ref)
+        found = await refs.find_element(page, ref)
         if found is not None:
             await found.evaluate("element => { ours.add(element); }")
     acted, missing = await page.evaluate(_MISSING)

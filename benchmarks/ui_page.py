@@ -13,7 +13,7 @@ from aiohttp import web
 from playwright.async_api import Browser, async_playwright
 
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Host
+from agentcore.core import CallRequest, Core
 from agentcore.core.approvals.queue import Verdict
 from benchmarks.browser_hosts import find_browser
 from benchmarks.measure import Row
@@ -49,16 +49,16 @@ def run() -> list[Row]:
 async def _measure(folder: Path, chromium: str) -> list[Row]:
     folder.mkdir()
     app = {"modules": ["ui_page"], "server": {"port": 0}}
-    async with open_host(folder, app) as host, served(host) as address, async_playwright() as playwright:
+    async with open_host(folder, app) as core, served(core) as address, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         bare = await _BareSocket.open(browser)
-        await _open_page(browser, host, address)
+        await _open_page(browser, core, address)
         ours, floor = [], []
         for _ in range(_ROUNDS + _WARM_UP):
-            ours.append(await evaluate(host))
+            ours.append(await evaluate(core))
             floor.append(await bare.evaluate())
-        await _open_page(browser, host, address, _WITHOUT_SOCKETS)
-        polled = [await evaluate(host) for _ in range(_ROUNDS // 4)]
+        await _open_page(browser, core, address, _WITHOUT_SOCKETS)
+        polled = [await evaluate(core) for _ in range(_ROUNDS // 4)]
         await browser.close()
         await bare.close()
     socket, round_trip = statistics.median(ours[_WARM_UP:]), statistics.median(floor[_WARM_UP:])
@@ -69,7 +69,7 @@ async def _measure(folder: Path, chromium: str) -> list[Row]:
 
 
 @asynccontextmanager
-async def page_in_browser(folder: Path) -> AsyncIterator[Host]:
+async def page_in_browser(folder: Path) -> AsyncIterator[Core]:
     """A host whose page is open in a browser, ready for commands.
 
     Raises:
@@ -80,56 +80,58 @@ async def page_in_browser(folder: Path) -> AsyncIterator[Host]:
         raise RuntimeError("no Chromium here")
     folder.mkdir()
     app = {"modules": ["ui_page"], "server": {"port": 0}}
-    async with open_host(folder, app) as host, served(host) as address, async_playwright() as playwright:
+    async with open_host(folder, app) as core, served(core) as address, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        await _open_page(browser, host, address)
-        yield host
+        await _open_page(browser, core, address)
+        yield core
         await browser.close()
 
 
 @asynccontextmanager
-async def served(host: Host) -> AsyncIterator[str]:
+async def served(core: Core) -> AsyncIterator[str]:
     """The server of a host, on a port of its own; gives its address."""
     from agentcore.server.app import create_app
 
-    runner = web.AppRunner(create_app(host))
+    runner = web.AppRunner(create_app(core))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     await runner.cleanup()
 
 
-async def _open_page(browser: Browser, host: Host, address: str, script: str = "") -> None:
+async def _open_page(browser: Browser, core: Core, address: str, script: str = "") -> None:
     """Open the page in a context of its own and wait until it can be given commands: then it is the active one."""
     context = await browser.new_context()
     page = await context.new_page()
     if script:
         await page.add_init_script(script)
-    await page.goto(f"{address}/#code={host.store.page_sessions.create_code()}")
+    await page.goto(f"{address}/#code={core.store.page_sessions.create_code()}")
     await page.evaluate("window.isBench = true")
     async with asyncio.timeout(60):
-        while not await _is_ready(host, polls=bool(script)):
+        while not await _is_ready(core, polls=bool(script)):
             await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
             await asyncio.sleep(0.1)
 
 
-async def _is_ready(host: Host, *, polls: bool) -> bool:
+async def _is_ready(core: Core, *, polls: bool) -> bool:
     way = "window.WebSocket.toString().includes('onclose')" if polls else "true"
     script = f"window.isBench === true && {way}"
-    outcome = await host.call(CallRequest("ui_page_eval_js", {"script": script}, Principal("cli")))
+    outcome = await core.run_call(CallRequest("ui_page_eval_js", {"script": script}, Principal("cli")))
     return outcome.result is not None and outcome.result.data["value"] is True
 
 
-async def evaluate(host: Host) -> float:
+async def evaluate(core: Core) -> float:
     """Milliseconds from a person's word, as it comes to the queue, to the result."""
     request = CallRequest("ui_page_eval_js", {"script": "1+1"}, _MODEL, "bench", waits_for_approval=True)
-    call = asyncio.create_task(host.call(request))
-    while not host.approvals.waiting:
+    call = asyncio.create_task(core.run_call(request))
+    while not core.approvals.waiting:
         await asyncio.sleep(0)
-    (waiting,) = host.approvals.waiting
+    (waiting,) = core.approvals.waiting
     await asyncio.sleep(_PAUSE_S)
     began = time.perf_counter()
-    deciding = asyncio.create_task(host.approvals.decide(waiting.call_id, Verdict(approved=True, by="approver:bench")))
+    deciding = asyncio.create_task(
+        core.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="approver:bench"))
+    )
     outcome = await call
     took = (time.perf_counter() - began) * 1000
     await deciding

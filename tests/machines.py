@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentcore.api import CallPreview, Module, ResourceUse, Text, ToolContext, ToolResult, tool
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.modules import HostFacts, ModuleRecord
-from agentcore.core.modules.places import Place, PlaceReport
-from agentcore.core.modules.tool_registry import prepare
+from agentcore.core.modules.places import HostReport, ModuleHost
+from agentcore.core.modules.tool_registry import compile_tool
 from agentcore.store.state import STATE_DIR_VARIABLE
 from agentcore.testing.hosting import HostPlan, running_host
 from agentcore.testing.serving import ServerClient
@@ -69,8 +69,8 @@ class Joined:
         name: Its name.
     """
 
-    def __init__(self, host: Host, name: str, records: Sequence[ModuleRecord]) -> None:
-        self._host, self.name, self._records = host, name, records
+    def __init__(self, core: Core, name: str, records: Sequence[ModuleRecord]) -> None:
+        self._host, self.name, self._records = core, name, records
 
     def come(self) -> None:
         """It is connected."""
@@ -101,14 +101,14 @@ class Joined:
 
 
 @asynccontextmanager
-async def joined(host: Host, name: str, folder: Path, *modules: Module) -> AsyncIterator[Joined]:
+async def joined(core: Core, name: str, folder: Path, *modules: Module) -> AsyncIterator[Joined]:
     """Have modules run as those of a host on another machine."""
     place = folder / f"machine-{name}"
     place.mkdir(exist_ok=True)
     async with running_host(HostPlan(modules or (Machine(name),)), place) as other:
         records = [_as_hosted(record, name) for record in other.host.modules.records.values()]
-        machine = Joined(host, name, records)
-        host.registry.facts[name] = HostFacts("Linux x86_64", (f"/home/{name}",))
+        machine = Joined(core, name, records)
+        core.registry.facts[name] = HostFacts("Linux x86_64", (f"/home/{name}",))
         machine.come()
         yield machine
 
@@ -125,7 +125,7 @@ def _as_hosted(theirs: ModuleRecord, host: str) -> ModuleRecord:
         executes_async=theirs.executes_async,
         runtime=theirs.runtime,
     )
-    record.tools = [prepare(each.definition, record) for each in theirs.tools]
+    record.tools = [compile_tool(each.definition, record) for each in theirs.tools]
     return record
 
 
@@ -151,24 +151,24 @@ async def agentcore(client: ServerClient, *arguments: str) -> tuple[int, str, st
 class Machines:
     """Places of a host that are other machines, as far as the list of hosts needs them."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, core: Core) -> None:
+        self._host = core
 
-    def of(self, name: str) -> None:
+    def find_module_host(self, name: str) -> None:
         """Where one of the server's own modules runs: in the server."""
 
-    def all(self) -> list[Place]:
+    def list_hosts(self) -> list[ModuleHost]:
         """Those in which the server's own modules run."""
         return []
 
-    def reports(self) -> list[PlaceReport]:
+    def describe_hosts(self) -> list[HostReport]:
         """What is known of all of them."""
         registry = self._host.registry
         names = {record.host for record in registry.hosted.values()} | set(registry.absent)
         return [
-            PlaceReport(name, "remote", (), "running" if registry.is_connected(name) else "away")
+            HostReport(name, "remote", (), "running" if registry.is_connected(name) else "away")
             for name in sorted(names)
         ]
 
-    async def rest(self, name: str) -> None:
+    async def release_module_host(self, name: str) -> None:
         """Nothing."""

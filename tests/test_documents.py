@@ -108,7 +108,7 @@ def test_local_modules_of_the_tutorial_are_called(dice):
 async def test_prompt_of_the_tutorial_completes_its_argument(dice, agentcore_host):
     project, _ = dice
     host = await agentcore_host([runpy.run_path(str(project / "modules" / "diary.py"))["Diary"]()])
-    found = await host.host.complete(host.host.registry.tools["diary_sum_up"], "day", "t", {})
+    found = await host.host.complete_argument(host.host.registry.tools["diary_sum_up"], "day", "t", {})
     assert found.values == ("tuesday",)
 
 

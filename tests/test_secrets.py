@@ -21,7 +21,7 @@ from agentcore.api import Module, tool
 from agentcore.chat.settings import AgentConfig, ModelConfig
 from agentcore.config.loading import AppConfig, load_config
 from agentcore.core.settings.change import SettingChange, plan_changes
-from agentcore.core.settings.display import diff_of, shown
+from agentcore.core.settings.display import diff_of, redact_settings
 from agentcore.core.settings.document import SettingsSubject
 from agentcore.secrets import (
     IN_ENVIRONMENT,
@@ -32,10 +32,10 @@ from agentcore.secrets import (
     SECRET_PARTS,
     is_secret_name,
     is_secret_variable,
-    keep_masked,
-    masked,
+    mask_known_secrets,
+    mask_named_secrets,
     masked_json,
-    without_known,
+    register_masked_values,
 )
 from agentcore.server.logging.json_lines import LineWriter, line_logger
 
@@ -83,7 +83,7 @@ async def in_record(_folder: Path, make_host: Any) -> str:
     host = running.host
     await running.call("keep", values={"deeper": [VALUES]})
     await host.store.record.flush()
-    return "".join([entry.row.arguments for entry in await host.store.record.page()])
+    return "".join([entry.row.arguments for entry in await host.store.record.read_page()])
 
 
 async def in_log(_folder: Path, _make_host: Any) -> str:
@@ -96,21 +96,21 @@ async def in_log(_folder: Path, _make_host: Any) -> str:
 async def in_settings(folder: Path, _make_host: Any) -> str:
     """Settings as the server shows them, and the diff of a change."""
     (folder / "app.json").write_text(json.dumps({"models": {"fast": VALUES}}))
-    before = SettingsSubject.of_app(load_config(folder / "app.json", {})).read()
+    before = SettingsSubject.of_app(load_config(folder / "app.json", {})).read_document()
     after = plan_changes(before, [SettingChange(("models", "slow"), VALUES)]).after
-    return json.dumps(shown(before).values) + "".join(text for _, text in diff_of(before, after))
+    return json.dumps(redact_settings(before).values) + "".join(text for _, text in diff_of(before, after))
 
 
 async def in_diff(folder: Path, _make_host: Any) -> str:
     """The diff of a file with settings of a module that nobody knows here."""
-    before = SettingsSubject.of_app(load_config(folder / "app.json", {})).read()
+    before = SettingsSubject.of_app(load_config(folder / "app.json", {})).read_document()
     (folder / "app.json").write_text(json.dumps({"config": {"unknown": {"a": VALUES}}}, indent=2))
-    after = SettingsSubject.of_app(load_config(folder / "app.json", {})).read()
+    after = SettingsSubject.of_app(load_config(folder / "app.json", {})).read_document()
     return "".join(text for _, text in diff_of(before, after))
 
 
 async def in_environment(_folder: Path, _make_host: Any) -> str:
-    script = "import ctypes; from agentcore.core.process_privacy import keep_secrets as keep; keep(); "
+    script = "import ctypes; from agentcore.core.process_privacy import hide_secrets; hide_secrets(); "
     script += "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0); "  # or an ordinary user could not read it
     script += "print(open('/proc/self/environ').read())"
     environ = {"PATH": os.environ["PATH"], **VALUES}
@@ -175,7 +175,7 @@ KINDS = st.sampled_from(("token", "cookie", "password", "secret", "credential"))
 
 @given(MEASURED, KINDS, st.integers(min_value=1) | st.floats(min_value=0.001, allow_infinity=False) | st.booleans())
 def test_no_number_that_counts_something_is_hidden(name: str, kind: str, number: float) -> None:
-    shown = masked({"a": [{name.format(kind): number}]})
+    shown = mask_named_secrets({"a": [{name.format(kind): number}]})
     assert shown == {"a": [{name.format(kind): number}]}
 
 
@@ -184,14 +184,14 @@ def test_no_number_that_counts_something_is_hidden(name: str, kind: str, number:
     st.text(min_size=1).filter(lambda text: not text.isdigit()) | st.lists(st.integers(), min_size=1),
 )
 def test_no_text_and_no_list_under_a_secrets_name_is_shown(name: str, value: Any) -> None:
-    hidden = masked({"a": {name: value, "b": [{name: {"c": value}}]}})
+    hidden = mask_named_secrets({"a": {name: value, "b": [{name: {"c": value}}]}})
     assert hidden == {"a": {name: MASK, "b": [{name: MASK}]}}
 
 
 @given(st.sampled_from(PRIVATE), st.integers(1))
 def test_no_digits_that_somebody_keeps_to_themselves_are_shown(name: str, digits: int) -> None:
-    assert masked({name: digits, f"{name}s": [digits]})[name] == MASK
-    assert masked({name: str(digits)})[name] == MASK
+    assert mask_named_secrets({name: digits, f"{name}s": [digits]})[name] == MASK
+    assert mask_named_secrets({name: str(digits)})[name] == MASK
 
 
 def test_no_number_that_our_own_settings_know_is_hidden() -> None:
@@ -204,7 +204,7 @@ def test_no_number_that_our_own_settings_know_is_hidden() -> None:
     schemas = [each for model in models for each in _with_definitions(model.model_json_schema())]
     names = {name for schema in schemas for name in numbers(schema)}
     assert {"max_tokens", "context_tokens", "port", "stop_grace"} <= names
-    assert [name for name in names if masked({name: 5}) != {name: 5}] == []
+    assert [name for name in names if mask_named_secrets({name: 5}) != {name: 5}] == []
 
 
 def _with_definitions(schema: Any) -> list[Any]:
@@ -255,7 +255,11 @@ def test_quick_look_agrees_with_the_table(name: str) -> None:
 
 
 def test_what_is_empty_is_not_masked() -> None:
-    assert masked({"password": "", "token": None, "cookies": []}) == {"password": "", "token": None, "cookies": []}
+    assert mask_named_secrets({"password": "", "token": None, "cookies": []}) == {
+        "password": "",
+        "token": None,
+        "cookies": [],
+    }
 
 
 def test_text_that_is_too_long_is_cut_after_it_was_masked() -> None:
@@ -293,9 +297,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_each_spelling_of_a_secret_in_use_is_masked_and_other_text_stays(spelling: str) -> None:
     said = f"before {SPELLINGS[spelling](TWO_LINES)} after"
-    assert without_known(said) == said
-    forget = keep_masked([TWO_LINES])
-    shown = without_known(said)
+    assert mask_known_secrets(said) == said
+    forget = register_masked_values([TWO_LINES])
+    shown = mask_known_secrets(said)
     forget()
     assert MASK in shown
     assert shown.startswith("before ")
@@ -303,13 +307,13 @@ def test_each_spelling_of_a_secret_in_use_is_masked_and_other_text_stays(spellin
     # of base64, at most the characters at its ends that hold bits of others
     pieces = ("line", "quoted", "s+1", "s%2B1", "s%2b1", base64.b64encode(TWO_LINES.encode()).decode()[4:16])
     assert not [piece for piece in pieces if piece in shown.replace("Illegal header value", "")]
-    assert without_known(said) == said
+    assert mask_known_secrets(said) == said
 
 
 def test_lines_that_frame_every_key_are_not_masked() -> None:
     key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----"
-    forget = keep_masked([key])
-    shown = without_known("-----BEGIN PRIVATE KEY----- MIIEvQIBADANBgkq")
+    forget = register_masked_values([key])
+    shown = mask_known_secrets("-----BEGIN PRIVATE KEY----- MIIEvQIBADANBgkq")
     forget()
     assert shown == f"-----BEGIN PRIVATE KEY----- {MASK}"
 
@@ -325,7 +329,7 @@ def test_lines_that_frame_every_key_are_not_masked() -> None:
     ],
 )
 def test_secret_inside_of_a_secret_is_masked_by_itself_and_what_is_around_it_is_not(value, part):
-    forget = keep_masked([value])
-    shown = without_known(f"refused: {part}, at db.test as account")
+    forget = register_masked_values([value])
+    shown = mask_known_secrets(f"refused: {part}, at db.test as account")
     forget()
     assert shown == f"refused: {MASK}, at db.test as account"

@@ -37,7 +37,7 @@ from agentcore.machine import can_install_packages, install_packages, is_root, p
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
-from agentcore.secrets import without_known as mask_secrets
+from agentcore.secrets import mask_known_secrets as mask_secrets
 from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode

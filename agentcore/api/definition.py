@@ -202,20 +202,20 @@ class ToolDefinition:
 
     def to_openai(self) -> dict[str, Any]:
         """The definition in the OpenAI tools schema, without what OpenAI does not take."""
-        return self._to("openai")
+        return self._to_form("openai")
 
     def to_anthropic(self) -> dict[str, Any]:
         """The definition in Anthropic's form, without what Anthropic does not take."""
-        return self._to("anthropic")
+        return self._to_form("anthropic")
 
     def to_mcp(self) -> dict[str, Any]:
         """The definition in MCP's form (`tools/list`), without what clients' providers may not take."""
-        return self._to("mcp")
+        return self._to_form("mcp")
 
-    def _to(self, form: "FormName") -> dict[str, Any]:
+    def _to_form(self, form: "FormName") -> dict[str, Any]:
         from agentcore.tool_forms import FORMS, LoweredSchema  # noqa: PLC0415 - a module that starts needs none of it
 
-        return FORMS[form].write(self, LoweredSchema(self.input_schema).to(FORMS[form].dialect))
+        return FORMS[form].write(self, LoweredSchema(self.input_schema).lower_to(FORMS[form].dialect))
 
     def to_json(self) -> dict[str, Any]:
         """The definition in agentcore's own form, as `GET /api/tools` gives it."""

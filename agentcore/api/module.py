@@ -13,9 +13,9 @@ from typing_extensions import TypeVar, get_original_bases
 from agentcore.api.context import ToolContext
 from agentcore.api.definition import ToolDefinition
 from agentcore.api.runtime import Runtime
-from agentcore.api.tool import options_of
+from agentcore.api.tool import get_tool_options
 from agentcore.api.tool_icon import ToolIcon
-from agentcore.api.tool_method import ToolMethods, tool_methods
+from agentcore.api.tool_method import ToolMethods, create_tool_methods
 from agentcore.api.web import WebComponent
 
 hookimpl = pluggy.HookimplMarker("agentcore")
@@ -97,9 +97,9 @@ class Module(Generic[S]):
                     cls.Settings = given  # type: ignore[assignment,misc]
         refused = dict(cls._refused_tools)
         for name in RESERVED:
-            if options_of(inspect.getattr_static(cls, name, None)) is not None:
+            if get_tool_options(inspect.getattr_static(cls, name, None)) is not None:
                 refused[name] = f"{name!r} is a hook or an attribute of Module; give the method another name"
-                setattr(cls, name, _before(cls, name))
+                setattr(cls, name, _find_unmarked_value(cls, name))
         cls._refused_tools = refused
 
     def bind(self, runtime: Runtime) -> None:
@@ -114,15 +114,15 @@ class Module(Generic[S]):
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
         """The definitions of the methods marked with `@tool`."""
-        return [method.definition for method in self._methods().found.values()]
+        return [method.definition for method in self._get_tool_methods().found.values()]
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Run the method behind a tool, a sync one in a worker thread, and give what it returns."""
-        method = self._methods().found[tool_name]
+        method = self._get_tool_methods().found[tool_name]
         if not method.is_async:
             return await asyncio.to_thread(method.call_sync, ctx, args)
         returned = await method.call(ctx, args)
-        method.returns.check(returned)
+        method.returns.validate(returned)
         return returned
 
     def init(self, runtime: Runtime) -> Awaitable[None] | None:
@@ -135,9 +135,9 @@ class Module(Generic[S]):
         """The module's element in the page, if it has one."""
         return None
 
-    def _methods(self) -> ToolMethods:
+    def _get_tool_methods(self) -> ToolMethods:
         if self._tools is None:
-            self._tools = tool_methods(self, self._refused_tools)
+            self._tools = create_tool_methods(self, self._refused_tools)
         return self._tools
 
 
@@ -145,12 +145,12 @@ RESERVED = frozenset(("runtime", *(name for name in vars(Module) if not name.sta
 """What no tool may be called: the hooks and attributes of `Module`."""
 
 
-def tool_faults(module: Module) -> list[tuple[str, Exception]]:
+def find_tool_errors(module: Module) -> list[tuple[str, Exception]]:
     """Methods marked as tools that are none: where each is written, and why."""
-    return module._methods().faults  # noqa: SLF001 - of the same file
+    return module._get_tool_methods().faults  # noqa: SLF001 - of the same file
 
 
-def _before(cls: type, name: str) -> Any:
+def _find_unmarked_value(cls: type, name: str) -> Any:
     """What a name means without the methods that are marked as tools."""
     values = (vars(base)[name] for base in cls.__mro__ if name in vars(base))
-    return next((value for value in values if options_of(value) is None), None)
+    return next((value for value in values if get_tool_options(value) is None), None)

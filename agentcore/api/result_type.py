@@ -20,13 +20,13 @@ _ERRORS_SHOWN = 20
 _TAKES_TYPED_DICT = sys.version_info >= (3, 12)
 
 
-def usable_hint(hint: Any) -> Any:
+def to_pydantic_hint(hint: Any) -> Any:
     """The same type in a form that pydantic takes.
 
     Before Python 3.12 it refuses `typing.TypedDict`, whose annotations do not tell required keys from others where
     classes are mixed; here each is made anew as one of `typing_extensions`, wherever it stands in the hint.
     """
-    return hint if _TAKES_TYPED_DICT else _converted(hint, {})
+    return hint if _TAKES_TYPED_DICT else _convert_hint(hint, {})
 
 
 class ResultType:
@@ -40,7 +40,7 @@ class ResultType:
     __slots__ = ("_adapter", "_allowed", "_data", "_is_ready", "_tool", "is_declared")
 
     def __init__(self, hint: Any, tool: str) -> None:
-        parts = _parts(hint)
+        parts = _flatten_union(hint)
         self.is_declared = bool(parts) and not any(part in _FREE for part in parts)
         self._tool = tool
         allowed = {part for part in parts if part in (*_BLOCKS, *_PLAIN, types.NoneType)}
@@ -50,7 +50,7 @@ class ResultType:
         self._adapter: TypeAdapter[Any] | None = None
         self._is_ready = False
 
-    def check(self, returned: Any) -> None:
+    def validate(self, returned: Any) -> None:
         """Hold what was returned against the type.
 
         Raises:
@@ -65,7 +65,7 @@ class ResultType:
         if issubclass(kind, ToolResult):
             returned = returned.data
         if not self._is_ready:
-            self._adapter, self._is_ready = _adapter(usable_hint(self._data)), True
+            self._adapter, self._is_ready = _create_adapter(to_pydantic_hint(self._data)), True
         if self._adapter is None:
             return
         try:
@@ -73,11 +73,11 @@ class ResultType:
         except ValidationError as exc:
             errors = exc.errors(include_url=False, include_context=False, include_input=False)
             raise InvalidResultError(
-                self._tool, [(_path(error["loc"]), error["msg"]) for error in errors[:_ERRORS_SHOWN]]
+                self._tool, [(_format_location(error["loc"]), error["msg"]) for error in errors[:_ERRORS_SHOWN]]
             ) from None
 
 
-def _adapter(data: Any) -> TypeAdapter[Any] | None:
+def _create_adapter(data: Any) -> TypeAdapter[Any] | None:
     """What checks a type; None where pydantic cannot."""
     for config in (None, ConfigDict(arbitrary_types_allowed=True)):
         try:
@@ -87,7 +87,7 @@ def _adapter(data: Any) -> TypeAdapter[Any] | None:
     return None
 
 
-def output_hint(hint: Any) -> Any:
+def find_output_type(hint: Any) -> Any:
     """The type of the result's `data` if it is an object of one shape, a TypedDict or a model; else None."""
     if get_origin(hint) is ToolResult:
         [hint] = get_args(hint)
@@ -95,32 +95,32 @@ def output_hint(hint: Any) -> Any:
     return hint if is_object and hint not in _BLOCKS else None
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
+def _flatten_union(hint: Any) -> tuple[Any, ...]:
     if hint is None:
         return (types.NoneType,)
     if get_origin(hint) is Annotated and get_args(hint)[0] in _BLOCKS:
         return (get_args(hint)[0],)
     if get_origin(hint) in _UNIONS or get_origin(hint) is ToolResult:
-        return tuple(part for each in get_args(hint) for part in _parts(each))
+        return tuple(part for each in get_args(hint) for part in _flatten_union(each))
     return (hint,)
 
 
-def _path(parts: tuple[int | str, ...]) -> str:
+def _format_location(parts: tuple[int | str, ...]) -> str:
     text = ""
     for part in parts:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
 
 
-def _converted(hint: Any, made: dict[Any, Any]) -> Any:
+def _convert_hint(hint: Any, made: dict[Any, Any]) -> Any:
     if typing_extensions.is_typeddict(hint):
-        return _converted_dict(hint, made) if _holds_old(hint, set()) else hint
+        return _convert_typed_dict(hint, made) if _needs_conversion(hint, set()) else hint
     arguments = get_args(hint)
     if not arguments or get_origin(hint) is typing.Literal:
         return hint
     if get_origin(hint) is Annotated:
-        return Annotated[(_converted(arguments[0], made), *arguments[1:])]
-    converted = tuple(_converted(part, made) for part in arguments)
+        return Annotated[(_convert_hint(arguments[0], made), *arguments[1:])]
+    converted = tuple(_convert_hint(part, made) for part in arguments)
     if all(new is old for new, old in zip(converted, arguments, strict=True)):
         return hint
     if get_origin(hint) in _UNIONS:
@@ -128,16 +128,18 @@ def _converted(hint: Any, made: dict[Any, Any]) -> Any:
     return hint.copy_with(converted) if hasattr(hint, "copy_with") else get_origin(hint)[converted]
 
 
-def _holds_old(hint: Any, seen: set[Any]) -> bool:
+def _needs_conversion(hint: Any, seen: set[Any]) -> bool:
     """Whether a type is a `typing.TypedDict`, or holds one."""
     if typing_extensions.is_typeddict(hint) and hint not in seen:
         seen.add(hint)
         is_old = type(hint).__module__ == typing.__name__
-        return is_old or any(_holds_old(part, seen) for part in get_type_hints(hint, include_extras=True).values())
-    return any(_holds_old(part, seen) for part in get_args(hint))
+        return is_old or any(
+            _needs_conversion(part, seen) for part in get_type_hints(hint, include_extras=True).values()
+        )
+    return any(_needs_conversion(part, seen) for part in get_args(hint))
 
 
-def _converted_dict(hint: Any, made: dict[Any, Any]) -> Any:
+def _convert_typed_dict(hint: Any, made: dict[Any, Any]) -> Any:
     if hint in made:
         raise TypeError(f"{hint.__name__} holds itself: take typing_extensions.TypedDict for it, or a model")
     made[hint] = None
@@ -145,7 +147,7 @@ def _converted_dict(hint: Any, made: dict[Any, Any]) -> Any:
     for name, part in get_type_hints(hint, include_extras=True).items():
         kind = typing_extensions.Required if name in hint.__required_keys__ else typing_extensions.NotRequired
         inner = get_args(part)[0] if get_origin(part) in (typing.Required, typing.NotRequired) else part
-        fields[name] = kind[_converted(inner, made)]
+        fields[name] = kind[_convert_hint(inner, made)]
     del made[hint]
     make: Any = typing_extensions.TypedDict
     new = make(hint.__name__, fields)

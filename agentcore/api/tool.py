@@ -112,10 +112,10 @@ def tool(function: Any = None, /, **given: Any) -> Any:
     """
 
     if isinstance(function, str):
-        return lambda method: _marked(method, ToolOptions(fault=_POSITIONAL))
+        return lambda method: _mark_method(method, ToolOptions(fault=_POSITIONAL))
     unknown = [name for name in given if name not in OPTIONS]
-    options = ToolOptions(fault=_unknown(unknown[0])) if unknown else ToolOptions(**given)
-    return _marked(function, options) if function is not None else lambda method: _marked(method, options)
+    options = ToolOptions(fault=_describe_unknown_option(unknown[0])) if unknown else ToolOptions(**given)
+    return _mark_method(function, options) if function is not None else lambda method: _mark_method(method, options)
 
 
 _POSITIONAL = "@tool takes what it is told by name, such as @tool(name='weather_now')"
@@ -128,7 +128,7 @@ class Unmarkable:
         setattr(self, _MARK, options)
 
 
-def options_of(attribute: object) -> ToolOptions | None:
+def get_tool_options(attribute: object) -> ToolOptions | None:
     """What `@tool` was told about an attribute of a class; None: it is no tool."""
     try:
         options = getattr(attribute, _MARK, None)
@@ -137,7 +137,7 @@ def options_of(attribute: object) -> ToolOptions | None:
     return options if type(options) is ToolOptions else None
 
 
-def _marked(method: Any, options: ToolOptions) -> Any:
+def _mark_method(method: Any, options: ToolOptions) -> Any:
     try:
         setattr(method, _MARK, options)
     except (AttributeError, TypeError):
@@ -145,7 +145,7 @@ def _marked(method: Any, options: ToolOptions) -> Any:
     return method
 
 
-def _unknown(name: str) -> str:
+def _describe_unknown_option(name: str) -> str:
     near = closest_name(name, OPTIONS)
     rather = f"did you mean {near!r}?" if near else f"it takes {', '.join(OPTIONS)}"
     return f"@tool has no parameter {name!r}; {rather}"

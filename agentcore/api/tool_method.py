@@ -10,9 +10,9 @@ from pydantic.fields import FieldInfo
 
 from agentcore.api.context import ToolContext
 from agentcore.api.definition import DEFAULT_RANK, ToolAnnotations, ToolDefinition
-from agentcore.api.result_schema import Untitled, output_schema, without_titles
-from agentcore.api.result_type import ResultType, usable_hint
-from agentcore.api.tool import ToolOptions, options_of
+from agentcore.api.result_schema import Untitled, build_output_schema, strip_titles
+from agentcore.api.result_type import ResultType, to_pydantic_hint
+from agentcore.api.tool import ToolOptions, get_tool_options
 
 _PREVIEW = "(self, ctx, arguments) -> CallPreview"
 _COMPLETE = "(self, tool, argument, begun, given) -> list[str]"
@@ -39,7 +39,7 @@ class ToolMethod:
             InvalidResultError: It is not what the method declares.
         """
         returned = self.call(ctx, arguments)
-        self.returns.check(returned)
+        self.returns.validate(returned)
         return returned
 
 
@@ -66,7 +66,7 @@ class ToolMethods:
         self.found[made.definition.name] = made
 
 
-def tool_methods(owner: object, refused: dict[str, str]) -> ToolMethods:
+def create_tool_methods(owner: object, refused: dict[str, str]) -> ToolMethods:
     """Make the tools of an object. One that cannot be made costs itself, and no other.
 
     Args:
@@ -77,26 +77,26 @@ def tool_methods(owner: object, refused: dict[str, str]) -> ToolMethods:
     methods = ToolMethods()
     for attribute, reason in refused.items():
         methods.faults.append((f"{kind.__name__}.{attribute}", TypeError(reason)))
-    for attribute in _attributes_in_order(kind):
-        options = options_of(inspect.getattr_static(kind, attribute, None))
+    for attribute in _list_attributes(kind):
+        options = get_tool_options(inspect.getattr_static(kind, attribute, None))
         if options is None:
             continue
         where = f"{kind.__name__}.{attribute}"
         try:
-            methods.add(_make(owner, attribute, options, where))
+            methods.add(_create_tool_method(owner, attribute, options, where))
         except Exception as exc:  # noqa: BLE001 - hints are code of the module, and may raise anything
             methods.faults.append((where, exc))
     return methods
 
 
-def _attributes_in_order(cls: type) -> list[str]:
+def _list_attributes(cls: type) -> list[str]:
     names: dict[str, None] = {}
     for base in reversed(cls.__mro__):
         names.update(dict.fromkeys(vars(base)))
     return list(names)
 
 
-def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> ToolMethod:
+def _create_tool_method(owner: object, attribute: str, options: ToolOptions, where: str) -> ToolMethod:
     import docstring_parser  # noqa: PLC0415 - 3 ms that the server's first answer does without
 
     if options.fault:
@@ -110,26 +110,26 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         raise TypeError(f"tool {where} needs a docstring: its first line is what a model reads to choose the tool")
     hints = get_type_hints(method, include_extras=True)
     returned = hints.pop("return", Any)
-    data_schema = output_schema(returned)
-    hints = {name: usable_hint(hint) for name, hint in hints.items()}
+    data_schema = build_output_schema(returned)
+    hints = {name: to_pydantic_hint(hint) for name, hint in hints.items()}
     parameters = list(inspect.signature(method).parameters.values())
     takes_context = bool(parameters) and (parameters[0].name == "ctx" or hints.get(parameters[0].name) is ToolContext)
-    model = _arguments_model(
+    model = _create_arguments_model(
         where, parameters[1:] if takes_context else parameters, hints, {p.arg_name: p.description for p in text.params}
     )
     name = attribute if options.name is None else options.name
     definition = ToolDefinition(
         name=name,
         description=description,
-        input_schema=schema_of(model),
+        input_schema=build_model_schema(model),
         output_schema=data_schema,
-        effects=_effects(options),
+        effects=_resolve_effects(options),
         annotations=ToolAnnotations(
             options.read_only or None, options.destructive, options.idempotent, options.open_world
         ),
         timeout_s=60.0 if options.timeout_s is None else options.timeout_s,
         limit_bytes=options.limit_bytes,
-        preview=_bind(options.preview, owner, f"preview of tool {where}", _PREVIEW),
+        preview=_bind_function(options.preview, owner, f"preview of tool {where}", _PREVIEW),
         resource=options.resource,
         arguments=model,
         checks_result=True,
@@ -142,22 +142,22 @@ def _make(owner: object, attribute: str, options: ToolOptions, where: str) -> To
         view=options.view,
         in_views=options.in_views,
         icons=getattr(owner, "tool_icons", ()),
-        complete=_bind(options.complete, owner, f"complete of tool {where}", _COMPLETE),
+        complete=_bind_function(options.complete, owner, f"complete of tool {where}", _COMPLETE),
         needs_chat=options.needs_chat,
     )
     # the type of data that have a schema is made usable at the first call
-    returns = ResultType(usable_hint(returned) if data_schema is None else returned, str(name))
+    returns = ResultType(to_pydantic_hint(returned) if data_schema is None else returned, str(name))
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method), returns)
 
 
-def _effects(options: ToolOptions) -> Any:
+def _resolve_effects(options: ToolOptions) -> Any:
     if options.effects is None:
         return frozenset(("read" if options.read_only is True else "execute",))
     # a text is no set of words: who reads the definition says so
     return options.effects if isinstance(options.effects, str) else frozenset(options.effects)
 
 
-def _bind(function: Any, owner: object, where: str, shape: str) -> Any:
+def _bind_function(function: Any, owner: object, where: str, shape: str) -> Any:
     if function is None:
         return None
     if not inspect.isroutine(function):
@@ -165,7 +165,7 @@ def _bind(function: Any, owner: object, where: str, shape: str) -> Any:
     return function.__get__(owner, type(owner)) if hasattr(function, "__get__") else function
 
 
-def _arguments_model(
+def _create_arguments_model(
     where: str, parameters: list[inspect.Parameter], hints: dict[str, Any], descriptions: dict[str, str | None]
 ) -> type[BaseModel]:
     fields: dict[str, Any] = {}
@@ -187,6 +187,6 @@ def _arguments_model(
     return create_model("Arguments", __config__=config, **fields)
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+def build_model_schema(model: type[BaseModel]) -> dict[str, Any]:
     """JSON Schema of a model without the titles that only repeat its names."""
-    return without_titles(model.model_json_schema(by_alias=True, schema_generator=Untitled))
+    return strip_titles(model.model_json_schema(by_alias=True, schema_generator=Untitled))

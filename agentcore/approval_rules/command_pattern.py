@@ -31,7 +31,7 @@ class CommandPattern:
 
     def __init__(self, pattern: str) -> None:
         self._pattern = " ".join(pattern.split())
-        self._literal = _literal(pattern)
+        self._literal = _literal_text(pattern)
 
     def matches(self, command: str, *, surely: bool) -> bool:
         """Whether a command is meant.
@@ -42,24 +42,24 @@ class CommandPattern:
                 exactly the text of a pattern without wildcards; else any part of the command that looks like it.
         """
         if not surely:
-            return any(self._fits(text, is_folded=True) for text in _visible_parts(command))
+            return any(self._matches_text(text, is_folded=True) for text in _visible_parts(command))
         if self._literal is not None and command == self._literal:
             return True
-        words = plain_words(command)
-        if words is None or (_climbs(words) and ".." not in self._pattern):
+        words = split_plain_command(command)
+        if words is None or (_has_parent_step(words) and ".." not in self._pattern):
             return False
         if self._literal is not None:
-            return tuple(words) == _words_or_none(self._literal)
-        return self._fits(canonical(command, words), is_folded=False)
+            return tuple(words) == _split_words(self._literal)
+        return self._matches_text(normalise_command(command, words), is_folded=False)
 
-    def _fits(self, text: str, *, is_folded: bool) -> bool:
+    def _matches_text(self, text: str, *, is_folded: bool) -> bool:
         pattern = self._pattern
         if is_folded:
             text, pattern = text.casefold(), pattern.casefold()
         return fnmatchcase(text, pattern) or (pattern.endswith(" *") and fnmatchcase(text, pattern[:-2]))
 
 
-def plain_words(command: str) -> list[str] | None:
+def split_plain_command(command: str) -> list[str] | None:
     """The words of a command that is one plain command; None: it is more, or its words are not known before it runs."""
     quote = ""
     for character in command:
@@ -77,12 +77,12 @@ def plain_words(command: str) -> list[str] | None:
     return None if not words or _ASSIGNMENT.match(words[0]) else words
 
 
-def canonical(command: str, words: list[str]) -> str:
+def normalise_command(command: str, words: list[str]) -> str:
     """A plain command with one space between its words, quoted where it was quoted at all."""
     return shlex.join(words) if "'" in command or '"' in command else " ".join(words)
 
 
-def escaped(text: str) -> str:
+def escape_pattern(text: str) -> str:
     """The pattern that means exactly this text."""
     return re.sub(r"([*?\[])", r"[\1]", text)
 
@@ -96,20 +96,20 @@ def _visible_parts(command: str) -> Iterator[str]:
             words = words[1:]
         if not words:
             continue
-        yield " ".join(_named(words))
+        yield " ".join(_strip_program_folder(words))
         if words[0].rpartition("/")[2] in WRAPPERS:
-            yield from (" ".join(_named(words[start:])) for start in range(1, len(words)))
+            yield from (" ".join(_strip_program_folder(words[start:])) for start in range(1, len(words)))
 
 
-def _named(words: list[str]) -> list[str]:
+def _strip_program_folder(words: list[str]) -> list[str]:
     return [words[0].rpartition("/")[2] or words[0], *words[1:]]
 
 
-def _climbs(words: list[str]) -> bool:
+def _has_parent_step(words: list[str]) -> bool:
     return any(".." in word.split("/") for word in words)
 
 
-def _literal(pattern: str) -> str | None:
+def _literal_text(pattern: str) -> str | None:
     """The one text that a pattern means; None: it has wildcards."""
     without = _CLASS_OF_ONE.sub("", pattern)
     if any(character in without for character in "*?["):
@@ -117,6 +117,6 @@ def _literal(pattern: str) -> str | None:
     return _CLASS_OF_ONE.sub(r"\1", pattern)
 
 
-def _words_or_none(text: str) -> tuple[str, ...] | None:
-    words = plain_words(text)
+def _split_words(text: str) -> tuple[str, ...] | None:
+    words = split_plain_command(text)
     return None if words is None else tuple(words)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import AfterValidator, Strict, StringConstraints
 
-from agentcore.approval_rules.command_pattern import WRAPPERS, CommandPattern, escaped, plain_words
+from agentcore.approval_rules.command_pattern import WRAPPERS, CommandPattern, escape_pattern, split_plain_command
 from agentcore.files.path_pattern import PathPattern
 from agentcore.files.path_text import PathText
 from agentcore.net.url_pattern import UrlPattern, origin_of
@@ -61,7 +61,7 @@ class Criterion(ABC):
         self.pattern = pattern
 
     @abstractmethod
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         """Why a call is not meant; None: it is.
 
         Args:
@@ -71,12 +71,12 @@ class Criterion(ABC):
         """
 
     @classmethod
-    def values(cls, facts: "CallFacts") -> Sequence[str]:
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
         """What a call has of this kind."""
         return ()
 
     @classmethod
-    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+    def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
         """Patterns by which later calls like this one may be allowed, from narrow to wide.
 
         None: the call has nothing of this kind, and another kind tells what it does.
@@ -121,8 +121,8 @@ class TextCriterion(Criterion):
         """Whether `values` are all that the call has of this kind."""
         return True
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        values = self.values(facts)
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        values = self.extract_values(facts)
         if not values:
             return self.unknown
         if surely and not self.is_certain(facts):
@@ -140,7 +140,7 @@ class Tool(Criterion):
     description = "Pattern of the tool's name."
     absent = "*"
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         return None if fnmatchcase(facts.definition.name, self.pattern) else f"it is for {self.pattern}"
 
 
@@ -161,7 +161,7 @@ class TouchedPath(TextCriterion):
     compile = PathPattern
 
     @classmethod
-    def values(cls, facts: "CallFacts") -> Sequence[str]:
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
         return facts.paths
 
     @classmethod
@@ -169,15 +169,15 @@ class TouchedPath(TextCriterion):
         return facts.are_paths_certain
 
     @classmethod
-    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+    def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
         paths = facts.paths
         if not paths or not facts.are_paths_certain:
             return None
-        found = [escaped(paths[0])] if len(set(paths)) == 1 else []
+        found = [escape_pattern(paths[0])] if len(set(paths)) == 1 else []
         folder = PurePosixPath(paths[0]).parent
         is_inside = any(folder.is_relative_to(root) for root in roots)
         if is_inside and all(PurePosixPath(path).is_relative_to(folder) for path in paths):
-            found.append(f"{escaped(str(folder))}/**")
+            found.append(f"{escape_pattern(str(folder))}/**")
         return [{cls.key: pattern} for pattern in found]
 
 
@@ -198,26 +198,26 @@ class Command(TextCriterion):
         return CommandPattern(pattern)
 
     @classmethod
-    def values(cls, facts: "CallFacts") -> Sequence[str]:
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
         return () if facts.command is None else (facts.command,)
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        why = super().differs(facts, surely=surely)
-        if why is not None and surely and super().differs(facts, surely=False) is None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        why = super().find_mismatch(facts, surely=surely)
+        if why is not None and surely and super().find_mismatch(facts, surely=False) is None:
             return f"the command is more than one plain command like {self.pattern}"
         return why
 
     @classmethod
-    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+    def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
         command = facts.command
         if command is None:
             return None
-        found = [escaped(command)] if len(command) <= _PATTERN_CHARS else []
-        words = plain_words(command)
+        found = [escape_pattern(command)] if len(command) <= _PATTERN_CHARS else []
+        words = split_plain_command(command)
         # a program with a subcommand is one thing to do; an interpreter or a wrapper with what follows is all things
         if words and len(words) > 1 and words[0] not in WRAPPERS and _SUBCOMMAND.fullmatch(words[1]):
-            found.append(f"{escaped(words[0])} {words[1]} *")
-        where = {} if facts.cwd is None else {WorkingFolder.key: escaped(facts.cwd)}
+            found.append(f"{escape_pattern(words[0])} {words[1]} *")
+        where = {} if facts.cwd is None else {WorkingFolder.key: escape_pattern(facts.cwd)}
         return [{cls.key: pattern, **where} for pattern in found]
 
 
@@ -233,7 +233,7 @@ class WorkingFolder(TextCriterion):
     compile = PathPattern
 
     @classmethod
-    def values(cls, facts: "CallFacts") -> Sequence[str]:
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
         return () if facts.cwd is None else (facts.cwd,)
 
 
@@ -258,7 +258,7 @@ class Url(TextCriterion):
         return UrlPattern(pattern)
 
     @classmethod
-    def values(cls, facts: "CallFacts") -> Sequence[str]:
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
         return facts.urls
 
     @classmethod
@@ -266,7 +266,7 @@ class Url(TextCriterion):
         return facts.is_previewed
 
     @classmethod
-    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+    def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
         if not facts.is_previewed or not facts.urls:
             return None
         origins = {origin_of(url) for url in facts.urls}
@@ -281,27 +281,27 @@ class Arguments(Criterion):
     description = "Patterns of further arguments, by name; what is no text, as JSON."
     absent: ClassVar[Any] = {}
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         for name, pattern in self.pattern.items():
             if name not in facts.arguments:
                 return f"it has no argument {name}"
             value = facts.arguments[name]
-            found = [fnmatchcase(_text(each), pattern) for each in (value if _is_list(value) else [value])]
+            found = [fnmatchcase(_to_text(each), pattern) for each in (value if _is_list(value) else [value])]
             if not (bool(found) and all(found) if surely else any(found)):
                 return f"{name} is not like {pattern}"
         return None
 
     @classmethod
-    def offered(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
+    def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
         if facts.effects <= _READS_AND_WRITES:
             return [{}]
         arguments = {name: value for name, value in facts.arguments.items() if value is not None}
-        texts = {name: _text(value) for name, value in arguments.items()}
+        texts = {name: _to_text(value) for name, value in arguments.items()}
         # under the key of a kind, a pattern would mean what the call touches, and this one does not say
         is_clear = texts.keys().isdisjoint(GRANTED) and not any(map(_is_list, arguments.values()))
         if not texts or not is_clear or any(len(text) > _PATTERN_CHARS for text in texts.values()):
             return []
-        return [{name: escaped(text) for name, text in texts.items()}]
+        return [{name: escape_pattern(text) for name, text in texts.items()}]
 
 
 class Agents(Criterion):
@@ -312,7 +312,7 @@ class Agents(Criterion):
     description = "Agents whose calls are meant; none named: all."
     absent = ()
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         # what an agent is allowed is not allowed to the machines that work for it; what it is denied is
         is_own = not (surely and facts.is_of_foreign_machine)
         is_meant = is_own and any(fnmatchcase(facts.agent_id, agent) for agent in self.pattern)
@@ -337,14 +337,14 @@ class RunsOn(TextCriterion):
         return _NamePattern(pattern or "")
 
     @classmethod
-    def values(cls, facts: "CallFacts") -> Sequence[str]:
+    def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
         return (facts.host,) if facts.host else ()
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         if self.pattern is None:
             # what was allowed for one machine says nothing of another
             return f"it is for the server, and the call runs on host {facts.host}" if surely and facts.host else None
-        return None if self.pattern == "*" else super().differs(facts, surely=surely)
+        return None if self.pattern == "*" else super().find_mismatch(facts, surely=surely)
 
 
 class _NamePattern:
@@ -363,7 +363,7 @@ class Callers(Criterion):
     description = "Who calls: models in the chat, MCP clients, …, or persons; none named: all."
     absent = ()
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         # a foreign machine calls for itself and for whoever called it: what either is denied is denied, and what is
         # allowed is allowed to the machine itself alone
         kinds = {facts.principal.kind} if surely else {facts.principal.kind, facts.on_behalf_of}
@@ -409,12 +409,12 @@ class Criteria:
         arguments = {name: pattern for name, pattern in patterns.items() if name not in GRANTED}
         return cls({Tool.key: tool, **kinds, Arguments.key: arguments}, roots)
 
-    def differs(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        """Why a call is not meant, as `Criterion.differs`; None: it is."""
+    def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
+        """Why a call is not meant, as `Criterion.find_mismatch`; None: it is."""
         if facts.touches_session_only and not self._names_tool:
             return "it names no tool, and the call touches its own session only"
         for criterion in self._criteria:
-            if (why := criterion.differs(facts, surely=surely)) is not None:
+            if (why := criterion.find_mismatch(facts, surely=surely)) is not None:
                 return why
         return None
 
@@ -428,22 +428,22 @@ class Touched:
     values: tuple[str, ...]
 
 
-def touched(facts: "CallFacts") -> list[Touched]:
+def list_touched(facts: "CallFacts") -> list[Touched]:
     """What a call would touch, by kind, as far as people see it by itself."""
-    found = ((kind, tuple(kind.values(facts))) for kind in KINDS)
+    found = ((kind, tuple(kind.extract_values(facts))) for kind in KINDS)
     return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
 
 
-def offered(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:
+def suggest_patterns(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:
     """By what later calls like this one may be allowed, from narrow to wide.
 
     Args:
         facts: The call.
         roots: Real paths of the workspace roots: what is wider than one of them is not offered.
     """
-    found = (kind.offered(facts, facts.host_roots if facts.host else roots) for kind in OFFERED)
+    found = (kind.suggest_patterns(facts, facts.host_roots if facts.host else roots) for kind in OFFERED)
     patterns = next((patterns for patterns in found if patterns is not None), ())
-    where = {RunsOn.key: escaped(facts.host)} if facts.host else {}
+    where = {RunsOn.key: escape_pattern(facts.host)} if facts.host else {}
     return [{**each, **where} for each in patterns]
 
 
@@ -451,5 +451,5 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

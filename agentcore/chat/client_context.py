@@ -8,7 +8,7 @@ from functools import cached_property
 from agentcore.chat.bounds import PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.session.view import PageView
 from agentcore.chat.wire import ClientTool, PageInfo
-from agentcore.store.chat import BroughtRow, ChatSessionRow, PersonMessage
+from agentcore.store.chat import BroughtRow, ChatSessionRow, UserMessage
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class ClientContext:
     tools_json: str | None = None
 
     @classmethod
-    def of_session(cls, session: ChatSessionRow) -> "ClientContext":
+    def from_session(cls, session: ChatSessionRow) -> "ClientContext":
         """Those of a session's present turn."""
         return cls(session.page, session.client_tools)
 
@@ -38,7 +38,7 @@ class ClientContext:
         """The tools."""
         return tuple(ClientTool.model_validate(tool) for tool in json.loads(self.tools_json or "[]"))
 
-    def with_message(self, message: PersonMessage, *, joins: bool) -> "ClientContext":
+    def with_message(self, message: UserMessage, *, joins: bool) -> "ClientContext":
         """Those that count from a message on.
 
         Args:
@@ -49,7 +49,7 @@ class ClientContext:
         page = before.page_json if message.page is None else message.page
         return ClientContext(page, before.tools_json if message.client_tools is None else message.client_tools)
 
-    def row(self) -> BroughtRow:
+    def to_row(self) -> BroughtRow:
         """As it is kept with a message."""
         shown = None if self.page is None else page_view(self.page)
         return BroughtRow(self.page_json, self.tools_json, None if shown is None else shown.model_dump_json())

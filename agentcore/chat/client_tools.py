@@ -24,12 +24,12 @@ def check_schemas(tools: Iterable[tuple[str, dict[str, Any]]]) -> None:
             message = f"the parameters of all tools together have more than {CLIENT_SCHEMAS_BYTES:,} bytes; send less"
             raise ValueError(message)
         try:
-            patterns += _check(schema, patterns)
+            patterns += _check_schema(schema, patterns)
         except ValueError as exc:
             raise ValueError(f"the parameters of {name!r} are not taken: {exc}") from exc
 
 
-def _check(schema: dict[str, Any], patterns_before: int) -> int:
+def _check_schema(schema: dict[str, Any], patterns_before: int) -> int:
     """See that one schema can be used; gives the number of its patterns."""
     if schema.get("type", "object") != "object":
         raise ValueError("arguments are an object, so the schema's type must be 'object'")
@@ -46,7 +46,7 @@ class ClientArguments:
     def __init__(self) -> None:
         self._compiled: dict[str, Validate] = {}
 
-    def check(self, tool: str, schema: dict[str, Any], arguments: dict[str, Any]) -> ToolError | None:
+    def check_arguments(self, tool: str, schema: dict[str, Any], arguments: dict[str, Any]) -> ToolError | None:
         """What is wrong with the arguments of a call; None: nothing is.
 
         Args:

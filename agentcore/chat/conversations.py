@@ -10,7 +10,7 @@ from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.bounds import TITLE_CHARS
 from agentcore.chat.session import transcript
-from agentcore.chat.session.queue import tell_queue
+from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import (
     ContextView,
@@ -24,13 +24,13 @@ from agentcore.chat.session.view import (
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.turn.call_answers import CallAnswers
 from agentcore.chat.turn.turns import Turns, Work
-from agentcore.core import CallRequest, Host
+from agentcore.core import CallRequest, Core
 from agentcore.core.approvals import Verdict
 from agentcore.core.calls import Reply
 from agentcore.core.event_types import ENVELOPE
 from agentcore.core.policy import PERSONS, client_in, owner_of
 from agentcore.errors import ToolError
-from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, PersonMessage, UsedTokens
+from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, UsedTokens, UserMessage
 
 
 class Conversations:
@@ -43,56 +43,58 @@ class Conversations:
         settings: Reads models and agents as they are now.
     """
 
-    def __init__(self, host: Host, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]) -> None:
-        self._host, self._chats, self._turns, self._settings = host, host.store.chats, turns, settings
+    def __init__(self, core: Core, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]) -> None:
+        self._core, self._chats, self._turns, self._settings = core, core.store.chats, turns, settings
         self._answers = answers
 
     # -- looking ---------------------------------------------------------------------------------------------------
 
-    async def find(self, *, text: str, limit: int, before: str | None, owner: str | None = None) -> SessionsView:
+    async def list_sessions(
+        self, *, text: str, limit: int, before: str | None, owner: str | None = None
+    ) -> SessionsView:
         """Sessions, the last used first; with an owner only what they made."""
-        rows = await self._chats.sessions(text=text, limit=limit + 1, before=before, owner=owner)
+        rows = await self._chats.list_sessions(text=text, limit=limit + 1, before=before, owner=owner)
         shown = rows[:limit]
-        waiting = await self._chats.waiting(row.session_id for row in shown)
-        views = [self._view(row, self._waiting(row, waiting)) for row in shown]
+        waiting = await self._chats.load_waiting_calls(row.session_id for row in shown)
+        views = [self._build_session_view(row, self._list_waiting_calls(row, waiting)) for row in shown]
         return SessionsView(sessions=views, has_more=len(rows) > limit)
 
-    async def show(self, session_id: str) -> SessionDetail:
+    async def describe_session(self, session_id: str) -> SessionDetail:
         """One session.
 
         Raises:
             ToolError: `session_not_found`.
         """
-        row = await self._find(session_id)
-        waiting = await self._chats.waiting([session_id])
+        row = await self._find_session(session_id)
+        waiting = await self._chats.load_waiting_calls([session_id])
         live = self._turns.live.find(session_id)
         return SessionDetail(
-            **dict(self._view(row, self._waiting(row, waiting))),
+            **dict(self._build_session_view(row, self._list_waiting_calls(row, waiting))),
             todos=json.loads(row.todos or "[]"),
             question=None if live is None else live.questions.first,
             usage=UsageView(**{name: getattr(row, name) for name in UsedTokens._fields}),
             context=None if row.context is None else ContextView.model_validate_json(row.context),
         )
 
-    async def messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:
+    async def list_messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:
         """What was said in a session, and the id of the last event that is part of it.
 
         Raises:
             ToolError: `session_not_found`.
         """
-        session = await self._find(session_id)
-        live = self._turns.live.get(session_id)
+        session = await self._find_session(session_id)
+        live = self._turns.live.get_or_create(session_id)
         async with live.storing:
-            rows = await self._chats.rows(session_id, before=before, limit=limit + 1)
-            calls = await self._chats.calls_of(session_id, transcript.called_in(rows))
+            rows = await self._chats.load_history(session_id, before=before, limit=limit + 1)
+            calls = await self._chats.load_calls(session_id, transcript.list_call_ids(rows))
             # the host's name of a call that was not asked about is stored with its end, and is how a page follows it
             for call_id, tool_id in live.tool_ids.items():
                 if (call := calls.get(tool_id)) is not None and not call.call_id:
                     calls[tool_id] = call._replace(call_id=call_id)
             streaming = StreamingView(text=live.text, thinking=live.thinking)
-            event_id = self._host.events.last_id
-        if session_id not in self._turns.busy:
-            self._turns.live.forget(session_id)
+            event_id = self._core.events.last_id
+        if session_id not in self._turns.busy_sessions:
+            self._turns.live.remove_if_idle(session_id)
         shown = rows[-limit:]
         return MessagesView(
             items=transcript.to_messages(shown, calls, live.commands, client_in(session.owner)),
@@ -101,13 +103,13 @@ class Conversations:
             event_id=event_id,
         )
 
-    def mode_with(self, own: str | None, agent_id: str) -> ApprovalMode:
+    def effective_mode(self, own: str | None, agent_id: str) -> ApprovalMode:
         """The mode that counts for a session with one of its own, or with none, under an agent."""
-        return self._settings().mode_for(own, agent_id) or self._host.policy.mode
+        return self._settings().mode_for(own, agent_id) or self._core.policy.mode
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
-    async def create(
+    async def create_session(
         self,
         by: Principal,
         *,
@@ -122,10 +124,10 @@ class Conversations:
         Raises:
             ToolError: `agent_not_found`, `host_not_found`, `forbidden`.
         """
-        self._settings().agent(agent_id)
+        self._settings().get_agent(agent_id)
         if host is not None:
             self._check_host(by, host)
-        row = await self._chats.create(
+        row = await self._chats.get_or_create(
             f"s_{secrets.token_hex(12)}",
             owner=owner_of(by),
             user_id=user_id,
@@ -134,28 +136,28 @@ class Conversations:
             mode=mode,
             host=host,
         )
-        return await self.show(row.session_id)
+        return await self.describe_session(row.session_id)
 
-    async def change(self, session_id: str, values: Mapping[str, str | None]) -> SessionDetail:
+    async def change_session(self, session_id: str, values: Mapping[str, str | None]) -> SessionDetail:
         """Change title, model, agent, mode or host (columns of the session).
 
         Raises:
             ToolError: `session_not_found`, `agent_not_found`, `model_not_found`.
         """
-        row = await self._find(session_id)
+        row = await self._find_session(session_id)
         settings = self._settings()
-        agent = settings.agent(values.get("agent_id") or row.agent_id)
+        agent = settings.get_agent(values.get("agent_id") or row.agent_id)
         if values.get("model"):
-            settings.choose(values["model"], agent)
+            settings.choose_model(values["model"], agent)
         if values:
-            await self._chats.change(session_id, **values)
+            await self._chats.update_session(session_id, **values)
         live = self._turns.live.find(session_id)
         if live is not None and "mode" in values:
             # what goes on already is bound by it as well
             live.mode = settings.mode_for(values["mode"], live.agent_id or row.agent_id)
         if live is not None and "host" in values:
             live.hosts = settings.hosts_for(values["host"], live.agent_id or row.agent_id)
-        changed = await self.show(session_id)
+        changed = await self.describe_session(session_id)
         said = {name: value for name, value in changed.to_json().items() if name not in ENVELOPE}
         self._publish(session_id, "session.changed", said)
         return changed
@@ -171,29 +173,29 @@ class Conversations:
             ToolError: `session_not_found`, `host_not_found`; `forbidden`: only a person may.
         """
         self._check_host(by, host)
-        return await self.change(session_id, {"host": host})
+        return await self.change_session(session_id, {"host": host})
 
     def _check_host(self, by: Principal, host: str | None) -> None:
         if by.kind not in PERSONS:
             raise ToolError("forbidden", f"a {by.kind} cannot say on which machine calls run: a person does")
-        if host and not self._host.registry.knows_host(host):
-            raise self._host.registry.host_not_found(host)
+        if host and not self._core.registry.knows_host(host):
+            raise self._core.registry.host_not_found(host)
 
-    async def delete(self, session_id: str) -> None:
+    async def delete_session(self, session_id: str) -> None:
         """End what goes on in a session and what it has open, and forget it. What is pinned or keeps running stays.
 
         Raises:
             ToolError: `session_not_found`.
         """
-        await self._find(session_id)
-        await self._turns.stopped(session_id)
-        await self._chats.delete(session_id)
-        await self._host.end_session(session_id)
+        await self._find_session(session_id)
+        await self._turns.stop_and_wait(session_id)
+        await self._chats.delete_session(session_id)
+        await self._core.end_session(session_id)
         self._publish(session_id, "session.deleted", {})
 
     # -- going on --------------------------------------------------------------------------------------------------
 
-    async def edit(
+    async def edit_message(
         self, session_id: str, number: int, message: str, by: Principal, attachments: Sequence[str] | None = None
     ) -> None:
         """Go back to a message of the person's, and send another in its place.
@@ -208,85 +210,85 @@ class Conversations:
             ToolError: `session_not_found`, `message_not_found`, `agent_not_found`, `model_not_found`,
                 `model_not_configured`.
         """
-        row = await self._prompt(session_id, number)
+        row = await self._find_user_message(session_id, number)
         if attachments is None:
             attachments = [view.artifact_id for view in transcript.attachments_of(row)]
-        await self._turns.hold(session_id, attachments, by)
-        brought = await self._chats.brought(session_id, row.number)
-        said = PersonMessage(
+        await self._turns.pin_attachments(session_id, attachments, by)
+        brought = await self._chats.load_message_context(session_id, row.number)
+        said = UserMessage(
             message, attachments=tuple(attachments), page=brought.page, client_tools=brought.client_tools
         )
-        async with self._turns.sending(session_id, attachments):
-            await self._begin_anew(session_id, partial(self._edit, session_id, row, said))
+        async with self._turns.unpin_if_unsent(session_id, attachments):
+            await self._replace_running_turn(session_id, partial(self._rerun_edited_message, session_id, row, said))
 
-    async def retry(self, session_id: str) -> None:
+    async def retry_answer(self, session_id: str) -> None:
         """Ask the model once more for its answer to the last message of the person's.
 
         Raises:
             ToolError: As `edit`; `message_not_found`: nothing was said yet.
         """
-        await self._prompt(session_id, None)
-        await self._begin_anew(session_id, partial(self._retry, session_id))
+        await self._find_user_message(session_id, None)
+        await self._replace_running_turn(session_id, partial(self._rerun_last_message, session_id))
 
-    async def stop(self, session_id: str) -> int:
+    async def stop_turns(self, session_id: str) -> int:
         """End what goes on in a session, calls that wait included; what was said stays. Gives how many turns went on.
 
         Raises:
             ToolError: `session_not_found`.
         """
-        await self._find(session_id)
-        return await self._turns.stopped(session_id)
+        await self._find_session(session_id)
+        return await self._turns.stop_and_wait(session_id)
 
-    async def reject(self, session_id: str, tool_id: str, by: Principal) -> None:
+    async def reject_call(self, session_id: str, tool_id: str, by: Principal) -> None:
         """Refuse a call that waits; the model is told, and goes on when no other waits.
 
         Raises:
             ToolError: `session_not_found`, `tool_call_not_found`, `tool_call_answered`.
         """
-        await self._find(session_id)
+        await self._find_session(session_id)
         call = await self._chats.find_call(session_id, tool_id)
         if call is None and await self._reject_inner(session_id, tool_id, by):
             return
         if call is None:
             raise ToolError("tool_call_not_found", f"no call {tool_id!r} was made in this session", toolId=tool_id)
-        if not await self._answers.take(call, Verdict(approved=False, by=by.name)):
+        if not await self._answers.record_answer(call, Verdict(approved=False, by=by.name)):
             raise ToolError("tool_call_answered", f"call {tool_id!r} was answered already", toolId=tool_id)
-        stream = self._turns.stream(session_id)
-        work = self._turns.guarded(self._turns.go_on(session_id, stream), session_id, stream)
-        self._turns.spawn(work, session_id)
+        stream = self._turns.open_stream(session_id)
+        work = self._turns.run_guarded(self._turns.continue_turn(session_id, stream), session_id, stream)
+        self._turns.spawn_task(work, session_id)
 
     async def _reject_inner(self, session_id: str, tool_id: str, by: Principal) -> bool:
         """Refuse a call of a sub-agent, or of the person's own, that waits; False: there is none."""
         live = self._turns.live.find(session_id)
         names = {} if live is None else {name: call_id for call_id, name in live.tool_ids.items()} | live.inner
-        pending = self._host.approvals.find(names.get(tool_id, ""))
+        pending = self._core.approvals.find_pending(names.get(tool_id, ""))
         if pending is None or pending.verdict is not None:
             return False
-        await self._host.approvals.decide(pending.request.call_id, Verdict(approved=False, by=by.name))
+        await self._core.approvals.decide_call(pending.request.call_id, Verdict(approved=False, by=by.name))
         return True
 
-    async def answer(self, session_id: str, question_id: str, reply: Reply) -> None:
+    async def answer_question(self, session_id: str, question_id: str, reply: Reply) -> None:
         """Answer what a tool asks.
 
         Raises:
             ToolError: `session_not_found`, `question_not_found`, `invalid_answer`.
         """
-        await self._find(session_id)
+        await self._find_session(session_id)
         live = self._turns.live.find(session_id)
         if live is None or not live.questions.answer(question_id, reply):
             message = f"no question {question_id!r} waits: it was answered, or nobody waits for it any more"
             raise ToolError("question_not_found", message, question_id=question_id)
 
-    async def command(self, session_id: str, tool: str, arguments: dict[str, Any], by: Principal) -> str:
+    async def start_command(self, session_id: str, tool: str, arguments: dict[str, Any], by: Principal) -> str:
         """Carry out a call of the person's own; it stays in the session with its result. Gives its id there.
 
         Raises:
             ToolError: `session_not_found`.
         """
-        row = await self._find(session_id)
+        row = await self._find_session(session_id)
         tool_id = f"tc_{secrets.token_hex(8)}"
         call = {"toolId": tool_id, "toolName": tool, "arguments": arguments, "kind": "server", "state": "running"}
-        stream = self._turns.stream(session_id)
+        stream = self._turns.open_stream(session_id)
         stream.live.commands.add(tool_id)
         stream.live.agent_id = row.agent_id
         stream.live.owner = row.owner
@@ -294,10 +296,10 @@ class Conversations:
         stream.live.mode = settings.mode_for(row.mode, row.agent_id)
         stream.live.hosts = settings.hosts_for(row.host, row.agent_id)
         stream.live.todos = json.loads(row.todos or "[]")
-        (number,) = await self._chats.append(session_id, [transcript.notice("", calls=[call])])
-        stream.message({"number": number, "role": "notice", "text": "", "calls": [call]})
+        (number,) = await self._chats.append_messages(session_id, [transcript.create_notice("", calls=[call])])
+        stream.publish_message({"number": number, "role": "notice", "text": "", "calls": [call]})
         request = CallRequest(tool, arguments, by, session_id=session_id, waits_for_approval=True)
-        self._turns.spawn(self._run_command(request, call, number, stream), session_id)
+        self._turns.spawn_task(self._run_command(request, call, number, stream), session_id)
         return tool_id
 
     async def _run_command(self, request: CallRequest, call: dict[str, Any], number: int, stream: Stream) -> None:
@@ -307,86 +309,90 @@ class Conversations:
             if event in {"accepted", "approval"}:
                 stream.live.tool_ids[said["callId"]] = tool_id
                 state = "running" if event == "accepted" else "waiting"
-                stream.tool_state(tool_id, state, **said)
+                stream.publish_tool_state(tool_id, state, **said)
 
         envelope: dict[str, Any] = {"ok": False, "error": ToolError("cancelled", "the call was cancelled").to_json()}
         try:
-            envelope = json.loads((await self._host.call(request, notify)).encoded())
+            envelope = json.loads((await self._core.run_call(request, notify)).encode_envelope())
         finally:
             ended = {**call, "state": transcript.end_of(envelope), "result": envelope}
             if "callId" in envelope:
                 ended["callId"] = envelope["callId"]
             try:
-                await self._chats.rewrite(session_id, number, transcript.notice("", calls=[ended]))
+                await self._chats.replace_message(session_id, number, transcript.create_notice("", calls=[ended]))
             finally:
                 stream.live.commands.discard(tool_id)
-                stream.tool_result(request.tool, tool_id, envelope, is_told=False)
+                stream.publish_tool_result(request.tool, tool_id, envelope, is_told=False)
 
-    async def _begin_anew(self, session_id: str, work: Work) -> None:
+    async def _replace_running_turn(self, session_id: str, work: Work) -> None:
         """Begin in the place of what goes on, which ends; what waits goes on afterwards."""
-        await self._turns.ready(await self._find(session_id))
-        await self._turns.begin_anew(session_id, work)
-        if await self._chats.queue.pause(session_id, is_paused=False):
-            await tell_queue(self._chats, self._turns.stream(session_id))
+        await self._turns.check_can_start(await self._find_session(session_id))
+        await self._turns.replace_running_turn(session_id, work)
+        if await self._chats.queue.set_paused(session_id, is_paused=False):
+            await publish_queue(self._chats, self._turns.open_stream(session_id))
 
-    async def _edit(self, session_id: str, row: ChatMessageRow, message: PersonMessage, stream: Stream) -> list[str]:
-        await self._go_back(session_id, row.number, _without_prompt(row))
-        async with self._turns.sending(session_id, message.attachments):
-            turn = await self._turns.turn(session_id, stream)
-            await turn.take(message)
-        return await self._turns.carry(turn, session_id)
+    async def _rerun_edited_message(
+        self, session_id: str, row: ChatMessageRow, message: UserMessage, stream: Stream
+    ) -> list[str]:
+        await self._rewind_session(session_id, row.number, _without_prompt(row))
+        async with self._turns.unpin_if_unsent(session_id, message.attachments):
+            turn = await self._turns.load_turn(session_id, stream)
+            await turn.start_with_message(message)
+        return await self._turns.run_turn(turn, session_id)
 
-    async def _retry(self, session_id: str, stream: Stream) -> list[str]:
-        row = await self._prompt(session_id, None)
-        await self._go_back(session_id, row.number + 1, None)
-        brought = await self._chats.brought(session_id, row.number)
-        await self._chats.change(session_id, steps=0, tokens=0, page=brought.page, client_tools=brought.client_tools)
-        return await self._turns.carry(await self._turns.turn(session_id, stream), session_id)
+    async def _rerun_last_message(self, session_id: str, stream: Stream) -> list[str]:
+        row = await self._find_user_message(session_id, None)
+        await self._rewind_session(session_id, row.number + 1, None)
+        brought = await self._chats.load_message_context(session_id, row.number)
+        await self._chats.update_session(
+            session_id, steps=0, tokens=0, page=brought.page, client_tools=brought.client_tools
+        )
+        return await self._turns.run_turn(await self._turns.load_turn(session_id, stream), session_id)
 
-    async def _go_back(self, session_id: str, number: int, replacement: NewMessage | None) -> None:
-        for call in await self._chats.open_calls(session_id):
-            if (pending := self._host.approvals.find(call.call_id)) is not None:
+    async def _rewind_session(self, session_id: str, number: int, replacement: NewMessage | None) -> None:
+        for call in await self._chats.load_open_calls(session_id):
+            if (pending := self._core.approvals.find_pending(call.call_id)) is not None:
                 await pending.withdraw()
         await self._chats.rewind(session_id, number, replacement)
         self._publish(session_id, "session.rewound", {"number": number})
 
-    async def _prompt(self, session_id: str, number: int | None) -> ChatMessageRow:
+    async def _find_user_message(self, session_id: str, number: int | None) -> ChatMessageRow:
         """A message of the person's; without a number the last one."""
-        await self._find(session_id)
-        for row in reversed(await self._chats.rows(session_id)):
+        await self._find_session(session_id)
+        for row in reversed(await self._chats.load_history(session_id)):
             if row.kind == "said" and number in {None, row.number} and transcript.prompt_of(row) is not None:
                 return row
         said = "nothing was said in this session yet" if number is None else f"message {number} is none of a person's"
         raise ToolError("message_not_found", said, number=number)
 
-    async def _find(self, session_id: str) -> ChatSessionRow:
-        row = await self._chats.find(session_id)
+    async def _find_session(self, session_id: str) -> ChatSessionRow:
+        row = await self._chats.find_session(session_id)
         if row is None:
             raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
         return row
 
-    def _waiting(self, row: ChatSessionRow, stored: Mapping[str, list[str]]) -> list[str]:
-        return [*stored.get(row.session_id, []), *self._turns.waiting_inside(row.session_id)]
+    def _list_waiting_calls(self, row: ChatSessionRow, stored: Mapping[str, list[str]]) -> list[str]:
+        return [*stored.get(row.session_id, []), *self._turns.list_waiting_inner_calls(row.session_id)]
 
-    def _view(self, row: ChatSessionRow, waiting: list[str]) -> SessionView:
+    def _build_session_view(self, row: ChatSessionRow, waiting: list[str]) -> SessionView:
         return SessionView(
             session_id=row.session_id,
             title=row.title,
             agent_id=row.agent_id,
             model=row.model,
-            mode=self.mode_with(row.mode, row.agent_id),
+            mode=self.effective_mode(row.mode, row.agent_id),
             own_mode=row.mode,
-            host=self._host.registry.choose(self._settings().hosts_for(row.host, row.agent_id)),
+            host=self._core.registry.choose_host(self._settings().hosts_for(row.host, row.agent_id)),
             own_host=row.host,
             user_id=row.user_id,
             created_at=row.created_at_ms,
             last_used_at=row.last_used_at_ms,
-            is_running=row.session_id in self._turns.busy,
+            is_running=row.session_id in self._turns.busy_sessions,
             waiting=waiting,
         )
 
     def _publish(self, session_id: str, event_type: str, data: Mapping[str, Any]) -> None:
-        self._host.events.publish(event_type, data, session_id=session_id)
+        self._core.events.publish(event_type, data, session_id=session_id)
 
 
 def clean_title(title: str) -> str:

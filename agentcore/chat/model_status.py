@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agentcore.chat.model.local_servers import LOOK_SECONDS, PLACES, LocalServer, Place, look
+from agentcore.chat.model.local_servers import LOOK_SECONDS, PLACES, KnownServer, LocalServer, find_local_servers
 from agentcore.chat.model.provider_keys import ProviderKeys
 from agentcore.chat.model.provider_models import ask_for_models
 from agentcore.chat.model.providers import PROVIDERS
@@ -31,7 +31,7 @@ class ModelStatus:
 
 
 async def find_model_status(
-    settings: ChatSettings, keys: ProviderKeys, places: Sequence[Place] = PLACES
+    settings: ChatSettings, keys: ProviderKeys, places: Sequence[KnownServer] = PLACES
 ) -> ModelStatus:
     """Find out which model a new chat uses. Only this machine is asked: local servers, never a provider.
 
@@ -41,16 +41,16 @@ async def find_model_status(
         places: Where local model servers are looked for.
     """
     try:
-        choice = settings.choose(None, settings.agent("default"))
+        choice = settings.choose_model(None, settings.get_agent("default"))
     except ToolError:
-        return _without_model(settings, await look(places))
+        return _without_model(settings, await find_local_servers(places))
     if choice.base_url is None and not choice.api_key.get_secret_value():
         variable = PROVIDERS[choice.provider].key_variable
         return ModelStatus(False, f"{choice.model} needs a key.", f"Enter it on the page, or set {variable}.")
     if choice.base_url is not None and await _is_down(choice):
         summary = f"{choice.model} is set up, but its server at {choice.base_url} does not answer."
         return ModelStatus(False, summary, "Start that server, or choose another model on the page.")
-    return ModelStatus(True, f"{choice.model} ({_origin(choice, keys)})")
+    return ModelStatus(True, f"{choice.model} ({_describe_origin(choice, keys)})")
 
 
 async def _is_down(choice: ModelChoice) -> bool:
@@ -64,11 +64,11 @@ async def _is_down(choice: ModelChoice) -> bool:
     return False
 
 
-def _origin(choice: ModelChoice, keys: ProviderKeys) -> str:
+def _describe_origin(choice: ModelChoice, keys: ProviderKeys) -> str:
     provider = PROVIDERS[choice.provider]
     if choice.base_url is not None:
         return choice.base_url
-    if keys.origin(choice.provider) == "stored":
+    if keys.find_key_origin(choice.provider) == "stored":
         return f"{provider.label['en']}, with the key that you entered"
     return f"{provider.label['en']}, with the key in {provider.key_variable}"
 
@@ -78,7 +78,7 @@ def _without_model(settings: ChatSettings, servers: Sequence[LocalServer]) -> Mo
         if server.models:
             return ModelStatus(
                 False,
-                f"{server.label} runs on this machine with {_count(server.models)}; none is chosen yet.",
+                f"{server.label} runs on this machine with {_format_model_count(server.models)}; none is chosen yet.",
                 "Choose one on the page.",
             )
     if servers:
@@ -96,7 +96,7 @@ def _without_model(settings: ChatSettings, servers: Sequence[LocalServer]) -> Mo
     )
 
 
-def _count(models: Sequence[str]) -> str:
+def _format_model_count(models: Sequence[str]) -> str:
     if len(models) == 1:
         return f"1 model ({models[0]})"
     more = ", …" if len(models) > _NAMES_SHOWN else ""

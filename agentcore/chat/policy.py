@@ -4,30 +4,32 @@ from typing import Any
 
 from agentcore.chat.session.mode import agent_and_mode
 from agentcore.chat.settings import ChatSettings
-from agentcore.core import Host
-from agentcore.core.review import Question, Trial, explain, try_rule
+from agentcore.core import Core
+from agentcore.core.review import Question, Trial, explain_policy_decision, try_rule
 
 
-async def explain_call(host: Host, settings: ChatSettings, question: Question) -> dict[str, Any]:
+async def explain_call(core: Core, settings: ChatSettings, question: Question) -> dict[str, Any]:
     """What would become of a call, as JSON values (`Explanation`).
 
     Raises:
         ToolError: `agent_not_found`; or why the call could not run.
     """
     if question.agent_id is not None:
-        settings.agent(question.agent_id)
-    chats = host.store.chats
+        settings.get_agent(question.agent_id)
+    chats = core.store.chats
     agent_id, mode = await agent_and_mode(chats, settings, question.session_id, question.agent_id)
-    explanation = await explain(host.call_review, host.policy, question, agent_id, question.mode or mode)
+    explanation = await explain_policy_decision(
+        core.call_review, core.policy, question, agent_id, question.mode or mode
+    )
     return explanation.model_dump(by_alias=True)
 
 
-async def try_new_rule(host: Host, settings: ChatSettings, trial: Trial) -> dict[str, Any]:
+async def try_new_rule(core: Core, settings: ChatSettings, trial: Trial) -> dict[str, Any]:
     """Which recorded calls a rule would change, as JSON values (`TrialResult`)."""
-    store = host.store
+    store = core.store
     result = await try_rule(
-        host.call_review,
-        host.policy,
+        core.call_review,
+        core.policy,
         store.record,
         trial,
         lambda session: agent_and_mode(store.chats, settings, session),

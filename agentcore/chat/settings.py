@@ -87,20 +87,20 @@ class AgentConfig(_Settings):
     max_steps: Annotated[int, Field(ge=1, le=1000, description="Requests to the model in one turn.")] = STEPS
     max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS
 
-    def offers(self, tool: str) -> bool:
+    def offers_tool(self, tool: str) -> bool:
         """Whether this agent is offered a tool; a pattern with `!` beats those without."""
-        return _is_meant(tool, self.tools)
+        return _matches_patterns(tool, self.tools)
 
-    def tells(self, part_id: str) -> bool:
+    def includes_part(self, part_id: str) -> bool:
         """Whether this agent's model is told a part of the system message."""
-        return _is_meant(part_id, self.system_parts)
+        return _matches_patterns(part_id, self.system_parts)
 
-    def names(self, tool: str) -> bool:
+    def names_tool(self, tool: str) -> bool:
         """Whether a pattern speaks of this tool, and not of every tool there is."""
         return any(fnmatchcase(tool, pattern) for pattern in self.tools if pattern.strip("*"))
 
 
-def _is_meant(name: str, patterns: tuple[str, ...]) -> bool:
+def _matches_patterns(name: str, patterns: tuple[str, ...]) -> bool:
     if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
         return False
     return any(fnmatchcase(name, pattern) for pattern in patterns if not pattern.startswith("!"))
@@ -189,7 +189,7 @@ class ChatSettings:
         self._environ, self._chosen = environ, chosen
 
     @classmethod
-    def read(cls, models: Any, agents: Any, environ: Mapping[str, str], chosen: str | None = None) -> Self:
+    def from_config(cls, models: Any, agents: Any, environ: Mapping[str, str], chosen: str | None = None) -> Self:
         """Validate what app.json says.
 
         Raises:
@@ -210,9 +210,9 @@ class ChatSettings:
     @property
     def is_set_up(self) -> bool:
         """Whether there is any model to ask."""
-        return bool(self.models) or bool(self._reachable)
+        return bool(self.models) or bool(self._reachable_providers)
 
-    def agent(self, agent_id: str) -> AgentConfig:
+    def get_agent(self, agent_id: str) -> AgentConfig:
         """The agent of this id.
 
         Raises:
@@ -250,14 +250,14 @@ class ChatSettings:
         """
         if self.models:
             return next(iter(self.models))
-        if self._chosen is not None and PROVIDERS[provider_and_model(self._chosen)[0]] in self._reachable:
+        if self._chosen is not None and PROVIDERS[provider_and_model(self._chosen)[0]] in self._reachable_providers:
             return self._chosen
         # at another address than the provider's own, nobody knows which models there are
-        if len(self._reachable) != 1 or self._environ.get(self._reachable[0].base_url_variable):
+        if len(self._reachable_providers) != 1 or self._environ.get(self._reachable_providers[0].base_url_variable):
             return None
-        return f"{self._reachable[0].name}:{self._reachable[0].usual_model}"
+        return f"{self._reachable_providers[0].name}:{self._reachable_providers[0].usual_model}"
 
-    def choose(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
+    def choose_model(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
         """The model to ask: the one that is wanted, else the agent's, the `default_name`.
 
         Raises:
@@ -265,23 +265,23 @@ class ChatSettings:
         """
         name = wanted or agent.model or self.default_name
         if name is None:
-            raise self._missing()
+            raise self._no_model_error()
         provider, model = provider_and_model(name)
         config = self.models.get(name)
         if config is not None:
-            return self._choice(config.provider or provider, config.model or model, config)
-        if PROVIDERS[provider] not in self._reachable:
-            raise self._unknown(name) if self.is_set_up else self._missing()
-        return self._choice(provider, model, ModelConfig())
+            return self._build_choice(config.provider or provider, config.model or model, config)
+        if PROVIDERS[provider] not in self._reachable_providers:
+            raise self._unknown_model_error(name) if self.is_set_up else self._no_model_error()
+        return self._build_choice(provider, model, ModelConfig())
 
-    def find(self, wanted: str | None, agent: AgentConfig) -> ModelChoice | None:
+    def find_model(self, wanted: str | None, agent: AgentConfig) -> ModelChoice | None:
         """The model that would be asked; None: it cannot be had."""
         try:
-            return self.choose(wanted, agent)
+            return self.choose_model(wanted, agent)
         except ToolError:
             return None
 
-    def _choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
+    def _build_choice(self, provider: ProviderName, model: str, config: ModelConfig) -> ModelChoice:
         if config.tools == "strict" and PROVIDERS[provider].strict_dialect is None:
             message = f"the model {model!r} has tools 'strict', which {provider} does not know; take 'native'"
             raise ToolError("invalid_settings", message, model=model)
@@ -300,17 +300,17 @@ class ChatSettings:
         )
 
     @property
-    def _reachable(self) -> list[Provider]:
+    def _reachable_providers(self) -> list[Provider]:
         """The providers that have a key or an address."""
         return [provider for provider in PROVIDERS.values() if provider.is_in(self._environ)]
 
-    def _unknown(self, name: str) -> ToolError:
+    def _unknown_model_error(self, name: str) -> ToolError:
         known = list(self.models)
         said = ", ".join(known) or "none in app.json; write provider:model"
         return ToolError("model_not_found", f"there is no model {name!r}; there are: {said}", models=known)
 
-    def _missing(self) -> ToolError:
-        providers = [provider.name for provider in self._reachable]
+    def _no_model_error(self) -> ToolError:
+        providers = [provider.name for provider in self._reachable_providers]
         if providers:
             message = f"no model was named; name one as {providers[0]}:MODEL, or list one under models in app.json"
         else:

@@ -8,15 +8,15 @@ from pydantic import Field, SecretStr
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.model.chosen_model import ChosenModel
-from agentcore.chat.model.local_servers import PLACES, LocalServer, look
+from agentcore.chat.model.local_servers import PLACES, LocalServer, find_local_servers
 from agentcore.chat.model.provider_check import ProviderCheck, check_provider
 from agentcore.chat.model.provider_keys import KeyOrigin, ProviderKeys, StoredProvider
-from agentcore.chat.model.provider_models import ask_for_models, those_that_talk_first
+from agentcore.chat.model.provider_models import ask_for_models, sort_chat_models_first
 from agentcore.chat.model.providers import PROVIDERS, ProviderName, provider_and_model
 from agentcore.chat.model_status import ModelStatus, find_model_status
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelConfig, ToolCalling
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject, plan_changes
 from agentcore.errors import ToolError
 
@@ -64,7 +64,7 @@ class ProviderView(View):
     key_prefix: Annotated[str, Field(description="How its own keys begin; empty: there is no such rule.")]
 
 
-class LocalPlaceView(View):
+class KnownServerView(View):
     """Where a kind of model server on this machine is looked for."""
 
     kind: str
@@ -81,7 +81,7 @@ class ChatView(View):
     agents: list[AgentView]
     models: list[ModelView]
     providers: list[ProviderView]
-    local_servers: list[LocalPlaceView]
+    local_servers: list[KnownServerView]
     modes: list[ApprovalMode]
 
     def without_addresses(self) -> "ChatView":
@@ -103,12 +103,12 @@ class ModelSetup:
         places: Where model servers are looked for.
     """
 
-    def __init__(self, host: Host, environ: Mapping[str, str]) -> None:
-        self._host = host
-        self._models: Any = host.config.models
-        self._agents: Any = host.config.agents
-        self.keys = ProviderKeys(host.state.path, environ)
-        self._chosen = ChosenModel(host.state.path)
+    def __init__(self, core: Core, environ: Mapping[str, str]) -> None:
+        self._core = core
+        self._models: Any = core.config.models
+        self._agents: Any = core.config.agents
+        self.keys = ProviderKeys(core.state.path, environ)
+        self._chosen = ChosenModel(core.state.path)
         self.places = PLACES
 
     @property
@@ -118,14 +118,14 @@ class ModelSetup:
         Raises:
             ToolError: `invalid_settings`.
         """
-        return ChatSettings.read(self._models, self._agents, self.keys.environ(), self._chosen.name)
+        return ChatSettings.from_config(self._models, self._agents, self.keys.merge_environ(), self._chosen.name)
 
     @property
     def is_set_up(self) -> bool:
         """Whether there is any model to ask, or was meant to be."""
-        return bool(self._models) or ChatSettings({}, {}, self.keys.environ()).is_set_up
+        return bool(self._models) or ChatSettings({}, {}, self.keys.merge_environ()).is_set_up
 
-    def show(self) -> ChatView:
+    def describe_setup(self) -> ChatView:
         """What there is.
 
         Raises:
@@ -133,12 +133,12 @@ class ModelSetup:
         """
         settings = self.settings
         try:
-            settings.choose(None, settings.agent("default"))
+            settings.choose_model(None, settings.get_agent("default"))
             hint = None
         except ToolError as exc:
             hint = exc.message
-        default = settings.agent("default").model or settings.default_name
-        fallback = self._host.policy.mode
+        default = settings.get_agent("default").model or settings.default_name
+        fallback = self._core.policy.mode
         return ChatView(
             is_set_up=settings.is_set_up,
             hint=hint,
@@ -153,18 +153,18 @@ class ModelSetup:
                 )
                 for name, agent in settings.agents.items()
             ],
-            models=[self._model(name, settings) for name in settings.models],
-            providers=[self._provider(provider) for provider in PROVIDERS],
+            models=[self._describe_model(name, settings) for name in settings.models],
+            providers=[self._describe_provider(provider) for provider in PROVIDERS],
             local_servers=[
-                LocalPlaceView(kind=place.kind, label=place.label or place.kind, base_url=place.base_url)
+                KnownServerView(kind=place.kind, label=place.label or place.kind, base_url=place.base_url)
                 for place in self.places
             ],
             modes=list(MODES),
         )
 
-    async def look(self) -> list[LocalServer]:
+    async def find_local_servers(self) -> list[LocalServer]:
         """Model servers on this machine."""
-        return await look(self.places)
+        return await find_local_servers(self.places)
 
     async def find_status(self) -> ModelStatus:
         """Find out which model a new chat uses, or what is missing; only this machine is asked.
@@ -180,14 +180,14 @@ class ModelSetup:
         Raises:
             ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
         """
-        environ = self.keys.environ()
+        environ = self.keys.merge_environ()
         key, base_url = environ.get(PROVIDERS[provider].key_variable, ""), self.keys.base_url(provider)
         if not key and base_url is None:
             message = f"no key of {provider}: enter one, or set it in the environment"
             raise ToolError("model_not_configured", message, provider=provider)
-        return those_that_talk_first(await ask_for_models(provider, base_url, SecretStr(key)))
+        return sort_chat_models_first(await ask_for_models(provider, base_url, SecretStr(key)))
 
-    async def test(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> ProviderCheck:
+    async def test_provider(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> ProviderCheck:
         """Test a key and an address of a provider as they would be stored; nothing is stored.
 
         Raises:
@@ -200,7 +200,7 @@ class ModelSetup:
         entered = self.keys.with_entered(provider, key, base_url)
         return await check_provider(provider, entered.base_url, entered.key or SecretStr(""))
 
-    async def plan(self, name: str, model: ModelConfig) -> SettingsPlan:
+    async def plan_model_change(self, name: str, model: ModelConfig) -> SettingsPlan:
         """What adding a model, or changing one, would write into app.json.
 
         Raises:
@@ -209,11 +209,11 @@ class ModelSetup:
         """
         value = model.model_dump(mode="json", exclude_unset=True, exclude_none=True)
         change = SettingChange(("models", name), value)
-        subject = SettingsSubject.of_app(self._host.config, blocks=self._host.modules.block_models())
-        document = await asyncio.to_thread(subject.read)
+        subject = SettingsSubject.of_app(self._core.config, blocks=self._core.modules.block_models())
+        document = await asyncio.to_thread(subject.read_document)
         return await asyncio.to_thread(plan_changes, document, [change])
 
-    async def add(self, plan: SettingsPlan, name: str, model: ModelConfig) -> None:
+    async def add_model(self, plan: SettingsPlan, name: str, model: ModelConfig) -> None:
         """Write exactly what was planned for a model; it counts at once.
 
         Raises:
@@ -221,32 +221,32 @@ class ModelSetup:
         """
         await asyncio.to_thread(plan.write)
         self._models = {**(self._models or {}), name: model.model_dump(exclude_unset=True)}
-        self.tell(("/models/" + name,))
+        self.publish_change(("/models/" + name,))
 
-    def take(self, saved: Mapping[str, Any]) -> None:
+    def apply_saved_config(self, saved: Mapping[str, Any]) -> None:
         """Work with the models and agents of an app.json that was saved; they count at once.
 
         Raises:
             ToolError: `invalid_settings`; those before go on.
         """
         models, agents = saved.get("models"), saved.get("agents")
-        ChatSettings.read(models, agents, {})
+        ChatSettings.from_config(models, agents, {})
         self._models, self._agents = models, agents
 
-    def uses(self, key: str, value: Any) -> bool:
+    def is_current_value(self, key: str, value: Any) -> bool:
         """Whether this is what `models`, or `agents`, are now."""
         return key in _OWN and (value or {}) == ((self._models if key == "models" else self._agents) or {})
 
-    async def keep(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
+    async def store_provider(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
         """Keep a key and an address of a provider in place of those before; it counts at once.
 
         Raises:
             ToolError: `config_changed`: those before are not kept any more.
         """
-        await self.keys.replace(provider, before, after)
+        await self.keys.replace_stored_provider(provider, before, after)
         if self._chosen.name is not None and provider_and_model(self._chosen.name)[0] == provider:
-            await self._chosen.keep(None)  # what there is at another address, or for another key, nobody knows
-        self.tell(())
+            await self._chosen.store_name(None)  # what there is at another address, or for another key, nobody knows
+        self.publish_change(())
 
     async def choose_model(self, name: str) -> None:
         """Have a model asked where none is named, and app.json has no `models`; it counts at once.
@@ -255,17 +255,17 @@ class ModelSetup:
             ToolError: `model_not_found`, `model_not_configured`: it could not be asked.
         """
         settings = self.settings
-        settings.choose(name, settings.agent("default"))
-        await self._chosen.keep(name)
-        self.tell(())
+        settings.choose_model(name, settings.get_agent("default"))
+        await self._chosen.store_name(name)
+        self.publish_change(())
 
-    def tell(self, paths: tuple[str, ...]) -> None:
+    def publish_change(self, paths: tuple[str, ...]) -> None:
         """Tell open pages that something changed, never to what."""
-        self._host.events.publish("settings.changed", {"module": None, "paths": list(paths)})
+        self._core.events.publish("settings.changed", {"module": None, "paths": list(paths)})
 
-    def _model(self, name: str, settings: ChatSettings) -> ModelView:
+    def _describe_model(self, name: str, settings: ChatSettings) -> ModelView:
         config = settings.models[name]
-        choice = settings.choose(name, settings.agent("default"))
+        choice = settings.choose_model(name, settings.get_agent("default"))
         is_usable = bool(choice.base_url or choice.api_key.get_secret_value())
         hint = None if is_usable else f"no key of {choice.provider}: enter one, or set it in the environment"
         return ModelView(
@@ -280,8 +280,8 @@ class ModelSetup:
             hint=hint,
         )
 
-    def _provider(self, provider: ProviderName) -> ProviderView:
-        origin = self.keys.origin(provider)
+    def _describe_provider(self, provider: ProviderName) -> ProviderView:
+        origin = self.keys.find_key_origin(provider)
         return ProviderView(
             provider=provider,
             label=PROVIDERS[provider].label,
@@ -305,6 +305,6 @@ async def models_at(name: str, own: Mapping[str, Any], environ: Mapping[str, str
     Raises:
         ToolError: `invalid_settings`; and as `ask_for_models`.
     """
-    settings = ChatSettings.read({name: own}, None, environ)
-    choice = settings.choose(name, settings.agent("default"))
+    settings = ChatSettings.from_config({name: own}, None, environ)
+    choice = settings.choose_model(name, settings.get_agent("default"))
     return await ask_for_models(choice.provider, choice.base_url, choice.api_key)

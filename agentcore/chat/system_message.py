@@ -7,13 +7,13 @@ from typing import Annotated
 from pydantic import Field
 
 from agentcore.chat.client_context import ClientContext
-from agentcore.chat.model.offered_tools import OfferedTool, offer
+from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools
 from agentcore.chat.session.view import View
 from agentcore.chat.settings import ChatSettings, ModelChoice
-from agentcore.chat.system import SystemChoice, SystemPart, plan_system, seen_from
+from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve_modules_and_host
 from agentcore.chat.turn.prompts import system_message
 from agentcore.chat.turn.toolbox import Toolbox
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatSessionRow
 
@@ -66,18 +66,18 @@ class SystemMessages:
         settings: Reads models and agents as they are now.
     """
 
-    def __init__(self, host: Host, settings: Callable[[], ChatSettings]) -> None:
-        self._host, self._settings = host, settings
+    def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
+        self._core, self._settings = core, settings
 
-    async def show(self, session_id: str) -> SystemView:
+    async def describe_for_session(self, session_id: str) -> SystemView:
         """What the model would be told with the next message.
 
         Raises:
             ToolError: `session_not_found`, `agent_not_found`.
         """
-        return await self._show(await self._find(session_id))
+        return await self._describe(await self._find_session(session_id))
 
-    async def show_new(self, agent_id: str, model: str) -> SystemView:
+    async def describe_for_new_session(self, agent_id: str, model: str) -> SystemView:
         """What the model would be told with the first message of a session that is not made yet.
 
         Args:
@@ -86,29 +86,29 @@ class SystemMessages:
         Raises:
             ToolError: `agent_not_found`.
         """
-        return await self._show(_unsaved_session(agent_id, model))
+        return await self._describe(_unsaved_session(agent_id, model))
 
-    async def _show(self, session: ChatSessionRow) -> SystemView:
-        settings, locale = self._settings(), self._host.config.locale
-        agent = settings.agent(session.agent_id)
-        model = settings.find(session.model or None, agent)
-        plan = await plan_system(self._host, session)
-        client = ClientContext.of_session(session)
-        registry = self._host.registry
-        where = registry.choose(settings.hosts_for(session.host, session.agent_id))
-        all_tools = offer(registry, client.tools, agent, where)
+    async def _describe(self, session: ChatSessionRow) -> SystemView:
+        settings, locale = self._settings(), self._core.config.locale
+        agent = settings.get_agent(session.agent_id)
+        model = settings.find_model(session.model or None, agent)
+        plan = await plan_system(self._core, session)
+        client = ClientContext.from_session(session)
+        registry = self._core.registry
+        where = registry.choose_host(settings.hosts_for(session.host, session.agent_id))
+        all_tools = list_offered_tools(registry, client.tools, agent, where)
         toolbox = Toolbox(all_tools, json.loads(session.found_tools or "[]"))
-        given = list(toolbox.offered().values())
+        given = list(toolbox.get_offered_tools().values())
         is_prompted = model is not None and model.tools == "prompted"
         parts = system_message(
-            plan.parts(agent, *seen_from(registry, where, toolbox.modules)),
+            plan.build_parts(agent, *resolve_modules_and_host(registry, where, toolbox.modules)),
             given,
             client.page,
             locale,
             is_prompted=is_prompted,
         )
         return SystemView(
-            parts=[_view(part, plan.choice) for part in parts],
+            parts=[_to_part_view(part, plan.choice) for part in parts],
             chars=sum(len(part.text) for part in parts if part.is_told),
             tools=OfferedView(
                 given=len(given),
@@ -120,7 +120,7 @@ class SystemMessages:
             instructions=plan.choice.instructions,
         )
 
-    async def change(
+    async def change_for_session(
         self, session_id: str, *, told: Mapping[str, bool | None], **instructions: str | None
     ) -> SystemView:
         """Change what is told in a session from its next message on.
@@ -132,18 +132,18 @@ class SystemMessages:
         Raises:
             ToolError: `session_not_found`, `invalid_arguments`.
         """
-        choice = SystemChoice.read((await self._find(session_id)).system)
-        known = {part.id for part in (await self.show(session_id)).parts if part.can_leave_out}
+        choice = SystemChoice.from_json_text((await self._find_session(session_id)).system)
+        known = {part.id for part in (await self.describe_for_session(session_id)).parts if part.can_leave_out}
         if unknown := set(told) - known - set(choice.told):
             message = f"{min(unknown)!r:.100} is no part that can be left out; there are: {', '.join(sorted(known))}"
             raise ToolError("invalid_arguments", message)
         chosen = {part: is_told for part, is_told in ({**choice.told, **told}).items() if is_told is not None}
         kept = choice.model_copy(update={"told": chosen, **instructions})
-        await self._host.store.chats.change(session_id, system=kept.model_dump_json())
-        return await self.show(session_id)
+        await self._core.store.chats.update_session(session_id, system=kept.model_dump_json())
+        return await self.describe_for_session(session_id)
 
-    async def _find(self, session_id: str) -> ChatSessionRow:
-        row = await self._host.store.chats.find(session_id)
+    async def _find_session(self, session_id: str) -> ChatSessionRow:
+        row = await self._core.store.chats.find_session(session_id)
         if row is None:
             raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
         return row
@@ -168,12 +168,12 @@ def _unsaved_session(agent_id: str, model: str) -> ChatSessionRow:
 
 
 def _definition_chars(tool: OfferedTool, model: ModelChoice | None) -> int:
-    schema = tool.schema.schema if model is None else tool.schema.to(model.dialect).schema
-    description = tool.description if model is None else model.dialect.shortened(tool.description)
+    schema = tool.schema.schema if model is None else tool.schema.lower_to(model.dialect).schema
+    description = tool.description if model is None else model.dialect.shorten_description(tool.description)
     return len(tool.name) + len(description) + len(json.dumps(schema, ensure_ascii=False))
 
 
-def _view(part: SystemPart, choice: SystemChoice) -> SystemPartView:
+def _to_part_view(part: SystemPart, choice: SystemChoice) -> SystemPartView:
     return SystemPartView(
         id=part.part_id,
         source=part.source,

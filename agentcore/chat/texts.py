@@ -191,7 +191,7 @@ _OF_RESULTS: Mapping[str, str] = {
 """What stands in definitions and results: in English whatever the language is, as all of a module's does."""
 
 
-def text(locale: Locale, key: str, /, **values: object) -> str:
+def localized_text(locale: Locale, key: str, /, **values: object) -> str:
     """One text in a language."""
     chosen = _TEXTS[key][locale == "zh"]
     return chosen.format(**values) if values else chosen

@@ -13,7 +13,7 @@ from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
 from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.calls import Call, Inquiry, Reply, no_session
 from agentcore.errors import ToolError
 
@@ -29,35 +29,35 @@ class ToolChat:
         settings: Reads models and agents as they are now.
     """
 
-    def __init__(self, host: Host, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
-        self._host, self._turns, self._settings = host, turns, settings
+    def __init__(self, core: Core, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
+        self._core, self._turns, self._settings = core, turns, settings
 
     def session_of(self, call: Call) -> ChatSession | None:
         """See `Conversation.session_of`."""
-        live = self._live(call)
+        live = self._find_live_session(call)
         if live is None:
             return None
-        return ToolSession(self._host, call.session_id, live, partial(self._compact, call.session_id))
+        return ToolSession(self._core, call.session_id, live, partial(self._compact_session, call.session_id))
 
     async def hosts_of(self, session_id: str) -> Sequence[str]:
         """See `Conversation.hosts_of`."""
         live = self._turns.live.find(session_id)
         if live is not None and live.hosts is not None:
             return live.hosts
-        own = await self._host.store.chats.hosts.of(session_id)
-        if own is not None or not self._host.registry.has_hosts:
+        own = await self._core.store.chats.hosts.find_host(session_id)
+        if own is not None or not self._core.registry.has_hosts:
             return (own,) if own else ()
-        session = await self._host.store.chats.find(session_id)
+        session = await self._core.store.chats.find_session(session_id)
         return () if session is None else self._settings().hosts_for(None, session.agent_id)
 
-    async def ask(self, call: Call, inquiry: Inquiry) -> Reply:
-        """See `Conversation.ask`."""
-        live = self._live(call)
+    async def ask_user(self, call: Call, inquiry: Inquiry) -> Reply:
+        """See `Conversation.ask_user`."""
+        live = self._find_live_session(call)
         if live is None:
             raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
         limit_s = min(inquiry.timeout_s, ASK_SECONDS)
         asked = live.questions.add(inquiry, _module_of(call), call.asking_host, live.tool_ids.get(call.id), limit_s)
-        self._tell(call.session_id, live)
+        self._publish_question(call.session_id, live)
         try:
             async with asyncio.timeout(limit_s):
                 return await asked.answer
@@ -65,7 +65,7 @@ class ToolChat:
             raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {inquiry.text!r}") from None
         finally:
             live.questions.drop(asked)
-            self._tell(call.session_id, live)
+            self._publish_question(call.session_id, live)
 
     async def run_agent(
         self,
@@ -76,47 +76,47 @@ class ToolChat:
         budget: Mapping[str, int] | None,
     ) -> str:
         """See `Conversation.run_agent`."""
-        live, session = self._live(call), await self._host.store.chats.find(call.session_id)
+        live, session = self._find_live_session(call), await self._core.store.chats.find_session(call.session_id)
         if live is None or session is None:
             raise no_session()
         settings = self._settings()
-        agent = settings.agent(session.agent_id)
-        choice = settings.choose(model or session.model or None, agent)
+        agent = settings.get_agent(session.agent_id)
+        choice = settings.choose_model(model or session.model or None, agent)
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
-        system = await plan_system(self._host, session)
+        system = await plan_system(self._core, session)
         wish = sub_agents.SubAgentTask(prompt, tools, read_budget(budget, agent), agent, choice, system)
-        work = sub_agents.SubAgent(self._host, engine, call, self._turns.stream(call.session_id))
+        work = sub_agents.SubAgent(self._core, engine, call, self._turns.open_stream(call.session_id))
         report: str = await work.run(wish)
         return report
 
-    async def _compact(self, session_id: str, summary: str | None, keep_turns: int) -> tuple[int, str]:
+    async def _compact_session(self, session_id: str, summary: str | None, keep_turns: int) -> tuple[int, str]:
         """See `ChatSession.compact`."""
-        session = await self._host.store.chats.find(session_id)
+        session = await self._core.store.chats.find_session(session_id)
         if session is None:
             raise no_session()
         settings = self._settings()
-        choice = settings.choose(session.model or None, settings.agent(session.agent_id))
+        choice = settings.choose_model(session.model or None, settings.get_agent(session.agent_id))
         engine = await self._turns.load_engine()
         compaction = importlib.import_module("agentcore.chat.turn.compaction")
-        stream = self._turns.stream(session_id)
+        stream = self._turns.open_stream(session_id)
         result = await compaction.compact_session(
-            self._host, engine, choice, stream, session, summary=summary, keep_turns=keep_turns
+            self._core, engine, choice, stream, session, summary=summary, keep_turns=keep_turns
         )
         return (0, "") if result is None else (result.replaced, result.summary)
 
-    def _live(self, call: Call) -> LiveSession | None:
+    def _find_live_session(self, call: Call) -> LiveSession | None:
         """The session of a call: of one that a model wants, or of a person's own from inside a chat."""
         principal = call.request.principal
-        is_allowed_host = principal.kind == "host" and self._host.registry.may_use_chats(principal.id)
+        is_allowed_host = principal.kind == "host" and self._core.registry.may_use_chats(principal.id)
         if principal.kind != "chat" and principal.kind not in _OF_PERSONS and not is_allowed_host:
             return None
-        return self._turns.live.find(call.session_id) if call.session_id in self._turns.busy else None
+        return self._turns.live.find(call.session_id) if call.session_id in self._turns.busy_sessions else None
 
-    def _tell(self, session_id: str, live: LiveSession) -> None:
+    def _publish_question(self, session_id: str, live: LiveSession) -> None:
         view = live.questions.first
         question = None if view is None else view.to_json()
-        self._host.events.publish("session.question", {"question": question}, session_id=session_id)
+        self._core.events.publish("session.question", {"question": question}, session_id=session_id)
 
 
 def _module_of(call: Call) -> str:

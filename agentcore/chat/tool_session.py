@@ -7,7 +7,7 @@ from typing import Any
 from agentcore.chat.bounds import TODOS, TODOS_BYTES
 from agentcore.chat.session import transcript
 from agentcore.chat.session.live import LiveSession
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text, with_valid_text
 
@@ -24,8 +24,8 @@ class ToolSession:
         compact: Puts a summary (None: one that the model writes) in place of all but so many turns.
     """
 
-    def __init__(self, host: Host, session_id: str, live: LiveSession, compact: Compact) -> None:
-        self._host, self._chats, self._session_id, self._live = host, host.store.chats, session_id, live
+    def __init__(self, core: Core, session_id: str, live: LiveSession, compact: Compact) -> None:
+        self._core, self._chats, self._session_id, self._live = core, core.store.chats, session_id, live
         self._compact = compact
 
     @property
@@ -35,8 +35,8 @@ class ToolSession:
 
     async def history(self) -> Sequence[Mapping[str, Any]]:
         """See `agentcore.api.context.ChatSession.history`."""
-        rows = await self._chats.rows(self._session_id)
-        calls = await self._chats.calls_of(self._session_id, transcript.called_in(rows))
+        rows = await self._chats.load_history(self._session_id)
+        calls = await self._chats.load_calls(self._session_id, transcript.list_call_ids(rows))
         return [message.to_json() for message in transcript.to_messages(rows, calls, self._live.commands)]
 
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
@@ -69,6 +69,6 @@ class ToolSession:
         if len(kept) > TODOS or len(stored.encode()) > TODOS_BYTES:
             message = f"at most {TODOS} things to do, {TODOS_BYTES:,} bytes in all; there are {len(kept)}"
             raise ToolError("invalid_arguments", message, limit=TODOS)
-        await self._chats.change(self._session_id, todos=stored)
+        await self._chats.update_session(self._session_id, todos=stored)
         self._live.todos = kept
-        self._host.events.publish("session.todos", {"todos": kept}, session_id=self._session_id)
+        self._core.events.publish("session.todos", {"todos": kept}, session_id=self._session_id)

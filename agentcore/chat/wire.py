@@ -57,12 +57,12 @@ class ClientTool(_Foreign):
         return LoweredSchema(self.parameters)
 
 
-def _checked(tools: list[ClientTool]) -> list[ClientTool]:
+def _check_tools(tools: list[ClientTool]) -> list[ClientTool]:
     check_schemas((tool.name, tool.parameters) for tool in tools)
     return tools
 
 
-ClientTools = Annotated[list[ClientTool], Field(max_length=CLIENT_TOOLS), AfterValidator(_checked)]
+ClientTools = Annotated[list[ClientTool], Field(max_length=CLIENT_TOOLS), AfterValidator(_check_tools)]
 
 
 Attachments = Annotated[

@@ -32,12 +32,12 @@ class AddedCommands:
 
     def show_progress(self, fraction: float | None, text: str) -> None:
         """See `agentcore.api.CommandContext`."""
-        from agentcore.cli.terminal.output import note
+        from agentcore.cli.terminal.output import print_notice
         from agentcore.cli.terminal.progress_line import ProgressLine
 
         if not sys.stderr.isatty():
             if text and text != self._last:
-                note(text)
+                print_notice(text)
             self._last = text
             return
         self._progress = self._progress or ProgressLine()
@@ -56,41 +56,43 @@ class RootGroup(LazyGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names: agentcore's own in the order of the table, then the added ones."""
-        return [*super().list_commands(ctx), *self._added()]
+        return [*super().list_commands(ctx), *self._find_added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         own = super().get_command(ctx, cmd_name)
-        point = self._added().get(cmd_name)
+        point = self._find_added().get(cmd_name)
         if own is not None or point is None:
             return own
-        command = _load(point)
+        command = _load_command(point)
         ctx.obj = AddedCommands()
         return command
 
     def knows_command(self, name: str) -> bool:
         """True if there is a command of this name."""
-        return super().knows_command(name) or name in self._added()
+        return super().knows_command(name) or name in self._find_added()
 
     def short_helps(self) -> list[tuple[str, str]]:
         """The names with a line for each; that of an added one names its distribution, for nothing is imported."""
-        added = [(name, f"Added by {_distribution(point)}.") for name, point in self._added().items()]
+        added = [(name, f"Added by {_distribution_name(point)}.") for name, point in self._find_added().items()]
         return [*super().short_helps(), *added]
 
-    def _added(self) -> dict[str, EntryPoint]:
+    def _find_added(self) -> dict[str, EntryPoint]:
         points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
         return {point.name: point for point in points if not super(RootGroup, self).knows_command(point.name)}
 
 
-def _load(point: EntryPoint) -> click.Command:
+def _load_command(point: EntryPoint) -> click.Command:
     try:
         command = point.load()
     except Exception as exc:
-        raise click.ClickException(f"command {point.name!r} of {_distribution(point)} cannot be loaded: {exc}") from exc
+        raise click.ClickException(
+            f"command {point.name!r} of {_distribution_name(point)} cannot be loaded: {exc}"
+        ) from exc
     if not isinstance(command, click.Command):
-        raise click.ClickException(f"command {point.name!r} of {_distribution(point)} is no click command")
+        raise click.ClickException(f"command {point.name!r} of {_distribution_name(point)} is no click command")
     return command
 
 
-def _distribution(point: EntryPoint) -> str:
+def _distribution_name(point: EntryPoint) -> str:
     return "an unknown package" if point.dist is None else point.dist.name

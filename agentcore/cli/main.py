@@ -10,7 +10,7 @@ import click
 from agentcore import __version__
 from agentcore.cli.added_commands import RootGroup
 from agentcore.cli.lazy import LazyCommand
-from agentcore.cli.terminal.exits import ExitCode, explained
+from agentcore.cli.terminal.exits import ExitCode, to_cli_error
 from agentcore.plain_structlog import import_without_rich
 
 _COMMANDS = {
@@ -82,18 +82,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     import_without_rich()
     try:
-        code = _run(arguments)
+        code = _run_command(arguments)
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either
         sys.excepthook(*sys.exc_info())
         code = ExitCode.CALL_FAILED
     if "agentcore.core.containment.ending" in sys.modules:  # code of modules may have run here
-        from agentcore.core.containment import leave
+        from agentcore.core.containment import exit_process
 
-        leave(code)
+        exit_process(code)
     sys.exit(code)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run_command(arguments: Sequence[str] | None) -> int:
     try:
         code = root.main(arguments, prog_name="agentcore", standalone_mode=False)
     except click.ClickException as exc:
@@ -103,7 +103,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         click.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED
     except Exception as exc:
-        error = explained(exc)
+        error = to_cli_error(exc)
         if error is None:
             raise
         error.show()

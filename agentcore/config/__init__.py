@@ -6,7 +6,7 @@ from agentcore.config.errors import ConfigChangedError, ConfigError, ConfigProbl
 from agentcore.config.file import ConfigFile
 from agentcore.config.hosts import HOST_NAME, PoolConfig, ProcessHostConfig
 from agentcore.config.json_edit import with_value, without_value
-from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, dotted
+from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError, format_path
 from agentcore.config.layers import DEFAULT, Origin
 from agentcore.config.loading import AppConfig, set_modules
 from agentcore.config.references import has_reference, has_secret

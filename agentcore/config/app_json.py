@@ -262,6 +262,6 @@ class AppDocument(ConfigModel):
         return hosts
 
 
-def beside(folder: Path, text: str) -> Path:
+def resolve_config_path(folder: Path, text: str) -> Path:
     """A path of app.json: relative to its folder, with `~` for a home folder."""
     return folder / Path(text).expanduser()

@@ -10,9 +10,9 @@ _NO_LINE_END = re.compile(r"[^\r\n]")
 
 def without_comments(text: str) -> str:
     """A text with spaces in place of comments and last commas, so that all else stands where it stood."""
-    return _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+    return _LAST_COMMA.sub(_blank_out, _COMMENT.sub(_blank_out, text))
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank_out(found: re.Match[str]) -> str:
     piece = found.group()
     return piece if piece.startswith('"') else _NO_LINE_END.sub(" ", piece)

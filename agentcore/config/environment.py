@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from agentcore.config.errors import ConfigError, ConfigProblem
-from agentcore.config.fields import Model, keys_of, model_inside, near, takes_only_text
+from agentcore.config.fields import Model, find_near_key, is_text_only, keys_of, model_inside
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Layers, Origin
 
@@ -53,7 +53,7 @@ class Variable:
         """The origin of values that come from it."""
         return Origin("environment", variable=self.name)
 
-    def problem(self, message: str) -> ConfigError:
+    def make_error(self, message: str) -> ConfigError:
         """An error about it."""
         return ConfigError([ConfigProblem(message, variable=self.name)])
 
@@ -79,13 +79,13 @@ def read_variables(environ: Mapping[str, str], model: Model) -> tuple[list[Varia
         variable = Variable(name, tuple(name.removeprefix(PREFIX).split(_SEPARATOR)), environ[name])
         if variable.segments[0].lower() in known:
             if not _is_utf8(variable.text):
-                raise variable.problem("its value is not UTF-8")
+                raise variable.make_error("its value is not UTF-8")
             variables.append(variable)
         elif len(variable.segments) > 1:
-            raise variable.problem(_unknown(variable, 0, model))
+            raise variable.make_error(_unknown_key_text(variable, 0, model))
         else:
             notices.append(
-                f"environment variable {name} is not a setting and is ignored: {_unknown(variable, 0, model)}"
+                f"environment variable {name} is not a setting and is ignored: {_unknown_key_text(variable, 0, model)}"
             )
     return sorted(variables, key=lambda variable: len(variable.segments)), notices
 
@@ -102,11 +102,11 @@ def merge_variables(layers: Layers, variables: Sequence[Variable], model: Model 
         ConfigError: No key has the name.
     """
     for variable in variables:
-        path, is_text = _resolve(variable, layers.values, model)
-        layers.merge(path, variable.text_value if is_text else variable.value, _always(variable.origin))
+        path, is_text = _resolve_path(variable, layers.values, model)
+        layers.merge(path, variable.text_value if is_text else variable.value, _constant_origin(variable.origin))
 
 
-def _resolve(variable: Variable, values: Any, model: Model | None) -> tuple[JsonPath, bool]:
+def _resolve_path(variable: Variable, values: Any, model: Model | None) -> tuple[JsonPath, bool]:
     """The path that a name means, and whether only text can stand there."""
     path: list[str] = []
     is_text = False
@@ -114,15 +114,15 @@ def _resolve(variable: Variable, values: Any, model: Model | None) -> tuple[Json
         known = [*(keys_of(model) if model else ()), *(values if isinstance(values, dict) else ())]
         key = next((key for key in known if key.lower() == segment.lower()), None)
         if not segment or (key is None and model is not None and model.model_config.get("extra") == "forbid"):
-            raise variable.problem(_unknown(variable, position, model))
+            raise variable.make_error(_unknown_key_text(variable, position, model))
         path.append(key or segment.lower())
-        is_text = takes_only_text(model, path[-1])
+        is_text = is_text_only(model, path[-1])
         model = model_inside(model, path[-1])
         values = values.get(path[-1]) if isinstance(values, dict) else None
     return tuple(path), is_text
 
 
-def _always(origin: Origin) -> Callable[[JsonPath], Origin]:
+def _constant_origin(origin: Origin) -> Callable[[JsonPath], Origin]:
     return lambda _path: origin
 
 
@@ -131,12 +131,12 @@ def _is_utf8(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _unknown(variable: Variable, position: int, model: Model | None) -> str:
+def _unknown_key_text(variable: Variable, position: int, model: Model | None) -> str:
     segment = variable.segments[position]
     if not segment:
         return f"its name has an empty part; write one {_SEPARATOR!r} between two keys"
     known = sorted(key for key in keys_of(model) if key.isidentifier()) if model else []
-    meant = near(segment, known)
+    meant = find_near_key(segment, known)
     if meant is None:
         return f"no key {segment.lower()!r}; known are {', '.join(known)}"
     parts = variable.name.removeprefix(PREFIX).split(_SEPARATOR)

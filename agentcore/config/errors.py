@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.config.json_source import JsonPath, dotted
+from agentcore.config.json_source import JsonPath, format_path
 from agentcore.errors import AgentcoreError
 
 PROBLEMS_SHOWN = 20
@@ -32,7 +32,7 @@ class ConfigProblem:
     def __str__(self) -> str:
         where = [str(part) for part in (self.file, self.line, self.column) if part is not None]
         place = f"environment variable {self.variable}" if self.variable else ":".join(where)
-        return ": ".join(part for part in (place, dotted(self.path), self.message) if part)
+        return ": ".join(part for part in (place, format_path(self.path), self.message) if part)
 
 
 class ConfigError(AgentcoreError):

@@ -33,20 +33,20 @@ def with_families(document: type[D], blocks: Blocks | Collection[str]) -> type[D
         blocks: The keys; where they are known, with the models of their blocks.
     """
     models = blocks if isinstance(blocks, Mapping) else dict.fromkeys(blocks)
-    return _extended(document, tuple(sorted(models.items(), key=lambda item: item[0]))) if models else document
+    return _extend_model(document, tuple(sorted(models.items(), key=lambda item: item[0]))) if models else document
 
 
 @lru_cache(32)
-def _extended(document: type[D], blocks: tuple[tuple[str, type[BaseModel] | None], ...]) -> type[D]:
+def _extend_model(document: type[D], blocks: tuple[tuple[str, type[BaseModel] | None], ...]) -> type[D]:
     # the fields have names of our own: a key may be called like an attribute of the model
-    fields: dict[str, Any] = {f"family_{number}": _field(*block) for number, block in enumerate(blocks)}
+    fields: dict[str, Any] = {f"family_{number}": _family_field(*block) for number, block in enumerate(blocks)}
     made: type[D] = create_model(
         document.__name__, __base__=document, __module__=document.__module__, __doc__=document.__doc__, **fields
     )
     return made
 
 
-def _field(key: str, model: type[BaseModel] | None) -> tuple[Any, Any]:
+def _family_field(key: str, model: type[BaseModel] | None) -> tuple[Any, Any]:
     description = "Blocks of a family of modules: each is a module of its own, which `modules` lists by its name."
     extra: JsonDict = {"default": {}, "x-family": True}
     kind: Any = dict[str, Any]

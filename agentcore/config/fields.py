@@ -15,12 +15,12 @@ Model = type[BaseModel]
 
 def keys_of(model: Model) -> dict[str, FieldInfo]:
     """The keys under which a model's fields stand in JSON."""
-    return {_key(name, info): info for name, info in model.model_fields.items()}
+    return {_json_key(name, info): info for name, info in model.model_fields.items()}
 
 
 def names_of(model: Model) -> dict[str, str]:
     """The names of a model's fields in Python, by the keys under which they stand in JSON."""
-    return {_key(name, info): name for name, info in model.model_fields.items()}
+    return {_json_key(name, info): name for name, info in model.model_fields.items()}
 
 
 def model_inside(model: Model | None, key: str | int) -> Model | None:
@@ -28,17 +28,19 @@ def model_inside(model: Model | None, key: str | int) -> Model | None:
     info = None if model is None or isinstance(key, int) else keys_of(model).get(key)
     if info is None:
         return None
-    found = [part for part in _members(info.annotation) if _is_model(part)]
+    found = [part for part in _union_members(info.annotation) if _is_model(part)]
     return found[0] if len(found) == 1 else None
 
 
-def takes_only_text(model: Model | None, key: str) -> bool:
+def is_text_only(model: Model | None, key: str) -> bool:
     """Whether nothing but a text (or null) can stand under a key."""
     info = None if model is None else keys_of(model).get(key)
-    return info is not None and all(_is_text(part) for part in _members(info.annotation) if part is not type(None))
+    return info is not None and all(
+        _is_text(part) for part in _union_members(info.annotation) if part is not type(None)
+    )
 
 
-def near(word: str, known: Iterable[str]) -> str | None:
+def find_near_key(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant."""
     return closest_name(word.lower(), known)
 
@@ -51,30 +53,30 @@ def secrets_in(model: Model, values: Any) -> set[str]:
     for key, info in keys_of(model).items():
         if key not in values:
             continue
-        if any(_is_secret(part) for part in _annotations(info.annotation)):
-            found.update(_texts(values[key]))
-        for part in _annotations(info.annotation):
+        if any(_is_secret(part) for part in _walk_annotations(info.annotation)):
+            found.update(_iterate_texts(values[key]))
+        for part in _walk_annotations(info.annotation):
             if _is_model(part):
-                for value in _objects(values[key]):
+                for value in _iterate_objects(values[key]):
                     found |= secrets_in(part, value)
     return found
 
 
-def _key(name: str, info: FieldInfo) -> str:
+def _json_key(name: str, info: FieldInfo) -> str:
     return info.validation_alias if isinstance(info.validation_alias, str) else info.alias or name
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def _union_members(annotation: Any) -> tuple[Any, ...]:
     is_union = get_origin(annotation) in (Union, types.UnionType)
     return get_args(annotation) if is_union else (annotation,)
 
 
-def _annotations(annotation: Any) -> Iterator[Any]:
+def _walk_annotations(annotation: Any) -> Iterator[Any]:
     """An annotation and all that stands inside it: `dict[str, Secret]` gives dict, str and Secret."""
     yield annotation
     yield get_origin(annotation)
     for part in get_args(annotation):
-        yield from _annotations(part)
+        yield from _walk_annotations(part)
 
 
 def _is_model(annotation: Any) -> bool:
@@ -93,18 +95,18 @@ def _is_text(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, (str, Path, SecretStr, SecretBytes))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _iterate_texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for inner in value.values():
-            yield from _texts(inner)
+            yield from _iterate_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from _iterate_texts(inner)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
+def _iterate_objects(value: Any) -> Iterator[dict[str, Any]]:
     """The objects at the top of a value: itself, or those in a list or mapping."""
     if isinstance(value, dict):
         yield value

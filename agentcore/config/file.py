@@ -67,9 +67,9 @@ class ConfigFile:
             ConfigChangedError: Somebody else changed the file since it was read.
             ConfigError: It cannot be written, or the path leads through something that is not an object.
         """
-        return self.with_text(self.edited(path, value))
+        return self.with_text(self.edit_text(path, value))
 
-    def edited(self, path: JsonPath, value: Any) -> str:
+    def edit_text(self, path: JsonPath, value: Any) -> str:
         """The text with one value replaced or added; nothing is written.
 
         Raises:
@@ -101,12 +101,12 @@ class ConfigFile:
             with _WRITING:
                 if makes_folder:
                     target.parent.mkdir(exist_ok=True)
-                self._replace(target, data)
+                self._replace_file(target, data)
         except OSError as exc:
-            raise ConfigError([ConfigProblem(f"cannot write: {_reason(exc)}", self.path)]) from exc
+            raise ConfigError([ConfigProblem(f"cannot write: {_error_reason(exc)}", self.path)]) from exc
         return type(self)(self.path, source, exists=True)
 
-    def _replace(self, target: Path, data: bytes) -> None:
+    def _replace_file(self, target: Path, data: bytes) -> None:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         temporary = Path(name)
         try:
@@ -114,14 +114,14 @@ class ConfigFile:
                 stream.write(data)
                 stream.flush()
                 self._refuse_change()
-                self._take_over_mode(target, descriptor)
+                self._copy_mode(target, descriptor)
                 os.fsync(descriptor)
-            self._put_in_place(temporary, target)
+            self._move_to_target(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
         _sync_folder(target.parent)
 
-    def _take_over_mode(self, target: Path, descriptor: int) -> None:
+    def _copy_mode(self, target: Path, descriptor: int) -> None:
         if not self.exists:
             os.fchmod(descriptor, _NEW_FILE_MODE)
             return
@@ -130,7 +130,7 @@ class ConfigFile:
             os.fchown(descriptor, old.st_uid, old.st_gid)
         os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
-    def _put_in_place(self, temporary: Path, target: Path) -> None:
+    def _move_to_target(self, temporary: Path, target: Path) -> None:
         if self.exists:
             temporary.replace(target)
             return
@@ -166,7 +166,7 @@ def _read_bytes(path: Path) -> bytes | None:
     except OSError as exc:
         if exc.errno in (errno.ENOENT, errno.ENOTDIR):
             return None
-        raise ConfigError([ConfigProblem(f"cannot read: {_reason(exc)}", path)]) from exc
+        raise ConfigError([ConfigProblem(f"cannot read: {_error_reason(exc)}", path)]) from exc
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise ConfigError([ConfigProblem("cannot read: it is not a regular file", path)])
@@ -186,5 +186,5 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _reason(error: OSError) -> str:
+def _error_reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()

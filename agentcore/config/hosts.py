@@ -57,7 +57,7 @@ class ProcessHostConfig(ConfigModel):
         """The modules that run there and nowhere else."""
         return self.modules
 
-    def interpreter(self, folder: Path) -> str:
+    def find_interpreter(self, folder: Path) -> str:
         """The program that runs it.
 
         Args:
@@ -98,7 +98,7 @@ class RemoteHostConfig(_OtherMachines):
         ),
     ] = KEEP_MINUTES
 
-    def keeps(self) -> dict[str, float]:
+    def minutes_by_type(self) -> dict[str, float]:
         """How long what lives there is kept, in minutes, by type of resource; empty name: all others."""
         given = self.keep_minutes
         return {"": KEEP_MINUTES, **given} if isinstance(given, dict) else {"": given}

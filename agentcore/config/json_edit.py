@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agentcore.config.json_source import JsonPath, JsonSource, Span, dotted
+from agentcore.config.json_source import JsonPath, JsonSource, Span, format_path
 
 _FIRST_INDENT = re.compile(r"[\r\n]([ \t]+)\S")
 _LINE_INDENT = re.compile(r"[ \t]*")
@@ -25,17 +25,17 @@ def with_value(source: JsonSource, path: JsonPath, value: Any) -> str:
             or JSON does not have the value.
     """
     if path in source.spans:
-        if _as_json(source.at(path)) == _as_json(value):
+        if _as_json(source.get_value(path)) == _as_json(value):
             return source.text
         span = source.spans[path]
-        return _spliced(source.text, span, _Style.of(source).rendered_over(source, span, value))
+        return _splice(source.text, span, _Style.from_source(source).render_over(source, span, value))
     parent, key = path[:-1], path[-1]
     if isinstance(key, int):
-        raise ValueError(f"there is no list element {dotted(path)}")
+        raise ValueError(f"there is no list element {format_path(path)}")
     if parent not in source.spans:
         return with_value(source, parent, {key: value})
-    if not isinstance(source.at(parent), dict):
-        raise ValueError(f"{dotted(parent) or 'the document'} is not an object that could get {dotted(path)}")
+    if not isinstance(source.get_value(parent), dict):
+        raise ValueError(f"{format_path(parent) or 'the document'} is not an object that could get {format_path(path)}")
     return _with_member(source, parent, key, value)
 
 
@@ -48,27 +48,27 @@ def without_value(source: JsonSource, path: JsonPath) -> str:
         ValueError: The path is that of the document or of a list element.
     """
     if not path or isinstance(path[-1], int):
-        raise ValueError(f"{dotted(path) or 'the document'} is no member of an object, and cannot be removed")
+        raise ValueError(f"{format_path(path) or 'the document'} is no member of an object, and cannot be removed")
     if path not in source.spans:
         return source.text
     parent = path[:-1]
-    members = [*source.at(parent)]
+    members = [*source.get_value(parent)]
     position = members.index(path[-1])
     if len(members) == 1:
-        return _spliced(source.text, source.spans[parent], "{}")
+        return _splice(source.text, source.spans[parent], "{}")
     if position + 1 < len(members):
         following = source.key_spans[*parent, members[position + 1]]
-        return _spliced(source.text, Span(source.key_spans[path].start, following.start), "")
+        return _splice(source.text, Span(source.key_spans[path].start, following.start), "")
     before = source.spans[*parent, members[position - 1]]
-    return _spliced(source.text, Span(before.end, source.spans[path].end), "")
+    return _splice(source.text, Span(before.end, source.spans[path].end), "")
 
 
 def _with_member(source: JsonSource, parent: JsonPath, key: str, value: Any) -> str:
-    members = [*source.at(parent)]
-    style = _Style.of(source)
+    members = [*source.get_value(parent)]
+    style = _Style.from_source(source)
     if not members:
         span = source.spans[parent]
-        return _spliced(source.text, span, style.rendered(source, span.start, {key: value}, is_expanded=True))
+        return _splice(source.text, span, style.render(source, span.start, {key: value}, is_expanded=True))
     last = (*parent, members[-1])
     key_span, end = source.key_spans[last], source.spans[last].end
     before_key = _trailing_space(source.text[: key_span.start])
@@ -79,8 +79,8 @@ def _with_member(source: JsonSource, parent: JsonPath, key: str, value: Any) -> 
     else:
         gap = before_key if len(members) > 1 else style.space
     member = json.dumps(key, ensure_ascii=False) + (colon if _is_inline(colon) else ": ")
-    member += style.rendered(source, key_span.start, value, is_expanded=is_own_line and isinstance(value, dict))
-    return _spliced(source.text, Span(end, end), "," + gap + member)
+    member += style.render(source, key_span.start, value, is_expanded=is_own_line and isinstance(value, dict))
+    return _splice(source.text, Span(end, end), "," + gap + member)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class _Style:
     space: str
 
     @classmethod
-    def of(cls, source: JsonSource) -> "_Style":
+    def from_source(cls, source: JsonSource) -> "_Style":
         line_end = _LINE_END.search(source.text)
         indent = _FIRST_INDENT.search(source.text)
         default = _DEFAULT_INDENT if line_end or not source.value else None
@@ -102,14 +102,14 @@ class _Style:
             space=_space_after_colon(source),
         )
 
-    def rendered_over(self, source: JsonSource, span: Span, value: Any) -> str:
+    def render_over(self, source: JsonSource, span: Span, value: Any) -> str:
         """A value laid out like the one that it replaces."""
         old = source.text[span.start : span.end]
         is_container = old[0] in "{[" and old[1:-1].strip() != ""
         is_expanded = not _is_inline(old) if is_container else isinstance(value, dict)
-        return self.rendered(source, span.start, value, is_expanded=is_expanded)
+        return self.render(source, span.start, value, is_expanded=is_expanded)
 
-    def rendered(self, source: JsonSource, start: int, value: Any, *, is_expanded: bool) -> str:
+    def render(self, source: JsonSource, start: int, value: Any, *, is_expanded: bool) -> str:
         """A value laid out to stand at an offset of the text, over several lines or on one."""
         separators = ("," + self.space, ":" + self.space)
         if not is_expanded or self.indent is None or not value:
@@ -131,7 +131,7 @@ def _as_json(value: Any, separators: tuple[str, str] = (", ", ": ")) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
 
 
-def _spliced(text: str, span: Span, piece: str) -> str:
+def _splice(text: str, span: Span, piece: str) -> str:
     return text[: span.start] + piece + text[span.end :]
 
 

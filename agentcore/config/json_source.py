@@ -69,7 +69,7 @@ class JsonSource:
         self.text = text
         self.spans: dict[JsonPath, Span] = {}
         self.key_spans: dict[JsonPath, Span] = {}
-        self.value: Any = _Parser(self).document()
+        self.value: Any = _Parser(self).parse_document()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -87,33 +87,33 @@ class JsonSource:
             return cls(data.decode())
         except UnicodeDecodeError as exc:
             head = data[: exc.start].decode()
-            line, column = _position(_line_starts(head), len(head))
+            line, column = _line_and_column(_line_starts(head), len(head))
             message = f"the byte 0x{data[exc.start]:02x} is not UTF-8; save the file as UTF-8"
             raise JsonSyntaxError(message, line=line, column=column) from exc
 
-    def position(self, offset: int) -> tuple[int, int]:
+    def get_position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset into the text."""
-        return _position(self._line_starts, offset)
+        return _line_and_column(self._line_starts, offset)
 
     def locate(self, path: JsonPath) -> tuple[int, int]:
         """Line and column of a value, or of the innermost value around it that is there."""
         while path not in self.spans:
             path = path[:-1]
-        return self.position(self.spans[path].start)
+        return self.get_position(self.spans[path].start)
 
     def locate_key(self, path: JsonPath) -> tuple[int, int]:
         """Line and column of the key of a member; of the value itself where it has none."""
         span = self.key_spans.get(path)
-        return self.locate(path) if span is None else self.position(span.start)
+        return self.locate(path) if span is None else self.get_position(span.start)
 
-    def at(self, path: JsonPath) -> Any:
+    def get_value(self, path: JsonPath) -> Any:
         """The value at a path.
 
         Raises:
             KeyError: There is none.
         """
         if path not in self.spans:
-            raise KeyError(dotted(path))
+            raise KeyError(format_path(path))
         value = self.value
         for step in path:
             value = value[step]
@@ -124,7 +124,7 @@ class JsonSource:
         return _line_starts(self.text)
 
 
-def dotted(path: JsonPath) -> str:
+def format_path(path: JsonPath) -> str:
     """A path as people write it: `workspace.roots[1]`; keys with other characters are quoted."""
     text = ""
     for step in path:
@@ -139,7 +139,7 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in _LINE_END.finditer(text))]
 
 
-def _position(line_starts: list[int], offset: int) -> tuple[int, int]:
+def _line_and_column(line_starts: list[int], offset: int) -> tuple[int, int]:
     line = bisect_right(line_starts, offset)
     return line, offset - line_starts[line - 1] + 1
 
@@ -152,88 +152,90 @@ class _Parser:
         self._text = source.text
         self._decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 
-    def document(self) -> Any:
-        start = self._space(0)
-        value, end = self._value(start, (), 0)
-        end = self._space(end)
+    def parse_document(self) -> Any:
+        start = self._skip_space(0)
+        value, end = self._parse_value(start, (), 0)
+        end = self._skip_space(end)
         if end < len(self._text):
-            self._fail(end, f"{self._shown(end)} follows the end of the document")
+            self._fail(end, f"{self._describe_character(end)} follows the end of the document")
         return value
 
-    def _value(self, start: int, path: JsonPath, depth: int) -> tuple[Any, int]:
+    def _parse_value(self, start: int, path: JsonPath, depth: int) -> tuple[Any, int]:
         opening = self._text[start : start + 1]
         if opening in ("{", "[") and depth >= DEPTH_LIMIT:
             self._fail(start, f"more than {DEPTH_LIMIT} objects and lists inside one another")
         value: Any
         if opening == "{":
-            value, end = self._object(start, path, depth + 1)
+            value, end = self._parse_object(start, path, depth + 1)
         elif opening == "[":
-            value, end = self._list(start, path, depth + 1)
+            value, end = self._parse_list(start, path, depth + 1)
         else:
-            value, end = self._scalar(start)
+            value, end = self._parse_scalar(start)
         self._source.spans[path] = Span(start, end)
         return value, end
 
-    def _object(self, start: int, path: JsonPath, depth: int) -> tuple[dict[str, Any], int]:
+    def _parse_object(self, start: int, path: JsonPath, depth: int) -> tuple[dict[str, Any], int]:
         members: dict[str, Any] = {}
-        at = self._space(start + 1)
+        at = self._skip_space(start + 1)
         while self._text[at : at + 1] != "}":
             if members:
-                at = self._comma(at, "}", start)
+                at = self._parse_comma(at, "}", start)
             key_start = at
-            key, at = self._key(at, start)
+            key, at = self._parse_key(at, start)
             member = (*path, key)
             if key in members:
                 first, _ = self._source.locate_key(member)
                 self._fail(key_start, f"the key {key!r} stands twice in one object, first in line {first}")
             self._source.key_spans[member] = Span(key_start, at)
-            at = self._space(at)
+            at = self._skip_space(at)
             if self._text[at : at + 1] != ":":
-                self._fail(at, f"expected ':' after the key {key!r}, found {self._shown(at)}")
-            members[key], at = self._value(self._space(at + 1), member, depth)
-            at = self._space(at)
+                self._fail(at, f"expected ':' after the key {key!r}, found {self._describe_character(at)}")
+            members[key], at = self._parse_value(self._skip_space(at + 1), member, depth)
+            at = self._skip_space(at)
         return members, at + 1
 
-    def _list(self, start: int, path: JsonPath, depth: int) -> tuple[list[Any], int]:
+    def _parse_list(self, start: int, path: JsonPath, depth: int) -> tuple[list[Any], int]:
         elements: list[Any] = []
-        at = self._space(start + 1)
+        at = self._skip_space(start + 1)
         while self._text[at : at + 1] != "]":
             if elements:
-                at = self._comma(at, "]", start)
+                at = self._parse_comma(at, "]", start)
             elif at >= len(self._text):
                 self._fail_unclosed(start)
-            value, at = self._value(at, (*path, len(elements)), depth)
+            value, at = self._parse_value(at, (*path, len(elements)), depth)
             elements.append(value)
-            at = self._space(at)
+            at = self._skip_space(at)
         return elements, at + 1
 
-    def _comma(self, at: int, closing: str, start: int) -> int:
+    def _parse_comma(self, at: int, closing: str, start: int) -> int:
         if at >= len(self._text):
             self._fail_unclosed(start)
         if self._text[at] != ",":
-            self._fail(at, f"expected ',' or {closing!r}, found {self._shown(at)}")
-        after = self._space(at + 1)
+            self._fail(at, f"expected ',' or {closing!r}, found {self._describe_character(at)}")
+        after = self._skip_space(at + 1)
         if self._text[after : after + 1] == closing:
             self._fail(at, f"a comma before the closing {closing!r}; remove it")
         return after
 
-    def _key(self, at: int, start: int) -> tuple[str, int]:
+    def _parse_key(self, at: int, start: int) -> tuple[str, int]:
         if at >= len(self._text):
             self._fail_unclosed(start)
         if self._text[at] != '"':
-            self._fail(at, f"expected a key in double quotes, found {self._shown(at)}")
-        key, end = self._scalar(at)
+            self._fail(at, f"expected a key in double quotes, found {self._describe_character(at)}")
+        key, end = self._parse_scalar(at)
         return str(key), end
 
-    def _scalar(self, start: int) -> tuple[Any, int]:
+    def _parse_scalar(self, start: int) -> tuple[Any, int]:
         if self._text[start : start + 1] not in _SCALAR_START:
-            self._fail(start, self._why_no_value(start))
+            self._fail(start, self._explain_missing_value(start))
         try:
             value, end = self._decoder.raw_decode(self._text, start)
         except json.JSONDecodeError as exc:
-            self._fail(exc.pos, _in_our_words(exc.msg) or self._why_no_value(start))
+            self._fail(exc.pos, _explain_string_error(exc.msg) or self._explain_missing_value(start))
         except ValueError:  # int() refuses thousands of digits, and parse_constant NaN and Infinity
-            self._fail(start, self._why_no_value(start, "not a number that JSON has, or one with too many digits"))
+            self._fail(
+                start, self._explain_missing_value(start, "not a number that JSON has, or one with too many digits")
+            )
         if isinstance(value, str):
             self._check_text(value, start)
         elif _WORD.match(self._text, end) or (isinstance(value, float) and math.isinf(value)):
@@ -244,7 +246,7 @@ class _Parser:
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
             self._fail(start, "this text holds one half of a surrogate pair (\\ud800 to \\udfff)")
 
-    def _why_no_value(self, at: int, otherwise: str = "") -> str:
+    def _explain_missing_value(self, at: int, otherwise: str = "") -> str:
         if at >= len(self._text):
             return "the text ends where a value should stand"
         if self._text[at] == "'":
@@ -255,16 +257,16 @@ class _Parser:
             return f"{word!r} is not JSON; write {_INSTEAD_OF[word]!r}"
         if word in _NO_NUMBERS:
             return f"JSON has no {word}"
-        return otherwise or f"expected a value, found {self._shown(at)}"
+        return otherwise or f"expected a value, found {self._describe_character(at)}"
 
-    def _space(self, at: int) -> int:
+    def _skip_space(self, at: int) -> int:
         match = _SPACE.match(self._text, at)
         end = at if match is None else match.end()
         if self._text.startswith(("//", "/*", "#"), end):
             self._fail(end, "JSON has no comments; remove this one")
         return end
 
-    def _shown(self, at: int) -> str:
+    def _describe_character(self, at: int) -> str:
         # one character: what stands here may be a key or password that lost its quotes
         return repr(self._text[at]) if at < len(self._text) else "the end of the text"
 
@@ -272,7 +274,7 @@ class _Parser:
         self._fail(start, f"this {self._text[start]!r} is never closed")
 
     def _fail(self, offset: int, message: str) -> NoReturn:
-        line, column = self._source.position(offset)
+        line, column = self._source.get_position(offset)
         raise JsonSyntaxError(message, line=line, column=column) from None
 
 
@@ -280,7 +282,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _in_our_words(message: str) -> str | None:
+def _explain_string_error(message: str) -> str | None:
     """What `json` says about a faulty string, with what to do; None: the fault is another one."""
     if message.startswith("Unterminated string"):
         return "this text has no closing quote"

@@ -56,7 +56,7 @@ class Layers:
     values: dict[str, Any] = field(default_factory=dict, repr=False)
     origins: dict[JsonPath, Origin] = field(default_factory=dict)
 
-    def at(self, path: JsonPath) -> Any:
+    def get_value(self, path: JsonPath) -> Any:
         """The value at a path of keys; None where there is none."""
         value: Any = self.values
         for step in path:
@@ -65,11 +65,11 @@ class Layers:
             value = value[step]
         return value
 
-    def below(self, path: JsonPath) -> "Layers":
+    def get_subtree(self, path: JsonPath) -> "Layers":
         """A copy of the part under a path, which has to be an object or missing."""
         size = len(path)
         origins = {known[size:]: origin for known, origin in self.origins.items() if known[:size] == path}
-        return Layers(copy.deepcopy(self.at(path)) or {}, origins)
+        return Layers(copy.deepcopy(self.get_value(path)) or {}, origins)
 
     def merge_file(self, file: ConfigFile, kind: Literal["app", "module"]) -> None:
         """Merge a file over the document; one that does not exist changes nothing."""
@@ -84,7 +84,7 @@ class Layers:
             value: What counts there from now on; an object is merged key by key.
             origin_for: Gives the origin for each path at and below `path`.
         """
-        here = self.at(path)
+        here = self.get_value(path)
         if isinstance(here, dict) and isinstance(value, dict):
             self.origins.setdefault(path, origin_for(path))
             for key, inner in value.items():
@@ -93,24 +93,24 @@ class Layers:
         parent = self._object_at(path[:-1], origin_for)
         parent[path[-1]] = copy.deepcopy(value)
         if path in self.origins:
-            self._forget(path)
-        self.origins.update({inner: origin_for(inner) for inner in _paths(value, path)})
+            self._delete_origins(path)
+        self.origins.update({inner: origin_for(inner) for inner in _iterate_paths(value, path)})
 
     def _object_at(self, path: JsonPath, origin_for: Callable[[JsonPath], Origin]) -> Any:
-        if not isinstance(self.at(path), dict):
+        if not isinstance(self.get_value(path), dict):
             self.merge(path, {}, origin_for)
-        return self.at(path)
+        return self.get_value(path)
 
-    def _forget(self, path: JsonPath) -> None:
+    def _delete_origins(self, path: JsonPath) -> None:
         for known in [known for known in self.origins if known[: len(path)] == path]:
             del self.origins[known]
 
 
-def _paths(value: Any, path: JsonPath) -> Iterator[JsonPath]:
+def _iterate_paths(value: Any, path: JsonPath) -> Iterator[JsonPath]:
     yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, part in inner:
-        yield from _paths(part, (*path, step))
+        yield from _iterate_paths(part, (*path, step))
 
 
 def _origin_in(file: ConfigFile, kind: Literal["app", "module"], path: JsonPath) -> Origin:

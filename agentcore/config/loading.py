@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
-from agentcore.config.app_json import AppDocument, beside
+from agentcore.config.app_json import AppDocument, resolve_config_path
 from agentcore.config.environment import Variable, merge_variables, read_variables
 from agentcore.config.errors import ConfigError
 from agentcore.config.families import with_families
@@ -101,7 +101,7 @@ class AppConfig(AppDocument):
     @property
     def modules_folder(self) -> Path:
         """The folder of local modules, absolute, whether it exists or not."""
-        return beside(self.folder, self.modules_dir)
+        return resolve_config_path(self.folder, self.modules_dir)
 
     def origin_of(self, path: JsonPath) -> Origin:
         """Where the value at a path comes from."""
@@ -165,6 +165,6 @@ def set_modules(path: Path, names: tuple[str, ...]) -> None:
 
 def _check_settings_variable(variable: Variable) -> None:
     if "" in variable.segments:
-        raise variable.problem("its name has an empty part; write AGENTCORE_CONFIG__MODULE__KEY")
+        raise variable.make_error("its name has an empty part; write AGENTCORE_CONFIG__MODULE__KEY")
     if len(variable.segments) == 1 and not isinstance(variable.value, dict):
-        raise variable.problem("expected an object of settings by module; app.json itself is named by --config")
+        raise variable.make_error("expected an object of settings by module; app.json itself is named by --config")

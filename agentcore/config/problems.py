@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from agentcore.config.errors import ConfigProblem
-from agentcore.config.fields import Model, keys_of, model_inside, near, secrets_in
+from agentcore.config.fields import Model, find_near_key, keys_of, model_inside, secrets_in
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import DEFAULT, Origins
-from agentcore.secrets import MASK, without_known
+from agentcore.secrets import MASK, mask_known_secrets
 
 _KINDS = {
     str: "text",
@@ -48,15 +48,15 @@ def problems_of_faults(
     problems = []
     for fault in faults:
         kind, location, said = str(fault["type"]), tuple(fault["loc"]), str(fault["msg"])
-        path = _present(values, location)
+        path = _existing_path(values, location)
         for secret in secrets:  # a validator of the module's own may quote its value
             said = said.replace(secret, MASK)
-        message = _message(kind, location, without_known(said), model, _at(values, path))
-        problems.append(placed(message, path, origins))
+        message = _format_message(kind, location, mask_known_secrets(said), model, _get_value(values, path))
+        problems.append(locate_problem(message, path, origins))
     return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0))
 
 
-def _message(kind: str, location: JsonPath, text: str, model: Model, value: Any) -> str:
+def _format_message(kind: str, location: JsonPath, text: str, model: Model, value: Any) -> str:
     if kind == "extra_forbidden":
         return _unknown_key(location, model)
     if kind == "missing":
@@ -79,13 +79,13 @@ def _unknown_key(location: JsonPath, model: Model) -> str:
     for step in location[:-1]:
         inner = model_inside(inner, step)
     known = sorted(keys_of(inner)) if inner else []
-    meant = near(str(location[-1]), known)
+    meant = find_near_key(str(location[-1]), known)
     if meant:
         return f"unknown key; did you mean {meant!r}?"
     return f"unknown key; known are {', '.join(known)}" if known else "unknown key"
 
 
-def _present(values: Any, location: JsonPath) -> JsonPath:
+def _existing_path(values: Any, location: JsonPath) -> JsonPath:
     """The part of pydantic's location that is a path: unions and validators add names that stand nowhere."""
     path: list[str | int] = []
     for step in location:
@@ -96,13 +96,13 @@ def _present(values: Any, location: JsonPath) -> JsonPath:
     return tuple(path)
 
 
-def _at(values: Any, path: JsonPath) -> Any:
+def _get_value(values: Any, path: JsonPath) -> Any:
     for step in path:
         values = values[step]
     return values
 
 
-def placed(message: str, path: JsonPath, origins: Origins) -> ConfigProblem:
+def locate_problem(message: str, path: JsonPath, origins: Origins) -> ConfigProblem:
     """A problem with the file, line and column of the innermost value around a path that has an origin."""
     while path and path not in origins:
         path = path[:-1]

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.layers import Origins
-from agentcore.config.problems import placed
+from agentcore.config.problems import locate_problem
 from agentcore.secrets import SECRET_NAME, is_secret_variable
 
 _ANY = re.compile(r"(?P<literal>\$\$\{)|\$\{(?P<inner>[^}]*)(?P<end>\}?)")
@@ -62,7 +62,7 @@ class References:
             ConfigError: Some stand for nothing; each problem names the place, the reference, and what to do.
         """
         run = _Run(self._environ, self._read_secrets if has_secret(values) else dict, origins)
-        resolved = run.value(values, ())
+        resolved = run.resolve_value(values, ())
         if run.problems:
             raise ConfigError(run.problems)
         return Resolved(resolved, tuple(run.secrets))
@@ -78,43 +78,45 @@ class _Run:
         self.problems: list[ConfigProblem] = []
         self.secrets: dict[str, None] = {}
 
-    def value(self, value: Any, path: JsonPath) -> Any:
+    def resolve_value(self, value: Any, path: JsonPath) -> Any:
         if isinstance(value, dict):
-            return {key: self.value(part, (*path, key)) for key, part in value.items()}
+            return {key: self.resolve_value(part, (*path, key)) for key, part in value.items()}
         if isinstance(value, list):
-            return [self.value(part, (*path, at)) for at, part in enumerate(value)]
+            return [self.resolve_value(part, (*path, at)) for at, part in enumerate(value)]
         if isinstance(value, str) and "${" in value:
-            return _ANY.sub(lambda found: self._one(found, path), value)
+            return _ANY.sub(lambda found: self._resolve_reference(found, path), value)
         return value
 
-    def _one(self, found: re.Match[str], path: JsonPath) -> str:
+    def _resolve_reference(self, found: re.Match[str], path: JsonPath) -> str:
         if found["literal"]:
             return "${"
         inner = found["inner"]
         if not found["end"] or "${" in inner:
-            return self._refuse(path, f"this text has a ${{ that is no reference; write {_FORMS}")
+            return self._add_problem(path, f"this text has a ${{ that is no reference; write {_FORMS}")
         if secret := _SECRET.fullmatch(inner):
-            return self._secret(secret[1], path)
+            return self._resolve_secret(secret[1], path)
         if variable := _VARIABLE.fullmatch(inner):
-            return self._variable(variable[1], variable[2], path)
-        return self._refuse(path, f"${{{inner}}} is no reference; write {_FORMS}")
+            return self._resolve_variable(variable[1], variable[2], path)
+        return self._add_problem(path, f"${{{inner}}} is no reference; write {_FORMS}")
 
-    def _secret(self, name: str, path: JsonPath) -> str:
+    def _resolve_secret(self, name: str, path: JsonPath) -> str:
         if name not in self._kept:
             message = f"${{secret:{name}}}: there is no secret {name!r}; set it with: agentcore secrets set {name}"
-            return self._refuse(path, message)
+            return self._add_problem(path, message)
         value = self._kept[name].get_secret_value()
         self.secrets[value] = None
         return value
 
-    def _variable(self, name: str, default: str | None, path: JsonPath) -> str:
+    def _resolve_variable(self, name: str, default: str | None, path: JsonPath) -> str:
         if name == _API_TOKEN:
-            return self._refuse(path, f"${{{name}}}: this is the key to agentcore itself, which no setting is given")
+            return self._add_problem(
+                path, f"${{{name}}}: this is the key to agentcore itself, which no setting is given"
+            )
         value = self._environ.get(name)
         if default is not None:
             value = value or default
         if value is None:
-            return self._refuse(
+            return self._add_problem(
                 path,
                 f"${{{name}}}: there is no variable {name!r} in the environment of the server; set it and start the "
                 f"server again, give a default as in ${{{name}:-default}}, or keep a secret with: "
@@ -124,24 +126,24 @@ class _Run:
             self.secrets[value] = None
         return value
 
-    def _refuse(self, path: JsonPath, message: str) -> str:
-        self.problems.append(placed(message, path, self._origins))
+    def _add_problem(self, path: JsonPath, message: str) -> str:
+        self.problems.append(locate_problem(message, path, self._origins))
         return ""
 
 
 def has_reference(value: Any) -> bool:
     """Whether a text in a JSON value has what would be a reference, or a literal `${` that is written as one."""
-    return any("${" in text for _, text in _texts(value, ()))
+    return any("${" in text for _, text in _iterate_texts(value, ()))
 
 
 def has_secret(value: Any) -> bool:
     """Whether a text in a JSON value may name a secret."""
-    return any("${secret:" in text for _, text in _texts(value, ()))
+    return any("${secret:" in text for _, text in _iterate_texts(value, ()))
 
 
 def secrets_named(value: Any) -> set[str]:
     """The names of the secrets that a JSON value refers to."""
-    found = (match for _, text in _texts(value, ()) for match in _ANY.finditer(text) if match["end"])
+    found = (match for _, text in _iterate_texts(value, ()) for match in _ANY.finditer(text) if match["end"])
     return {secret[1] for match in found if (secret := _SECRET.fullmatch(match["inner"]))}
 
 
@@ -158,20 +160,20 @@ def refuse_references(values: Mapping[str, Any], origins: Origins, but_in: Colle
     looked_at = {key: part for key, part in values.items() if key not in (*_OWN_TEXTS, *but_in)}
     message = "settings of the server hold no references, only those of modules do; {}"
     problems = [
-        placed(message.format(_INSTEAD.get(str(path[0]), _WRITE_IT)), path, origins)
-        for path, text in _texts(looked_at, ())
+        locate_problem(message.format(_INSTEAD.get(str(path[0]), _WRITE_IT)), path, origins)
+        for path, text in _iterate_texts(looked_at, ())
         if "${" in text
     ]
     if problems:
         raise ConfigError(problems)
 
 
-def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
+def _iterate_texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, part in value.items():
-            yield from _texts(part, (*path, key))
+            yield from _iterate_texts(part, (*path, key))
     elif isinstance(value, list):
         for at, part in enumerate(value):
-            yield from _texts(part, (*path, at))
+            yield from _iterate_texts(part, (*path, at))

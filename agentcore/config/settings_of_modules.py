@@ -99,14 +99,14 @@ def _app_layer(app: ConfigFile, key: str) -> Layers:
     path: JsonPath = ("config", key)
     known = Layers()
     known.merge_file(app, "app")
-    given = known.at(path)
+    given = known.get_value(path)
     if given is None and path not in known.origins:
         return Layers(origins={(): Origin("app", app.path, path=path)})
     if not isinstance(given, dict):
         origin = known.origins[path]
         message = f"expected an object of settings, found {kind_of(given)}"
         raise ConfigError([ConfigProblem(message, origin.file, origin.line, origin.column, path)])
-    return known.below(path)
+    return known.get_subtree(path)
 
 
 def _variables_for(config: AppConfig, key: str) -> Iterator[Variable]:
@@ -120,7 +120,7 @@ def _variables_for(config: AppConfig, key: str) -> Iterator[Variable]:
 
 def _object_or_deeper(variable: Variable) -> Variable:
     if not variable.segments and not isinstance(variable.value, dict):
-        raise variable.problem(f"expected an object of settings, found {kind_of(variable.value)}")
+        raise variable.make_error(f"expected an object of settings, found {kind_of(variable.value)}")
     return variable
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from agentcore.config.app_json import WorkspaceConfig, beside
+from agentcore.config.app_json import WorkspaceConfig, resolve_config_path
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.json_source import JsonPath
 from agentcore.config.loading import AppConfig
@@ -30,21 +30,23 @@ def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Pat
     """
     if config.workspace.roots == WorkspaceConfig().roots:
         _make_default(config)
-    roots = [_existing(config, index, text) for index, text in enumerate(config.workspace.roots)]
+    roots = [_resolve_root(config, index, text) for index, text in enumerate(config.workspace.roots)]
     for (_, first), (index, second) in combinations(enumerate(roots), 2):
-        if _overlap(first, second):
-            raise _problem(config, index, f"{second} overlaps another root, {first}; list the outer one only")
+        if _is_overlapping(first, second):
+            raise _root_error(config, index, f"{second} overlaps another root, {first}; list the outer one only")
     for index, root in enumerate(roots):
         if any(root.is_relative_to(folder.resolve()) for folder in (config.modules_folder, settings_folder(config))):
-            raise _problem(config, index, f"{root} lies in a folder of modules, whose files run here; choose another")
-        if state_dir is not None and _overlap(root, state_dir.resolve()):
-            raise _problem(config, index, f"{root} overlaps the server's state folder {state_dir}; choose another")
+            raise _root_error(
+                config, index, f"{root} lies in a folder of modules, whose files run here; choose another"
+            )
+        if state_dir is not None and _is_overlapping(root, state_dir.resolve()):
+            raise _root_error(config, index, f"{root} overlaps the server's state folder {state_dir}; choose another")
     return tuple(roots)
 
 
-def spelled_roots(config: AppConfig) -> tuple[Path, ...]:
+def configured_roots(config: AppConfig) -> tuple[Path, ...]:
     """The absolute paths of the workspace roots as the user configured them: links in them are not followed."""
-    paths = (beside(config.folder, text) for text in config.workspace.roots)
+    paths = (resolve_config_path(config.folder, text) for text in config.workspace.roots)
     return tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - `resolve` would follow links
 
 
@@ -60,7 +62,7 @@ def open_workspace(config: AppConfig, state_dir: Path) -> tuple[Workspace, tuple
     """
     roots = prepare_roots(config, state_dir)
     protected = (*config.workspace.protected, *control_patterns(config, roots))
-    return Workspace(roots, protected=protected, spelled=spelled_roots(config)), protected
+    return Workspace(roots, protected=protected, spelled=configured_roots(config)), protected
 
 
 def control_patterns(config: AppConfig, roots: Sequence[Path]) -> tuple[str, ...]:
@@ -77,29 +79,31 @@ def control_patterns(config: AppConfig, roots: Sequence[Path]) -> tuple[str, ...
 
 
 def _make_default(config: AppConfig) -> None:
-    root = beside(config.folder, config.workspace.roots[0])
+    root = resolve_config_path(config.folder, config.workspace.roots[0])
     try:
         root.mkdir(exist_ok=True)
     except OSError as exc:
-        raise _problem(config, 0, f"cannot make the default root {root}: {exc.strerror}") from exc
+        raise _root_error(config, 0, f"cannot make the default root {root}: {exc.strerror}") from exc
 
 
-def _existing(config: AppConfig, index: int, text: str) -> Path:
+def _resolve_root(config: AppConfig, index: int, text: str) -> Path:
     try:
-        root = beside(config.folder, text).resolve(strict=True)
+        root = resolve_config_path(config.folder, text).resolve(strict=True)
     except (OSError, RuntimeError) as exc:  # RuntimeError: a loop of links, or `~` of a user who does not exist
         reason = (exc.strerror or str(exc)) if isinstance(exc, OSError) else str(exc)
-        raise _problem(config, index, f"root {text!r}: {reason.lower()}; make the folder or remove the root") from exc
+        raise _root_error(
+            config, index, f"root {text!r}: {reason.lower()}; make the folder or remove the root"
+        ) from exc
     if not root.is_dir():
-        raise _problem(config, index, f"root {text!r} is not a folder")
+        raise _root_error(config, index, f"root {text!r} is not a folder")
     return root
 
 
-def _overlap(one: Path, other: Path) -> bool:
+def _is_overlapping(one: Path, other: Path) -> bool:
     return one.is_relative_to(other) or other.is_relative_to(one)
 
 
-def _problem(config: AppConfig, index: int, message: str) -> ConfigError:
+def _root_error(config: AppConfig, index: int, message: str) -> ConfigError:
     path = (*_ROOTS, index)
     origin = config.origin_of(path)
     return ConfigError(

@@ -7,18 +7,18 @@ if TYPE_CHECKING:
     from agentcore.config.errors import ConfigError
     from agentcore.config.loading import AppConfig
     from agentcore.core.calls.call import CallOutcome, CallRequest
-    from agentcore.core.core import Host
+    from agentcore.core.core import Core
     from agentcore.core.declarations.hosted_names import host_in
     from agentcore.core.discovery.families import load_config
 
-__all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Host", "host_in", "load_config"]
+__all__ = ["AppConfig", "CallOutcome", "CallRequest", "ConfigError", "Core", "host_in", "load_config"]
 
 _HOMES = {
     "AppConfig": "agentcore.config.loading",
     "CallOutcome": "agentcore.core.calls.call",
     "CallRequest": "agentcore.core.calls.call",
     "ConfigError": "agentcore.config.errors",
-    "Host": "agentcore.core.core",
+    "Core": "agentcore.core.core",
     "host_in": "agentcore.core.declarations.hosted_names",
     "load_config": "agentcore.core.discovery.families",
 }

@@ -27,7 +27,7 @@ class ContextTask(Generic[T]):
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         ending = asyncio.Event()
         # in no TaskGroup, which has to be left by the task that entered it: `close` ends this one, and waits
-        task = asyncio.create_task(_hold(context, entered, ending), name=name)
+        task = asyncio.create_task(_run_context(context, entered, ending), name=name)
         try:
             await asyncio.wait((task, entered), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -49,7 +49,9 @@ class ContextTask(Generic[T]):
         await asyncio.shield(self._task)
 
 
-async def _hold(context: AbstractAsyncContextManager[T], entered: "asyncio.Future[T]", ending: asyncio.Event) -> None:
+async def _run_context(
+    context: AbstractAsyncContextManager[T], entered: "asyncio.Future[T]", ending: asyncio.Event
+) -> None:
     async with context as value:
         entered.set_result(value)
         await ending.wait()

@@ -22,7 +22,7 @@ from agentcore.core.calls.call import CallOutcome, CallRequest, Notify
 from agentcore.core.calls.calls import Calls
 from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.containment.containment import report_loop_error
-from agentcore.core.containment.ownership import note_beginnings
+from agentcore.core.containment.ownership import track_owners
 from agentcore.core.containment.threads import worker_threads
 from agentcore.core.discovery.families import nameless_blocks
 from agentcore.core.event_loop.guard import LoopGuard
@@ -31,7 +31,7 @@ from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.places import NoPlaces, Place, Places
+from agentcore.core.modules.places import ModuleHost, ModuleHosts, NoModuleHosts
 from agentcore.core.modules.routes import RouteTable
 from agentcore.core.modules.runtime import HostServices
 from agentcore.core.modules.source_choice import SourceChoice
@@ -47,7 +47,7 @@ from agentcore.core.review.completing import Completed, Completion
 from agentcore.errors import ToolError
 from agentcore.files.listing import WorkspaceFiles
 from agentcore.net.url_policy import OwnOrigins
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.store.store import Store
@@ -57,14 +57,14 @@ from agentcore.supervision.holder import Holder
 log = structlog.get_logger(__name__)
 
 
-class PlacesOfHost(Places, Protocol):
+class ManagedModuleHosts(ModuleHosts, Protocol):
     """The places of one host, which they serve from its beginning to its end."""
 
-    def attach(self, host: "Host") -> None:
+    def attach_core(self, core: "Core") -> None:
         """Serve this host; before its modules start."""
         ...
 
-    def may_go_on(self, module: str) -> bool:
+    def may_survive_server(self, module: str) -> bool:
         """Whether calls of a module may go on after the end of the server that began them."""
         ...
 
@@ -73,15 +73,15 @@ class PlacesOfHost(Places, Protocol):
         """Whether machines that were connected to an earlier server may dial in again."""
         ...
 
-    async def take_up_calls(self) -> None:
+    async def resume_calls(self) -> None:
         """Go on with the calls that have gone on there without a server."""
         ...
 
-    def let_go(self) -> None:
+    def detach_surviving_hosts(self) -> None:
         """The server ends: what outlives it is left to go on, and calls of it end here, but not there."""
         ...
 
-    async def end_outliving(self, reason: str) -> None:
+    async def stop_surviving_hosts(self, reason: str) -> None:
         """End what would outlive the server."""
         ...
 
@@ -94,10 +94,10 @@ _MOVE_BACK = "Check it. If you want it, move it back while the program rests; `a
 _GUARD_PATIENCE_SECONDS = 10.0  # the process ends itself at the limit; this is for one that cannot
 
 
-class Host:
+class Core:
     """Loads modules and carries out calls for every surface.
 
-    Made by `Host.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
+    Made by `Core.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
     `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
     `workspace_files`; `has_started` says whether modules had their time to get ready, and
@@ -110,7 +110,7 @@ class Host:
         state: StateDir,
         store: Store,
         given: Sequence[Module] = (),
-        places: "PlacesOfHost | None" = None,
+        places: "ManagedModuleHosts | None" = None,
     ) -> None:
         self.config, self.state, self.store = config, state, store
         self.started_at = time.time()
@@ -132,7 +132,7 @@ class Host:
         self.host_pairings = HostPairings(store.record)
         self.routes = RouteTable()
         self.own_origins = OwnOrigins()
-        self.places: Places = places or NoPlaces()
+        self.places: ModuleHosts = places or NoModuleHosts()
         self.conversation = ConversationSlot()
         self.calls = Calls(
             limits=config.limits,
@@ -145,12 +145,12 @@ class Host:
             approvals=self.approvals,
             conversation=self.conversation,
             places=self.places,
-            explain=self._explain,
+            explain=self._explain_error,
         )
         self.call_review = CallReview(
             self.calls.preparation, self.calls.permission, self.policy, self.approvals, self.resources
         )
-        self.approvals.look_again = self.call_review.look_again
+        self.approvals.look_again = self.call_review.recheck_call
         self._completion = Completion()
         self._guard = LoopGuard(limit_s=config.limits.loop_blocked_max, grace_s=config.limits.stop_grace, state=state)
         services = HostServices(
@@ -174,8 +174,8 @@ class Host:
             self.registry,
             self.sources,
             self.definition_review,
-            end_calls=self.calls.end,
-            on_code=self._guard.tell_modules,
+            end_calls=self.calls.end_calls,
+            on_code=self._guard.send_modules,
             given=given,
             places=places,
         )
@@ -205,8 +205,8 @@ class Host:
         given: Sequence[Module] = (),
         *,
         start: bool = True,
-        places: PlacesOfHost | None = None,
-    ) -> AsyncIterator["Host"]:
+        places: ManagedModuleHosts | None = None,
+    ) -> AsyncIterator["Core"]:
         """Open the store, start the modules, and stop everything at the end.
 
         Args:
@@ -216,33 +216,33 @@ class Host:
         """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(report_loop_error)
-        note_beginnings()
+        track_owners()
         with worker_threads():
-            goes_on = (lambda row: False) if places is None else (lambda row: places.may_go_on(row.module))
+            goes_on = (lambda row: False) if places is None else (lambda row: places.may_survive_server(row.module))
             async with Store.open(state, goes_on=goes_on) as store:
-                host = cls(config, state, store, given, places)
-                await host.policy.restore()
-                await host.sources.restore()
-                await host.definition_review.restore()
-                await host.resources.indexes.restore()
-                await host.instruction_review.restore()
+                core = cls(config, state, store, given, places)
+                await core.policy.restore_grants()
+                await core.sources.load_decisions()
+                await core.definition_review.load_decisions()
+                await core.resources.indexes.load_stored()
+                await core.instruction_review.load_decisions()
                 if places is not None:
-                    places.attach(host)
-                host._watchdog.start()
+                    places.attach_core(core)
+                core._watchdog.start()
                 try:
-                    async with host.tabs.kept():
+                    async with core.tabs.persist_tabs():
                         if start:
-                            await host.start()
-                        yield host
+                            await core.start()
+                        yield core
                 finally:
-                    await host.stop()
+                    await core.stop()
                     if places is not None:
                         await places.close()
-                    host._watchdog.stop()
-                    host.workspace.close()
+                    core._watchdog.stop()
+                    core.workspace.close()
 
     @asynccontextmanager
-    async def guarded(self, stop_limit_s: float) -> AsyncIterator[None]:
+    async def run_loop_guard(self, stop_limit_s: float) -> AsyncIterator[None]:
         """Have a process of its own watch this one, which ends it when a module holds the event loop for too long.
 
         Args:
@@ -253,16 +253,16 @@ class Host:
         self.state.loop_report_path.unlink(missing_ok=True)
         try:
             try:
-                await self._guard.start(stop_limit_s + _GUARD_PATIENCE_SECONDS, self._watchdog.take)
+                await self._guard.start(stop_limit_s + _GUARD_PATIENCE_SECONDS, self._watchdog.record_holder)
             except OSError as exc:
                 log.warning("loop_guard_missing", reason=str(exc))
             yield
         finally:
             await self._guard.close()
 
-    def importing(self) -> AbstractContextManager[None]:
+    def during_imports(self) -> AbstractContextManager[None]:
         """A block in which threads import a lot, which is no fault of the code that is in the event loop then."""
-        return self._watchdog.importing()
+        return self._watchdog.during_imports()
 
     async def start(self) -> None:
         """Start the modules that app.json lists, and those that were given."""
@@ -274,24 +274,26 @@ class Host:
         # before a module runs anything, and before the user works on in what an earlier server left
         await self.control_files.restore()
         for session_id, resource_id, host in await self.approvals.targets_left():
-            self.resources.reserve(session_id, resource_id, host)
-        with self.importing():
+            self.resources.reserve_id(session_id, resource_id, host)
+        with self.during_imports():
             await self.modules.start(names)
         if self._places is not None:
-            await self._places.take_up_calls()
-        self.calls.carried_on.give_up_rest()
+            await self._places.resume_calls()
+        self.calls.carried_on.interrupt_remaining_calls()
         await self.tabs.close_dead(may_come_back=self._places is not None and self._places.may_come_back)
         self.has_started = True
-        await self.approvals.restore(self._definition_of)
+        await self.approvals.restore_calls(self._definition_of)
 
-    async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
+    async def run_call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call: the one way in, for every surface."""
-        return await self.calls.call(request, notify)
+        return await self.calls.run_call(request, notify)
 
-    async def complete(self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str]) -> Completed:
-        """What an argument of a tool can be that begins so; see `Completion.complete`."""
+    async def complete_argument(
+        self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str]
+    ) -> Completed:
+        """What an argument of a tool can be that begins so; see `Completion.complete_argument`."""
         is_off = self.calls.stopped is not None
-        return await self._completion.complete(tool, argument, begun, given, is_off=is_off)
+        return await self._completion.complete_argument(tool, argument, begun, given, is_off=is_off)
 
     async def stop(self) -> None:
         """End calls within the grace, then stop the modules. May be called twice."""
@@ -302,14 +304,14 @@ class Host:
         self.pairings.refuse_all("shutdown")
         self.host_pairings.refuse_all()
         if self._places is not None:
-            self._places.let_go()
+            self._places.detach_surviving_hosts()
         await self.requirements.stop()
         stopping = ToolError("module_stopping", "the server was stopped meanwhile")
-        await self.calls.end(self.calls.in_flight, stopping, self.config.limits.stop_grace)
+        await self.calls.end_calls(self.calls.in_flight, stopping, self.config.limits.stop_grace)
         # what ends because the server does was not closed by anybody
         self.tabs.stop_following()
         await self.modules.stop()
-        await self.resources.indexes.save()
+        await self.resources.indexes.wait_until_saved()
         await self.control_files.close()
 
     async def emergency_stop(self, by: Principal) -> dict[str, int]:
@@ -327,17 +329,17 @@ class Host:
         rejected += self.pairings.refuse_all(f"stop:{by.kind}")
         rejected += self.host_pairings.refuse_all()
         self.requirements.cancel_all()
-        ended = self.calls.cut_all(ToolError("cancelled", "everything was stopped"))
+        ended = self.calls.cancel_all_calls(ToolError("cancelled", "everything was stopped"))
         resources = self.resources.list()
         for resource in resources:
             await self.resources.release(resource.resource_id)
         if self._places is not None:
-            await self._places.end_outliving("everything was stopped")
+            await self._places.stop_surviving_hosts("everything was stopped")
         log.warning("emergency_stop", by=by.kind, calls=ended, resources=len(resources), rejected=rejected)
         self.events.publish("stop.changed", {"stopped": True, "by": by.kind})
         return {"calls": ended, "resources": len(resources), "rejected": rejected}
 
-    def resume(self, by: Principal) -> None:
+    def resume_after_stop(self, by: Principal) -> None:
         """Take calls again after an emergency stop. Only a person's own authority may.
 
         Raises:
@@ -352,7 +354,7 @@ class Host:
         """End what belongs to a session: calls that wait, resources that do not keep running, what it was granted."""
         await self.approvals.end_session(session_id)
         await self.tabs.end_session(session_id)
-        await self.policy.forget_session(session_id)
+        await self.policy.delete_session_grants(session_id)
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
         """End what a paired client may do, at once and for good: its calls, and what it has allowed for later.
@@ -365,28 +367,28 @@ class Host:
             ToolError: `approver_not_found`.
         """
 
-        owner = self.store.client_keys.named(name).principal.name
+        owner = self.store.client_keys.get_client(name).principal.name
 
-        def end() -> None:
+        def stop_client() -> None:
             reason = f"the client {name!r} was revoked"
-            self.calls.cut_calls(owner, ToolError("cancelled", reason))
+            self.calls.cancel_calls(owner, ToolError("cancelled", reason))
             self.approvals.withdraw_calls(owner, reason)
             self.policy.drop_granted_by(owner)
             self.policy_changes.withdraw_all_of(owner)
             disconnect()
 
-        sessions = await self.store.client_keys.revoke(name, end)
-        self.store.chats.owners.end(owner)
+        sessions = await self.store.client_keys.revoke_client(name, stop_client)
+        self.store.chats.owners.remove_owner(owner)
         return sessions
 
-    def place(self, name: str) -> Place:
+    def find_host(self, name: str) -> ModuleHost:
         """The place of this name in which modules run.
 
         Raises:
             ToolError: `host_not_found`; `host_not_local`: it is not on this machine.
         """
-        known = {place.name: place for place in self.places.all()}
-        if name not in known and any(report.name == name for report in self.places.reports()):
+        known = {place.name: place for place in self.places.list_hosts()}
+        if name not in known and any(report.name == name for report in self.places.describe_hosts()):
             message = f"host {name!r} is not on this machine; `agentcore agent` is started anew there"
             raise ToolError("host_not_local", message, host=name)
         if name not in known:
@@ -394,21 +396,21 @@ class Host:
             raise ToolError("host_not_found", message, hosts=sorted(known))
         return known[name]
 
-    async def restart_place(self, name: str) -> None:
+    async def restart_host(self, name: str) -> None:
         """End a place in order, and start its modules again, with those that require them.
 
         Raises:
             ToolError: `host_not_found`.
         """
-        place = self.place(name)
-        await self.modules.restart(place.report().modules, place.end)
+        place = self.find_host(name)
+        await self.modules.restart_modules(place.describe_host().modules, place.stop)
 
     def apply_approvals(self, approvals: ApprovalsConfig) -> None:
         """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""
-        self.policy.load(approvals)
+        self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
 
-    def describe(self) -> dict[str, Any]:
+    def collect_metrics(self) -> dict[str, Any]:
         """Figures of the host for the metrics: calls by outcome, in flight, waiting, resources, modules by state."""
         states: dict[str, int] = {}
         for record in self.modules.records.values():
@@ -438,7 +440,7 @@ class Host:
         where = {"modules": list(report.modules), "host": host}
         module = report.modules[0] if len(report.modules) == 1 else ""
         for file in files:
-            row = notice("control_file_quarantined", details={**file, **where})
+            row = make_notice_row("control_file_quarantined", details={**file, **where})
             self.store.record.append(row._replace(module=module))
         if files:
             self.events.publish("workspace.quarantined", {**where, "files": files})
@@ -452,9 +454,9 @@ class Host:
         if event.data.get("outcome") != "refused":
             asyncio.get_running_loop().call_soon(self.definition_review.ask_again)
 
-    def _explain(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
+    def _explain_error(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
         # a method, for requirements are made after the calls
-        self.requirements.explain(record, error, by)
+        self.requirements.explain_error(record, error, by)
 
     async def _read_again(self, module: str) -> None:
         # a method for the same reason
@@ -470,7 +472,7 @@ class Host:
     def count_blocked(self, holder: Holder, seconds: float) -> None:
         """Take note of a module that held an event loop: this one's, or that of the place where it runs."""
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
-        record = self.registry.module(holder.module)
+        record = self.registry.find_module(holder.module)
         if record is not None:
             record.loop_holds.add(seconds, holder.tool, holder.place)
         self.events.publish(

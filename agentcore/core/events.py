@@ -39,7 +39,7 @@ class Event:
         """The event's own fields."""
         if self._data is not None:
             return self._data
-        told: dict[str, Any] = json.loads(self.encoded())
+        told: dict[str, Any] = json.loads(self.encode())
         return {name: value for name, value in told.items() if name not in _ENVELOPE}
 
     def to_json(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Event:
             told.pop("sessionId", None)
         return told
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """The JSON text as UTF-8."""
         if self._encoded is None:
             self._encoded = to_json(self.to_json())
@@ -62,14 +62,14 @@ class Event:
         """The same event for readers who come later, as JSON text alone: its values take many times the memory."""
         copy = Event(self.id, self.seq, self.type, None, self.session_id)
         copy.time_ms = self.time_ms
-        copy._encoded = self.encoded()
+        copy._encoded = self.encode()
         return copy
 
 
 Listener = Callable[[Event], None]
 
 
-class _Kept:
+class _EventBuffer:
     """The newest events, in their order, within their limits in number and bytes.
 
     Args:
@@ -92,7 +92,7 @@ class _Kept:
 
     def add(self, event: Event, publisher: str) -> None:
         """Keep an event, and drop the oldest where there is no room: first those of a publisher that has its share."""
-        size = len(event.encoded())
+        size = len(event.encode())
         self._events[event.seq] = (event.without_data(), publisher)
         self._total_bytes += size
         if publisher:
@@ -105,7 +105,7 @@ class _Kept:
 
     def _drop(self, seq: int) -> None:
         event, publisher = self._events.pop(seq)
-        size = len(event.encoded())
+        size = len(event.encode())
         self._total_bytes -= size
         if publisher:
             # it is the oldest of its publisher, too
@@ -126,7 +126,7 @@ class EventBus:
     def __init__(self, kept: int = EVENTS_KEPT) -> None:
         self._boot = secrets.token_hex(4)
         self._seq = 0
-        self._kept = _Kept(kept) if kept else None
+        self._kept = _EventBuffer(kept) if kept else None
         self._listeners: list[tuple[str, Listener]] = []
 
     @property
@@ -157,8 +157,8 @@ class EventBus:
         if kept and self._kept is not None:
             self._kept.add(event, publisher)
         for pattern, listener in tuple(self._listeners):
-            if matches(pattern, event_type):
-                _tell(listener, event)
+            if matches_pattern(pattern, event_type):
+                _notify_listener(listener, event)
 
     def subscribe(self, pattern: str, listener: Listener) -> Callable[[], None]:
         """Call `listener` for each event whose type matches; gives the way to end it, safe to call twice."""
@@ -171,7 +171,7 @@ class EventBus:
 
         return unsubscribe
 
-    def since(self, event_id: str) -> list[Event] | None:
+    def events_since(self, event_id: str) -> list[Event] | None:
         """Events after the one with this id, oldest first; None when some of them are gone."""
         boot, _, number = event_id.partition("-")
         if boot != self._boot or not number.isascii() or not number.isdigit() or int(number) > self._seq:
@@ -184,12 +184,12 @@ class EventBus:
         return [event for event in self._kept if event.seq > seen]
 
 
-def matches(pattern: str, event_type: str) -> bool:
+def matches_pattern(pattern: str, event_type: str) -> bool:
     """Whether a type is the pattern, or begins with what stands before its final `*`."""
     return event_type.startswith(pattern[:-1]) if pattern.endswith("*") else event_type == pattern
 
 
-def _tell(listener: Listener, event: Event) -> None:
+def _notify_listener(listener: Listener, event: Event) -> None:
     try:
         listener(event)
     except BaseException as exc:  # noqa: BLE001 - a listener of a module may even try to end the process

@@ -13,7 +13,7 @@ _PR_SET_DUMPABLE = 4
 _ENV_START, _ENV_END = 50 - 3, 51 - 3
 
 
-def keep_secrets() -> None:
+def hide_secrets() -> None:
     """Take keys out of what the system shows of this process's environment, and let no process look into its memory.
 
     `os.environ` keeps them: what is wiped is the block that the process was started with. On systems other than Linux
@@ -22,11 +22,11 @@ def keep_secrets() -> None:
     if not sys.platform.startswith("linux"):
         return
     with suppress(OSError, ValueError):  # a system that hides /proc has nothing to wipe
-        _wipe(*_block())
+        _wipe_secrets(*_locate_environment())
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _block() -> tuple[int, int]:
+def _locate_environment() -> tuple[int, int]:
     fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
     start, end = int(fields[_ENV_START]), int(fields[_ENV_END])
     if not 0 < start < end or end - start > os.sysconf("SC_ARG_MAX"):
@@ -34,7 +34,7 @@ def _block() -> tuple[int, int]:
     return start, end
 
 
-def _wipe(start: int, end: int) -> None:
+def _wipe_secrets(start: int, end: int) -> None:
     place = start
     for entry in ctypes.string_at(start, end - start).split(b"\0"):
         name, _, value = entry.partition(b"=")

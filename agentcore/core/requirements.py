@@ -20,7 +20,7 @@ from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.errors import ToolError
 from agentcore.store.record import Record
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.state import StateDir, read_private_file, write_private_file
 
 log = structlog.get_logger(__name__)
@@ -119,49 +119,51 @@ class Requirements:
 
     # -- state -------------------------------------------------------------------------------------------------
 
-    def known(self) -> list[RequirementView]:
+    def list_requirements(self) -> list[RequirementView]:
         """All requirements with the state that was found last, those of this machine first."""
-        declared = self._declared()
+        declared = self._list_declared()
         pending = {change.change_id for change in self._changes.waiting}
-        return [self._view(host, name, records, pending) for (host, name), records in declared.items()]
+        return [self._build_view(host, name, records, pending) for (host, name), records in declared.items()]
 
-    def missing(self) -> list[RequirementView]:
+    def list_missing(self) -> list[RequirementView]:
         """The requirements of this machine that are not met and not being installed."""
-        return [view for view in self.known() if view.state == "missing" and not view.host]
+        return [view for view in self.list_requirements() if view.state == "missing" and not view.host]
 
-    async def check(self, max_age_s: float = 0.0) -> list[RequirementView]:
+    async def check_all(self, max_age_s: float = 0.0) -> list[RequirementView]:
         """Check all requirements, unless that was done within the last `max_age_s` seconds."""
         async with self._checking:
             if time.monotonic() - self._checked_at >= max_age_s:
-                declared = self._declared()
-                found = await asyncio.gather(*(_check(name, records) for (_, name), records in declared.items()))
+                declared = self._list_declared()
+                found = await asyncio.gather(
+                    *(_check_requirement(name, records) for (_, name), records in declared.items())
+                )
                 for key, status in zip(declared, found, strict=True):
-                    self._take_status(key, status)
+                    self._set_status(key, status)
                 self._checked_at = time.monotonic()
-        return self.known()
+        return self.list_requirements()
 
-    def find(self, name: str) -> RequirementView:
+    def find_requirement(self, name: str) -> RequirementView:
         """The requirement of this machine.
 
         Raises:
             ToolError: `requirement_not_found`.
         """
-        for view in self.known():
+        for view in self.list_requirements():
             if view.info.name == name and not view.host:
                 return view
-        names = sorted({view.info.name for view in self.known() if not view.host})
+        names = sorted({view.info.name for view in self.list_requirements() if not view.host})
         message = f"no module of this machine declares a requirement {name!r}; declared are {names}"
         raise ToolError("requirement_not_found", message, requirements=names)
 
     # -- installing --------------------------------------------------------------------------------------------
 
-    def install(self, name: str) -> None:
+    def start_installation(self, name: str) -> None:
         """Start an installation that the user has approved; one that is running already is left to run.
 
         Raises:
             ToolError: `requirement_not_found`; `requirement_not_installable`: only the user can install it.
         """
-        view = self.find(name)
+        view = self.find_requirement(name)
         if not view.is_installable:
             message = f"{name!r} cannot be installed by agentcore here; run: {view.info.command}"
             raise ToolError("requirement_not_installable", message, command=view.info.command)
@@ -169,17 +171,17 @@ class Requirements:
             return
         self._errors.pop(name, None)
         installation = self._installations[name] = _Installation()
-        installation.task = self._background.start(self._install(name, installation))
-        self._publish(name)
+        installation.task = self._background.start(self._run_installation(name, installation))
+        self._publish_change(name)
 
-    async def wait(self, name: str) -> RequirementView:
+    async def wait_for_installation(self, name: str) -> RequirementView:
         """Wait for the end of an installation, if one is running; returns the state afterwards."""
         installation = self._installations.get(name)
         if installation is not None and installation.task is not None:
             await asyncio.wait({installation.task})
-        return self.find(name)
+        return self.find_requirement(name)
 
-    def cancel(self, name: str) -> None:
+    def cancel_installation(self, name: str) -> None:
         """Cancel an installation; one that is not running is ignored."""
         installation = self._installations.get(name)
         if installation is not None and installation.task is not None:
@@ -189,7 +191,7 @@ class Requirements:
         """Cancel all installations; returns how many there were."""
         names = list(self._installations)
         for name in names:
-            self.cancel(name)
+            self.cancel_installation(name)
         return len(names)
 
     async def stop(self) -> None:
@@ -198,13 +200,13 @@ class Requirements:
 
     # -- decisions of the user ---------------------------------------------------------------------------------
 
-    def propose(self, name: str, by: Principal) -> PolicyChange:
+    def propose_installation(self, name: str, by: Principal) -> PolicyChange:
         """Have the user decide on an installation in the approval view, once for all who ask for it.
 
         Raises:
             ToolError: `requirement_not_found`, `requirement_not_installable`, `too_many_waiting`.
         """
-        view = self.find(name)
+        view = self.find_requirement(name)
         if not view.is_installable:
             message = f"{name!r} cannot be installed by agentcore here; run: {view.info.command}"
             raise ToolError("requirement_not_installable", message, command=view.info.command)
@@ -214,12 +216,14 @@ class Requirements:
         info = view.info
         title = in_language(info.title, self._locale)
         proposal = Proposal("install", title, (), ((title, describe_installation(info, self._locale)),), lasts=True)
-        change = self._changes.propose(proposal, by, partial(self._approve, name), partial(self._decline, name))
+        change = self._changes.propose_change(
+            proposal, by, partial(self._approve_installation, name), partial(self._decline_installation, name)
+        )
         self._proposed[name] = change.change_id
-        self._publish(name)
+        self._publish_change(name)
         return change
 
-    def explain(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
+    def explain_error(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
         """Complete the error of a call that failed for want of a requirement, and offer the installation to the user.
 
         Args:
@@ -231,17 +235,17 @@ class Requirements:
         if not isinstance(name, str) or name not in record.requirements:
             return
         info = record.requirements[name].info
-        state, text = self._offer(name, info, record.host, by)
+        state, text = self._offer_installation(name, info, record.host, by)
         end = "" if error.message.endswith((".", "!", "?")) else "."
         error.message = f"{error.message}{end} {text}"
         error.context = {**error.context, "installation": state, "command": info.command}
         error.retryable = state in ("pending", "installing")
 
-    def _offer(self, name: str, info: RequirementInfo, host: str, by: Principal) -> tuple[str, str]:
+    def _offer_installation(self, name: str, info: RequirementInfo, host: str, by: Principal) -> tuple[str, str]:
         title = in_language(info.title, "en")
         if host:
             return "elsewhere", f"It is missing on host {host!r}, where its user can run: {info.command}"
-        self._take_status(("", name), RequirementStatus(False, self._text(name)))
+        self._set_status(("", name), RequirementStatus(False, self._missing_text(name)))
         if name in self._installations:
             return "installing", f"{title} is being installed now; call the tool again when that is done."
         if name in self._declined:
@@ -251,32 +255,32 @@ class Requirements:
             )
         if info.is_installable:
             with suppress(ToolError):  # too many decisions are pending
-                self.propose(name, by)
-                size = f", about {megabytes(info)} MB" if info.download_bytes else ""
+                self.propose_installation(name, by)
+                size = f", about {download_megabytes(info)} MB" if info.download_bytes else ""
                 return "pending", (
                     f"The user is now asked, in the approval view, to install it ({title}{size}). Report that to them "
                     "and end your turn, or continue without it; the tool works as soon as it is installed."
                 )
         return "manual", f"The user can install it with: {info.command}"
 
-    async def _approve(self, name: str) -> None:
+    async def _approve_installation(self, name: str) -> None:
         self._proposed.pop(name, None)
-        await self._keep_declined(self._declined - {name})
-        self.install(name)
+        await self._store_declined(self._declined - {name})
+        self.start_installation(name)
 
-    async def _decline(self, name: str) -> None:
+    async def _decline_installation(self, name: str) -> None:
         self._proposed.pop(name, None)
-        await self._keep_declined(self._declined | {name})
-        self._publish(name)
+        await self._store_declined(self._declined | {name})
+        self._publish_change(name)
 
-    async def _keep_declined(self, names: frozenset[str]) -> None:
+    async def _store_declined(self, names: frozenset[str]) -> None:
         if names != self._declined:
             self._declined = names
             await asyncio.to_thread(write_private_file, self._declined_path, json.dumps(sorted(names)).encode())
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _declared(self) -> dict[tuple[str, str], list[ModuleRecord]]:
+    def _list_declared(self) -> dict[tuple[str, str], list[ModuleRecord]]:
         """Who declares what, by host and name."""
         found: dict[tuple[str, str], list[ModuleRecord]] = {}
         for record in (*self._registry.records.values(), *self._registry.hosted.values()):
@@ -285,7 +289,7 @@ class Requirements:
                     found.setdefault((record.host, name), []).append(record)
         return found
 
-    def _view(self, host: str, name: str, records: list[ModuleRecord], pending: Iterable[str]) -> RequirementView:
+    def _build_view(self, host: str, name: str, records: list[ModuleRecord], pending: Iterable[str]) -> RequirementView:
         status = self._statuses.get((host, name))
         installation = None if host else self._installations.get(name)
         state: RequirementState = "unknown" if status is None else "met" if status.is_met else "missing"
@@ -303,7 +307,7 @@ class Requirements:
             change_id=change_id if change_id in pending else "",
         )
 
-    async def _install(self, name: str, installation: _Installation) -> None:
+    async def _run_installation(self, name: str, installation: _Installation) -> None:
         outcome, reason = "requirement_failed", "cancelled"
         try:
             await self._install_where_missing(name, installation)
@@ -313,10 +317,10 @@ class Requirements:
         except ToolError as exc:
             reason = self._errors[name] = exc.message
         finally:
-            self._record.append(notice(outcome, requirement=name, reason=reason))
+            self._record.append(make_notice_row(outcome, requirement=name, reason=reason))
             log.info("requirement_settled", requirement=name, outcome=outcome, reason=reason)
             del self._installations[name]
-            self._publish(name)
+            self._publish_change(name)
 
     async def _install_where_missing(self, name: str, installation: _Installation) -> None:
         """Install through the first module that misses it; the others find it afterwards.
@@ -327,44 +331,44 @@ class Requirements:
         missing = await self._first_missing(name)
         if missing is None:
             return
-        await missing[0].install(partial(self._take_progress, name, installation))
+        await missing[0].install(partial(self._set_progress, name, installation))
         missing = await self._first_missing(name)
         if missing is not None:
             text = in_language(missing[1].text, self._locale)
             raise ToolError("install_failed", f"it was installed, and still does not work: {text}", requirement=name)
 
     async def _first_missing(self, name: str) -> tuple[ModuleRequirement, RequirementStatus] | None:
-        for record in self._declared().get(("", name), ()):
+        for record in self._list_declared().get(("", name), ()):
             requirement = record.requirements[name]
             status = await requirement.check()
             if not status.is_met:
-                self._take_status(("", name), status)
+                self._set_status(("", name), status)
                 return requirement, status
         return None
 
     async def _start_failed(self, name: str) -> None:
         """Start modules again that failed and declare what is there now."""
-        failed = [each.name for each in self._declared().get(("", name), ()) if each.state == "failed"]
+        failed = [each.name for each in self._list_declared().get(("", name), ()) if each.state == "failed"]
         if failed:
             await self._start_again(failed)
 
     async def _check_one(self, name: str) -> None:
-        records = self._declared().get(("", name))
+        records = self._list_declared().get(("", name))
         if records:
-            self._take_status(("", name), await _check(name, records))
+            self._set_status(("", name), await _check_requirement(name, records))
 
-    def _take_status(self, key: tuple[str, str], status: RequirementStatus) -> None:
+    def _set_status(self, key: tuple[str, str], status: RequirementStatus) -> None:
         before = self._statuses.get(key)
         self._statuses[key] = status
         host, name = key
         if status.is_met and not host:
             self._errors.pop(name, None)
             if (change_id := self._proposed.pop(name, "")) != "":
-                self._changes.withdraw(change_id)
+                self._changes.withdraw_change(change_id)
         if before != status:
-            self._publish(name, host)
+            self._publish_change(name, host)
 
-    def _take_progress(
+    def _set_progress(
         self, name: str, installation: _Installation, text: LocalizedText, fraction: float | None
     ) -> None:
         is_other_step = (fraction is None) != (installation.fraction is None)
@@ -375,12 +379,12 @@ class Requirements:
             installation.published_at = now
             self._events.publish("requirement.progress", {"name": name, "text": text, "fraction": fraction})
 
-    def _publish(self, name: str, host: str = "") -> None:
-        for view in self.known():
+    def _publish_change(self, name: str, host: str = "") -> None:
+        for view in self.list_requirements():
             if view.info.name == name and view.host == host:
                 self._events.publish("requirement.changed", {"name": name, "host": host, "state": view.state})
 
-    def _text(self, name: str) -> LocalizedText:
+    def _missing_text(self, name: str) -> LocalizedText:
         status = self._statuses.get(("", name))
         return "" if status is None or status.is_met else status.text
 
@@ -388,7 +392,7 @@ class Requirements:
         self._checked_at = float("-inf")
 
 
-async def _check(name: str, records: list[ModuleRecord]) -> RequirementStatus:
+async def _check_requirement(name: str, records: list[ModuleRecord]) -> RequirementStatus:
     """Met if it is met for all modules that declare it; otherwise the first reason why not."""
     found = await asyncio.gather(*(record.requirements[name].check() for record in records))
     return next((status for status in found if not status.is_met), found[0])
@@ -409,7 +413,7 @@ def in_language(text: LocalizedText, locale: str) -> str:
     return text.get(locale) or text.get("en") or next(iter(text.values()))
 
 
-def megabytes(info: RequirementInfo) -> int:
+def download_megabytes(info: RequirementInfo) -> int:
     """The approximate size of the download in MB, at least 1."""
     return max(1, round(info.download_bytes / _MEGABYTE))
 
@@ -437,7 +441,7 @@ def describe_installation(info: RequirementInfo, locale: str) -> str:
     texts = _LINES[locale]
     lines = [in_language(info.purpose, locale), in_language(info.installs, locale)]
     if info.download_bytes:
-        lines.append(texts["size"].format(size=megabytes(info)))
+        lines.append(texts["size"].format(size=download_megabytes(info)))
     lines.append(texts["command"].format(command=info.command))
     return "\n".join(line for line in lines if line)
 
@@ -446,7 +450,8 @@ def missing_lines(views: Iterable[RequirementView], locale: str) -> list[str]:
     """What is missing on this machine, in plain words with the one command that installs it: two lines for each.
 
     Args:
-        views: From `Requirements.known()` or `check()`; those that are met, or concern foreign machines, are left out.
+        views: From `Requirements.list_requirements()` or `check()`; those that are met, or concern foreign machines,
+            are left out.
         locale: `en` or `zh`.
     """
     texts = _LINES[locale]
@@ -455,7 +460,7 @@ def missing_lines(views: Iterable[RequirementView], locale: str) -> list[str]:
         if view.state != "missing" or view.host:
             continue
         info = view.info
-        size = texts["about"].format(size=megabytes(info)) if info.download_bytes else ""
+        size = texts["about"].format(size=download_megabytes(info)) if info.download_bytes else ""
         title, purpose = in_language(info.title, locale), in_language(info.purpose, locale)
         lines.append(texts["missing"].format(title=title, purpose=purpose))
         lines.append(texts["fix"].format(command=info.command, size=size))

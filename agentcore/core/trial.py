@@ -8,7 +8,7 @@ from pathlib import Path
 from agentcore.api import Report, ToolDefinition
 from agentcore.config.loading import AppConfig
 from agentcore.core.containment.report import read_report
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.errors import ToolError
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
@@ -47,15 +47,15 @@ async def try_module(config: AppConfig, name: str, folder: Path) -> Trial:
     alone = config.model_copy(update={"modules": (name,)})
     with StateDir.open(config.file, environ={STATE_DIR_VARIABLE: str(folder)}) as state:
         began = time.perf_counter()
-        async with Host.open(alone, state) as host:
-            record = host.modules.get(name)
+        async with Core.open(alone, state) as core:
+            record = core.modules.get_record(name)
             took_ms = round((time.perf_counter() - began) * 1000, 1)
             if record.state != "ready":
                 return Trial(record.reason, took_ms, notes=dict(record.notes))
-            return await _look(record)
+            return await _describe_trial(record)
 
 
-async def _look(record: ModuleRecord) -> Trial:
+async def _describe_trial(record: ModuleRecord) -> Trial:
     problems = [*record.tool_errors, *record.conflicts]
     try:
         report = await read_report(record.report, record.name)

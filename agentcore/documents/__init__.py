@@ -5,5 +5,5 @@ What comes from anybody is read by a process of its own, which takes nothing els
 
 from agentcore.documents.media_type import HEAD_BYTES, PICTURES, is_text, media_type
 from agentcore.documents.pdf import PdfReader, PdfText
-from agentcore.documents.picture import FittedPicture, PictureFitter
+from agentcore.documents.picture import FittedImage, ImageFitter
 from agentcore.documents.seen_text import seen_text

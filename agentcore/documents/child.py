@@ -33,12 +33,14 @@ class ReadingProcess:
         """Have a file read; gives what was written, and why that ended early, if it did."""
         # files and no pipes: a file that is never read to its end, and an answer that nobody waits for, hold nobody up
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as taken:
-            await asyncio.to_thread(_fill, given, body)
-            why = await self._run(given, taken, workspace, arguments)
+            await asyncio.to_thread(_fill_file, given, body)
+            why = await self._run_program(given, taken, workspace, arguments)
             taken.seek(0)
             yield taken, why
 
-    async def _run(self, given: IO[bytes], taken: IO[bytes], workspace: Workspace, arguments: tuple[str, ...]) -> str:
+    async def _run_program(
+        self, given: IO[bytes], taken: IO[bytes], workspace: Workspace, arguments: tuple[str, ...]
+    ) -> str:
         try:
             with workspace.working_folder() as folder:
                 process = await self._supervisor.start(
@@ -59,7 +61,7 @@ class ReadingProcess:
             process.end(0)
 
 
-def _fill(file: IO[bytes], body: bytes) -> None:
+def _fill_file(file: IO[bytes], body: bytes) -> None:
     file.write(body)
     file.flush()
     file.seek(0)

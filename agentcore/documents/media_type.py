@@ -41,7 +41,7 @@ def media_type(head: bytes, name: str) -> str:
         return "image/webp"
     if head[:1024].lstrip().startswith(b"%PDF-"):
         return "application/pdf"
-    named = _named(name)
+    named = _type_by_name(name)
     if head.startswith(_ZIPPED):
         return named if named.startswith(_OFFICE) else "application/zip"
     return _text_type(head, named if named.startswith(_TEXTS) or named.endswith(("+xml", "+json")) else "")
@@ -66,6 +66,6 @@ def is_text(head: bytes) -> bool:
     return b"\0" not in head
 
 
-def _named(name: str) -> str:
+def _type_by_name(name: str) -> str:
     ending = f".{name.rpartition('.')[2].lower()}"
     return _BY_NAME.get(ending) or mimetypes.guess_type(f"file{ending}", strict=True)[0] or ""

@@ -48,10 +48,10 @@ class PdfReader:
     async def read(self, body: bytes, workspace: Workspace) -> PdfText:
         """The text of all pages, each under a line with its number; what is missing, and why, is said."""
         async with self._process.run(body, workspace) as (taken, why):
-            return await asyncio.to_thread(_reading, taken, why)
+            return await asyncio.to_thread(_parse_output, taken, why)
 
 
-def _reading(file: IO[bytes], why: str) -> PdfText:
+def _parse_output(file: IO[bytes], why: str) -> PdfText:
     lines = [json.loads(line) for line in file.read(_OUTPUT_BYTES).splitlines(keepends=True) if line.endswith(b"\n")]
     heads = [_Head.model_validate(line) for line in lines if isinstance(line, dict)]
     texts = [seen_text(line) for line in lines if isinstance(line, str)]

@@ -22,9 +22,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     logging.disable()  # what pypdf finds odd about the file is of no use to anybody here
     try:
-        _read()
+        _read_pdf()
     except FileNotDecryptedError:
-        _write({"problem": "it is locked with a password"})
+        _write_line({"problem": "it is locked with a password"})
     except (
         PyPdfError,
         MemoryError,
@@ -36,29 +36,29 @@ def main() -> None:
         AttributeError,
     ):
         # pypdf gives many kinds of errors for files that are not as they should be
-        _write({"problem": "it is damaged"})
+        _write_line({"problem": "it is damaged"})
 
 
-def _read() -> None:
+def _read_pdf() -> None:
     reader = PdfReader(sys.stdin.buffer)
     if reader.is_encrypted and not reader.decrypt(""):
         raise FileNotDecryptedError
-    _write({"title": _title(reader), "page_count": len(reader.pages)})
+    _write_line({"title": _read_title(reader), "page_count": len(reader.pages)})
     room = TEXT_CHARS
     for page in reader.pages:
         text = page.extract_text().encode("utf-8", "replace").decode()[:room]
         room -= len(text)
-        _write(text)
+        _write_line(text)
         if room <= 0:
             return
 
 
-def _write(line: object) -> None:
+def _write_line(line: object) -> None:
     sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stdout.flush()  # what was read counts, whatever comes of the rest
 
 
-def _title(reader: PdfReader) -> str:
+def _read_title(reader: PdfReader) -> str:
     title = reader.metadata.title if reader.metadata is not None else None
     return " ".join(str(title or "").encode("utf-8", "replace").decode().split())
 

@@ -12,7 +12,7 @@ from agentcore.files.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class FittedPicture:
+class FittedImage:
     """A picture that a model can be shown.
 
     Args:
@@ -36,7 +36,7 @@ class _Head(BaseModel):
     problem: str = ""
 
 
-class PictureFitter:
+class ImageFitter:
     """Sees that pictures can be shown to models; nothing in one can harm more than the process that reads it."""
 
     def __init__(self) -> None:
@@ -46,17 +46,17 @@ class PictureFitter:
         """End what still reads; safe to call twice."""
         await self._process.close()
 
-    async def fit(self, body: bytes, workspace: Workspace) -> FittedPicture | str:
+    async def fit(self, body: bytes, workspace: Workspace) -> FittedImage | str:
         """A picture as models can be shown it, or why there is none: a damaged one would have requests refused."""
         async with self._process.run(body, workspace, str(MODEL_IMAGE_BYTES)) as (taken, why):
-            return await asyncio.to_thread(_fitted, taken, why)
+            return await asyncio.to_thread(_parse_output, taken, why)
 
 
-def _fitted(file: IO[bytes], why: str) -> FittedPicture | str:
+def _parse_output(file: IO[bytes], why: str) -> FittedImage | str:
     line = file.readline()
     if why or not line.endswith(b"\n"):
         return why or "its reader gave up"
     head = _Head.model_validate_json(line)
     if head.problem:
         return head.problem
-    return FittedPicture(head.width, head.height, head.mime, file.read() if head.is_smaller else None)
+    return FittedImage(head.width, head.height, head.mime, file.read() if head.is_smaller else None)

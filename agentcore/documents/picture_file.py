@@ -29,28 +29,30 @@ def main() -> None:
     Image.MAX_IMAGE_PIXELS = PIXELS // 2  # from twice as many on it is an error
     body = sys.stdin.buffer.read()
     try:
-        _look(body, int(sys.argv[1]))
+        _fit_image(body, int(sys.argv[1]))
     except (Image.DecompressionBombError, MemoryError):
-        _write({"problem": "it has too many pixels"})
+        _write_line({"problem": "it has too many pixels"})
     except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, AttributeError):
         # what Pillow gives for files that are not as they should be
-        _write({"problem": "it is damaged"})
+        _write_line({"problem": "it is damaged"})
 
 
-def _look(body: bytes, limit_bytes: int) -> None:
+def _fit_image(body: bytes, limit_bytes: int) -> None:
     picture = Image.open(io.BytesIO(body), formats=("PNG", "JPEG", "GIF", "WEBP"))
     mime = picture.get_format_mimetype() or ""
     picture.load()
     if len(body) <= limit_bytes and max(picture.size) <= EDGE_PIXELS:
-        _write({"width": picture.width, "height": picture.height, "mime": mime})
+        _write_line({"width": picture.width, "height": picture.height, "mime": mime})
         return
-    smaller, body = _smaller(picture, limit_bytes)
-    _write({"width": smaller.width, "height": smaller.height, "mime": f"image/{smaller.format}", "is_smaller": True})
+    smaller, body = _shrink_image(picture, limit_bytes)
+    _write_line(
+        {"width": smaller.width, "height": smaller.height, "mime": f"image/{smaller.format}", "is_smaller": True}
+    )
     sys.stdout.buffer.write(body)
     sys.stdout.buffer.flush()
 
 
-def _smaller(picture: Image.Image, limit_bytes: int) -> tuple[Image.Image, bytes]:
+def _shrink_image(picture: Image.Image, limit_bytes: int) -> tuple[Image.Image, bytes]:
     has_alpha = picture.has_transparency_data
     picture = ImageOps.exif_transpose(picture).convert("RGBA" if has_alpha else "RGB")
     edge = min(_FIRST_EDGE, max(picture.size))
@@ -64,7 +66,7 @@ def _smaller(picture: Image.Image, limit_bytes: int) -> tuple[Image.Image, bytes
         edge = int(edge * _SHRINK)
 
 
-def _write(line: object) -> None:
+def _write_line(line: object) -> None:
     sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stdout.flush()
 

@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Sequence
 
-from agentcore.files.place import Root, components, split_absolute
+from agentcore.files.place import Root, split_absolute, split_path
 
 _SYSCALL_OPENAT2 = 437  # the same number on every architecture of Linux
 _RESOLVE_NO_MAGICLINKS = 0x02
@@ -111,11 +111,11 @@ class _Way:
         try:
             self._passed.append(os.open(name, _PASS_THROUGH, dir_fd=self._here))
         except OSError as exc:
-            if exc.errno not in (errno.ENOTDIR, errno.ELOOP) or not self._follow(name):
+            if exc.errno not in (errno.ENOTDIR, errno.ELOOP) or not self._follow_link(name):
                 raise
 
     def _open_last(self, name: bytes, flags: int) -> int | None:
-        while not (self._follow_last and self._follow(name)):
+        while not (self._follow_last and self._follow_link(name)):
             try:
                 descriptor = os.open(name, flags, dir_fd=self._here)
             except OSError as exc:
@@ -127,7 +127,7 @@ class _Way:
             os.close(descriptor)  # O_PATH opens a link that appeared meanwhile
         return None
 
-    def _follow(self, name: bytes) -> bool:
+    def _follow_link(self, name: bytes) -> bool:
         """Put what a link says in front of the components to go; False: it is no link."""
         try:
             target = os.readlink(name, dir_fd=self._here)
@@ -138,7 +138,7 @@ class _Way:
         self._links += 1
         if self._links > _LINKS_LIMIT:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        parts = components(target)
+        parts = split_path(target)
         if target.startswith(b"/"):
             inside = split_absolute(self._roots, parts)
             if inside is None:

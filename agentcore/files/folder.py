@@ -82,12 +82,12 @@ class Folder:
 
     def entries(self, limit: int | None = None) -> list[Entry]:
         """Return the entries of the folder in no particular order, at most `limit` if that is given."""
-        with self._listable() as folder, os.scandir(folder.fd) as found:
+        with self._reopen() as folder, os.scandir(folder.fd) as found:
             return [Entry(os.fsencode(entry.name), _kind_of(entry)) for entry in islice(found, limit)]
 
     def lstat(self, name: bytes) -> os.stat_result:
         """The status of a name, of the link itself where it is one."""
-        return os.stat(_single(name), dir_fd=self.fd, follow_symlinks=False)
+        return os.stat(_check_single_name(name), dir_fd=self.fd, follow_symlinks=False)
 
     def file_times(self, names: Iterable[bytes]) -> list[int | None]:
         """The time of the last change of each file in nanoseconds; None where there is no regular file of the name."""
@@ -95,7 +95,7 @@ class Folder:
         look, fd = os.stat, self.fd  # a search asks for very many
         for name in names:
             try:
-                status = look(name if b"/" not in name else _single(name), dir_fd=fd, follow_symlinks=False)
+                status = look(name if b"/" not in name else _check_single_name(name), dir_fd=fd, follow_symlinks=False)
             except OSError:
                 times.append(None)
             else:
@@ -104,35 +104,35 @@ class Folder:
 
     def readlink(self, name: bytes) -> bytes:
         """What a link says."""
-        return os.readlink(_single(name), dir_fd=self.fd)
+        return os.readlink(_check_single_name(name), dir_fd=self.fd)
 
     def open_folder(self, name: bytes) -> "Folder":
         """Open a folder in this one; a link is not followed (ENOTDIR)."""
-        return Folder(os.open(_single(name), _FOLDER_FLAGS, dir_fd=self.fd))
+        return Folder(os.open(_check_single_name(name), _FOLDER_FLAGS, dir_fd=self.fd))
 
     def open_file(self, name: bytes) -> OpenFile:
         """Open a regular file; a link is not followed (ELOOP), anything else is refused (EISDIR, ENXIO)."""
-        return regular_file(os.open(_single(name), _READ_FLAGS | os.O_NOFOLLOW, dir_fd=self.fd))
+        return regular_file(os.open(_check_single_name(name), _READ_FLAGS | os.O_NOFOLLOW, dir_fd=self.fd))
 
     def make_folder(self, name: bytes, mode: int = 0o777) -> None:
         """Make a folder."""
-        os.mkdir(_single(name), mode, dir_fd=self.fd)
+        os.mkdir(_check_single_name(name), mode, dir_fd=self.fd)
 
     def make_link(self, name: bytes, target: bytes) -> None:
         """Make a symbolic link."""
-        os.symlink(target, _single(name), dir_fd=self.fd)
+        os.symlink(target, _check_single_name(name), dir_fd=self.fd)
 
     def remove_file(self, name: bytes) -> None:
         """Remove a name that is no folder; a link is removed, not what it points to."""
-        os.unlink(_single(name), dir_fd=self.fd)
+        os.unlink(_check_single_name(name), dir_fd=self.fd)
 
     def remove_folder(self, name: bytes) -> None:
         """Remove an empty folder."""
-        os.rmdir(_single(name), dir_fd=self.fd)
+        os.rmdir(_check_single_name(name), dir_fd=self.fd)
 
     def rename(self, name: bytes, to: "Folder", new_name: bytes, *, overwrite: bool) -> None:
         """Give an entry another name, in a folder of the same file system (else EXDEV); EEXIST: no `overwrite`."""
-        _single(name), _single(new_name)
+        _check_single_name(name), _check_single_name(new_name)
         if overwrite:
             os.rename(name, new_name, src_dir_fd=self.fd, dst_dir_fd=to.fd)
         else:
@@ -170,7 +170,7 @@ class Folder:
             try:
                 _write_all(fd, content)
                 if like is not None:
-                    self._take_over(fd, name, like, keep_times=keep_times)
+                    self._copy_status(fd, name, like, keep_times=keep_times)
                 elif mode is not None:
                     os.fchmod(fd, mode)
                 if is_durable:
@@ -193,7 +193,7 @@ class Folder:
         os.fchmod(self.fd, stat.S_IMODE(like.st_mode))
         os.utime(self.fd, ns=(like.st_atime_ns, like.st_mtime_ns))
 
-    def _take_over(self, fd: int, name: bytes, like: os.stat_result, *, keep_times: bool) -> None:
+    def _copy_status(self, fd: int, name: bytes, like: os.stat_result, *, keep_times: bool) -> None:
         with suppress(PermissionError):  # only root may give a file away
             if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(fd, like.st_uid, like.st_gid)
@@ -212,7 +212,7 @@ class Folder:
                 with suppress(OSError):  # some belong to the system, such as security labels
                     os.setxattr(fd, attribute, os.getxattr(old.fd, attribute))
 
-    def _listable(self) -> "Folder":
+    def _reopen(self) -> "Folder":
         """The folder once more, with a descriptor that lists, and with a reading position of its own."""
         return Folder(os.open(b".", _FOLDER_FLAGS, dir_fd=self.fd))
 
@@ -241,7 +241,7 @@ def _kind_of(entry: os.DirEntry[str]) -> EntryKind:
     return "file" if entry.is_file(follow_symlinks=False) else "other"
 
 
-def _single(name: bytes) -> bytes:
+def _check_single_name(name: bytes) -> bytes:
     if b"/" in name or name in (b"", b".", b".."):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     return name

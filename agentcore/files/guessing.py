@@ -67,20 +67,20 @@ def guess_encoding(sample: bytes) -> str | None:
     names = [one["encoding"] for one in found if one["encoding"] is not None]
     if not names:
         return None
-    likely = next((name for name in names if _reads_as_words(sample.decode(name, "replace"))), names[0])
+    likely = next((name for name in names if _is_plausible_text(sample.decode(name, "replace"))), names[0])
     scores: dict[str | None, float] = {one["encoding"]: one["confidence"] for one in found}
     is_near = scores.get(_USUAL, 0.0) >= _NEAR * scores[likely]
     return _USUAL if _could_be_usual(sample, likely, is_near=is_near) else likely
 
 
-def _reads_as_words(text: str) -> bool:
+def _is_plausible_text(text: str) -> bool:
     """Whether hardly a word holds signs, or letters of several scripts, as where `dйjа` is read for `déjà`."""
     words = [word for word in _WORD.findall(text) if not word.isascii()]
-    wrong = sum(len(_ALPHABETS & set(map(_script, word))) > 1 for word in words) + len(_SIGN_IN_WORD.findall(text))
+    wrong = sum(len(_ALPHABETS & set(map(_script_name, word))) > 1 for word in words) + len(_SIGN_IN_WORD.findall(text))
     return wrong <= len(words) * _MIXED_SHARE
 
 
-def _script(letter: str) -> str:
+def _script_name(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 
-from agentcore.files.protection import begins
+from agentcore.files.protection import matches_prefix
 
 IGNORE_FILE = b".gitignore"
 _FILE_BYTES = 1 << 18
@@ -40,13 +40,13 @@ class IgnoreRule:
         below = path[self.depth :]
         first = self.parts[0]
         # most rules of this kind begin with a plain name, which spares the rest
-        return (first == below[0] or _SHAPED.search(first) is not None) and begins(self.parts, below)
+        return (first == below[0] or _SHAPED.search(first) is not None) and matches_prefix(self.parts, below)
 
 
 def read_rules(content: bytes, depth: int) -> list[IgnoreRule]:
     """The rules of a `.gitignore` in a folder so deep below the root; of a huge file the first ones."""
     lines = content[:_FILE_BYTES].decode("utf-8", "replace").splitlines()[:_RULES]
-    return [rule for line in lines if (rule := _rule(line, depth)) is not None]
+    return [rule for line in lines if (rule := _parse_rule(line, depth)) is not None]
 
 
 def is_ignored(rules: Sequence[IgnoreRule], path: Sequence[str], *, is_folder: bool) -> bool:
@@ -61,7 +61,7 @@ def is_ignored(rules: Sequence[IgnoreRule], path: Sequence[str], *, is_folder: b
     return found is not None and not found.is_negated
 
 
-def _rule(line: str, depth: int) -> IgnoreRule | None:
+def _parse_rule(line: str, depth: int) -> IgnoreRule | None:
     text = line.rstrip()
     if not text or text.startswith("#"):
         return None

@@ -50,7 +50,7 @@ class WorkspaceFiles:
         self._is_cut = False
         self._listed_at = float("-inf")
 
-    def find(self, query: str, limit: int) -> tuple[list[FoundFile], bool]:
+    def find_files(self, query: str, limit: int) -> tuple[list[FoundFile], bool]:
         """The files that letters name best, and whether there are more files than are looked at.
 
         Args:
@@ -59,16 +59,18 @@ class WorkspaceFiles:
         """
         with self._listing:  # each letter that is typed asks: one looks, the others wait for it
             if time.monotonic() - self._listed_at > _FRESH_SECONDS:
-                self._listed, self._is_cut = self._list()
+                self._listed, self._is_cut = self._list_files()
                 self._listed_at = time.monotonic()
         wanted = "".join(query.casefold().split())
         if not wanted:
             return self._listed[:limit], self._is_cut
-        scored = ((score, -at, found) for at, found in enumerate(self._listed) if (score := _score(wanted, found.path)))
+        scored = (
+            (score, -at, found) for at, found in enumerate(self._listed) if (score := _score_match(wanted, found.path))
+        )
         best = heapq.nlargest(limit, scored, key=lambda each: each[:2])
         return [found for _, _, found in best], self._is_cut
 
-    def _list(self) -> tuple[list[FoundFile], bool]:
+    def _list_files(self) -> tuple[list[FoundFile], bool]:
         """All names, folder by folder from the roots down, as many as time and bounds allow."""
         ends_at = time.monotonic() + _SECONDS
         found: list[FoundFile] = []
@@ -79,12 +81,12 @@ class WorkspaceFiles:
             place, rules = ahead.popleft()
             try:
                 with self._workspace.open_folder(place) as folder:
-                    self._look(folder, place, rules, found, ahead)
+                    self._list_folder(folder, place, rules, found, ahead)
             except (ToolError, OSError):
                 continue  # it vanished, or may not be read
         return found, bool(ahead) or len(found) >= ENTRIES
 
-    def _look(
+    def _list_folder(
         self,
         folder: Folder,
         place: Place,
@@ -113,7 +115,7 @@ class WorkspaceFiles:
                 ahead.append((child, rules))
 
 
-def _score(wanted: str, path: str) -> float:
+def _score_match(wanted: str, path: str) -> float:
     """How well letters name a path; 0: not at all. What stands together counts, above all in the last name."""
     there = path.casefold()
     name = there.rstrip("/").rpartition("/")[2]
@@ -123,16 +125,16 @@ def _score(wanted: str, path: str) -> float:
         score = 200.0
     elif wanted in there:
         score = 150.0
-    elif (spread := _spread(wanted, name)) is not None:
+    elif (spread := _measure_spread(wanted, name)) is not None:
         score = 140.0 - min(spread, 40)
-    elif (spread := _spread(wanted, there)) is not None:
+    elif (spread := _measure_spread(wanted, there)) is not None:
         score = 100.0 - min(spread, 50)
     else:
         return 0
     return score - min(len(there), 400) * 0.1
 
 
-def _spread(wanted: str, there: str) -> int | None:
+def _measure_spread(wanted: str, there: str) -> int | None:
     """How many other characters stand between letters in their order; None: they are not there."""
     at = start = there.find(wanted[0])
     for letter in wanted[1:]:

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 
-def _check(text: str) -> str:
+def _check_path_text(text: str) -> str:
     if not text or "\0" in text:
         raise ValueError("expected a path: text that is not empty and has no NUL character")
     try:
@@ -16,5 +16,5 @@ def _check(text: str) -> str:
     return text
 
 
-PathText = Annotated[str, AfterValidator(_check), Field(json_schema_extra={"minLength": 1})]
+PathText = Annotated[str, AfterValidator(_check_path_text), Field(json_schema_extra={"minLength": 1})]
 """A path, or a pattern of paths; `~` is a home folder."""

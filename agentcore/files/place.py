@@ -19,7 +19,7 @@ class Root:
     spellings: tuple[tuple[bytes, ...], ...]
 
 
-def components(path: bytes) -> tuple[bytes, ...]:
+def split_path(path: bytes) -> tuple[bytes, ...]:
     """The parts of a path that mean something: neither empty nor `.`; `..` stays."""
     return tuple(part for part in path.split(b"/") if part not in (b"", b"."))
 

@@ -240,23 +240,23 @@ class Protection:
         self._ends: set[str] = set()
         self._shaped_ends: list[str] = []
         for pattern in (*PROTECTED, *patterns):
-            self._add(pattern)
-        self._redirects = [_parse(pattern)[0] for pattern in REDIRECTS]
+            self._add_pattern(pattern)
+        self._redirects = [_parse_pattern(pattern)[0] for pattern in REDIRECTS]
 
-    def covers(self, parts: Sequence[str]) -> bool:
+    def is_protected(self, parts: Sequence[str]) -> bool:
         """Whether a path, as components beneath its root, is protected by its name or by a folder above it."""
         folded = [part.casefold() for part in parts]
-        return self._matches(folded) or self._is_redirect(folded)
+        return self._matches_pattern(folded) or self._is_redirect(folded)
 
-    def _matches(self, folded: Sequence[str]) -> bool:
+    def _matches_pattern(self, folded: Sequence[str]) -> bool:
         names = set(folded)
         return (
             not self._names.isdisjoint(names)
             or any(fnmatchcase(name, shape) for shape in self._shapes for name in names)
-            or any(literal <= names and begins(pattern, folded) for pattern, literal in self._paths)
+            or any(literal <= names and matches_prefix(pattern, folded) for pattern, literal in self._paths)
         )
 
-    def covered_among(
+    def protected_among(
         self, folder: Sequence[str], names: Collection[str], subfolders: Container[str] = ()
     ) -> list[str]:
         """Which entries of a folder are protected, where the folder itself is not; made for walks over many names.
@@ -266,7 +266,7 @@ class Protection:
             names: All its entries: `modules` is protected beside a control file.
             subfolders: Those that are folders: as such, `REDIRECTS` lead nowhere.
         """
-        found = [name for name in names if self._covers_entry(folder, name, is_folder=name in subfolders)]
+        found = [name for name in names if self._is_protected_entry(folder, name, is_folder=name in subfolders)]
         if CONTROL_FILE in names:
             found += [name for name in names if name.casefold() == MODULES_FOLDER and name not in found]
         return found
@@ -284,16 +284,16 @@ class Protection:
         for name in names:
             folded = name.casefold()
             if folded in self._middles or any(fnmatchcase(folded, shape) for shape in self._shaped_middles):
-                below = self._below([*map(str.casefold, folder), folded])
+                below = self._patterns_below([*map(str.casefold, folder), folded])
                 if below:
                     found[name] = below
         return found
 
-    def _below(self, folded: Sequence[str]) -> list[str]:
+    def _patterns_below(self, folded: Sequence[str]) -> list[str]:
         """Return the rest of each pattern that begins with this path, in its original case."""
         found: set[str] = set()
         for parts, spelled in self._ways:
-            *_, reached = _reached(parts, folded)
+            *_, reached = _matched_positions(parts, folded)
             for place in reached:
                 if 0 < place < len(parts) and fnmatchcase(folded[-1], parts[place - 1]) and parts[place - 1] != "**":
                     rest = spelled[place:]
@@ -302,9 +302,11 @@ class Protection:
         return sorted(found)  # an empty one, of a pattern as `x/*.pem`: that the link is new is all that counts
 
     def _is_redirect(self, folded: Sequence[str]) -> bool:
-        return any(begins(pattern, folded) and not begins(pattern, folded[:-1]) for pattern in self._redirects)
+        return any(
+            matches_prefix(pattern, folded) and not matches_prefix(pattern, folded[:-1]) for pattern in self._redirects
+        )
 
-    def _covers_entry(self, folder: Sequence[str], name: str, *, is_folder: bool) -> bool:
+    def _is_protected_entry(self, folder: Sequence[str], name: str, *, is_folder: bool) -> bool:
         folded = name.casefold()
         if folded in self._names or any(fnmatchcase(folded, shape) for shape in self._shapes):
             return True
@@ -313,10 +315,10 @@ class Protection:
         if not is_end and not is_redirect_end:
             return False
         path = [*map(str.casefold, folder), folded]
-        return (is_end and self._matches(path)) or (is_redirect_end and self._is_redirect(path))
+        return (is_end and self._matches_pattern(path)) or (is_redirect_end and self._is_redirect(path))
 
-    def _add(self, pattern: str) -> None:
-        parts, literal = _parse(pattern)
+    def _add_pattern(self, pattern: str) -> None:
+        parts, literal = _parse_pattern(pattern)
         if not parts:
             return
         if "/" in pattern.rstrip("/"):
@@ -337,7 +339,7 @@ class Protection:
 
 
 @lru_cache(maxsize=1024)
-def _parse(pattern: str) -> tuple[tuple[str, ...], frozenset[str]]:
+def _parse_pattern(pattern: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the components of a pattern, and those among them that name one thing."""
     parts = tuple(part.casefold() for part in pattern.split("/") if part not in ("", "."))
     while parts and parts[-1] == "**":
@@ -349,24 +351,24 @@ def _has_shape(part: str) -> bool:
     return any(character in part for character in "*?[")
 
 
-def begins(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+def matches_prefix(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     """Whether a pattern, as components with `**`, matches a path or a folder above it."""
-    return any(len(pattern) in reached for reached in _reached(pattern, parts))
+    return any(len(pattern) in reached for reached in _matched_positions(pattern, parts))
 
 
-def _reached(pattern: Sequence[str], parts: Sequence[str]) -> Iterator[set[int]]:
+def _matched_positions(pattern: Sequence[str], parts: Sequence[str]) -> Iterator[set[int]]:
     """How many components of a pattern may stand for the path so far, after each part of a path."""
     reached = {0}
     for part in parts:
         reached = {
             place if pattern[place] == "**" else place + 1
-            for place in _skip(pattern, reached)
+            for place in _skip_wildcards(pattern, reached)
             if place < len(pattern) and (pattern[place] == "**" or fnmatchcase(part, pattern[place]))
         }
         yield reached
 
 
-def _skip(pattern: Sequence[str], reached: set[int]) -> set[int]:
+def _skip_wildcards(pattern: Sequence[str], reached: set[int]) -> set[int]:
     """Add the places after each `**`, which may also stand for no folder."""
     for place in sorted(reached):
         following = place

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from agentcore.files.beneath import Opener
 from agentcore.files.folder import Folder, real_path_of
-from agentcore.files.place import Place, Root, components, split_absolute
+from agentcore.files.place import Place, Root, split_absolute, split_path
 
 PATH_ONLY: int = getattr(os, "O_PATH", os.O_RDONLY)
 """Opens without reading, and without the right to read, where the system can do that."""
@@ -96,7 +96,7 @@ class Resolver:
         return b"/".join((place.root.path, *place.parts))
 
     def _behind_link(self, place: Place, target: bytes) -> Place:
-        parts = components(target)
+        parts = split_path(target)
         if not target.startswith(b"/"):
             return Place(place.root, place.parts[:-1] + parts)
         inside = split_absolute(self._roots, parts)

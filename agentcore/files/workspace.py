@@ -14,7 +14,7 @@ from agentcore.files import folder, open_file, place
 from agentcore.files.errors import file_error, file_errors
 from agentcore.files.git_leads import GitLeads
 from agentcore.files.names import read_name, show_name
-from agentcore.files.place import Root, components, split_absolute
+from agentcore.files.place import Root, split_absolute, split_path
 from agentcore.files.protection import (
     CONTROL_FILE,
     MODULES_FOLDER,
@@ -107,7 +107,7 @@ class Workspace:
             ToolError: `path_outside_workspace`, `invalid_path`.
         """
         name = _bytes_of(path)
-        parts = components(name)
+        parts = split_path(name)
         if not name.startswith(b"/"):
             return place.Place(self._roots[0], parts)
         inside = split_absolute(self._roots, parts)
@@ -273,15 +273,15 @@ class Workspace:
         parent, place = self.open_parent(place, follow=True, create=create_parents)
         name = place.name
         with parent, self.errors(place):
-            old = _replaceable(parent, name)
+            old = _stat_replaceable(parent, name)
             self.refuse_read_only(place, old)
             check: Callable[[], None] | None = None
             if expected is not None:
                 seen = expected
 
                 def check() -> None:
-                    if not _is_same(_replaceable(parent, name), seen):
-                        raise _changed(self.show(place))
+                    if not _is_same(_stat_replaceable(parent, name), seen):
+                        raise _file_changed_error(self.show(place))
 
                 check()
             pieces = (content,) if isinstance(content, bytes) else content
@@ -314,11 +314,11 @@ class Workspace:
         self.resolve_protected()
         with self.errors(place):
             paths = self._paths_of(place)
-        if any(self._covers(path) for path in paths):
+        if any(self._is_protected_path(path) for path in paths):
             return True
-        if any(self._is_led_to(path, holds=holding is not None) for path in paths):
+        if any(self._is_referenced_by_git(path, holds=holding is not None) for path in paths):
             return True
-        return holding is not None and any(self._holds_protected(holding, path) for path in paths)
+        return holding is not None and any(self._contains_protected(holding, path) for path in paths)
 
     def resolve_protected(self) -> bool:
         """Follow links in patterns of protected files, which may lead elsewhere than before; True when they do."""
@@ -332,8 +332,8 @@ class Workspace:
     def protected_among(
         self, folder: Sequence[str], names: Collection[str], subfolders: Container[str] = ()
     ) -> list[str]:
-        """See `Protection.covered_among`; nothing is looked up."""
-        return self._protection.covered_among(folder, names, subfolders)
+        """See `Protection.protected_among`; nothing is looked up."""
+        return self._protection.protected_among(folder, names, subfolders)
 
     def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
         """See `Protection.beginnings_among`; nothing is looked up."""
@@ -354,14 +354,14 @@ class Workspace:
             # a link that leads out, or nowhere: nothing can be written through it, but it can be moved or deleted
         return paths
 
-    def _covers(self, path: bytes) -> bool:
-        inside = split_absolute(self._roots, components(path))
+    def _is_protected_path(self, path: bytes) -> bool:
+        inside = split_absolute(self._roots, split_path(path))
         if inside is None:
             return False
         root, parts = inside
         texts = [show_name(part) for part in parts]
         return (
-            self._protection.covers(texts)
+            self._protection.is_protected(texts)
             or self._is_modules_folder(root, parts, texts)
             or self._is_of_repository(root, parts)
         )
@@ -376,7 +376,7 @@ class Workspace:
                     return True
         return False
 
-    def _is_led_to(self, path: bytes, *, holds: bool) -> bool:
+    def _is_referenced_by_git(self, path: bytes, *, holds: bool) -> bool:
         """Return whether git is led to a path: by a repository above it, or by the user's own configuration.
 
         Args:
@@ -396,7 +396,7 @@ class Workspace:
                 return True
         return False
 
-    def _holds_protected(self, tree: Place, path: bytes) -> bool:
+    def _contains_protected(self, tree: Place, path: bytes) -> bool:
         """Whether something in a tree would be protected if the tree stood at a path; a huge tree counts as yes."""
         try:
             ahead = [((), self.open_folder(tree))]  # type: list[tuple[tuple[bytes, ...], folder.Folder]]
@@ -410,7 +410,7 @@ class Workspace:
                     for entry in here.entries(_TREE_LIMIT + 1):
                         seen += 1
                         below = (*way, entry.name)
-                        if seen > _TREE_LIMIT or self._covers(b"/".join((path, *below))):
+                        if seen > _TREE_LIMIT or self._is_protected_path(b"/".join((path, *below))):
                             return True
                         if entry.kind == "directory":
                             with suppress(OSError):  # it vanished, or may not be read: then it is not moved either
@@ -445,7 +445,7 @@ class Workspace:
 
     def _beneath_root(self, path: str) -> str | None:
         """An absolute path or pattern as one relative to its root; None: it is in none."""
-        inside = split_absolute(self._roots, components(path.encode("utf-8", "surrogateescape")))
+        inside = split_absolute(self._roots, split_path(path.encode("utf-8", "surrogateescape")))
         return None if inside is None else "/" + b"/".join(inside[1]).decode("utf-8", "surrogateescape")
 
 
@@ -461,7 +461,7 @@ def _open_root(path: Path, spelled: Sequence[Path]) -> Root:
     fd = os.open(own, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     real = folder.real_path_of(fd)
     also = [os.fsencode(each) for each in spelled if os.fsencode(os.path.realpath(each)) == real]
-    spellings = tuple(dict.fromkeys(components(each) for each in (real, own, *also)))
+    spellings = tuple(dict.fromkeys(split_path(each) for each in (real, own, *also)))
     return Root(fd, real, spellings)
 
 
@@ -469,7 +469,7 @@ def _identities_above(roots: Iterable[Root]) -> frozenset[tuple[int, int]]:
     """Device and inode of each root and of each folder above it."""
     found = set()
     for root in roots:
-        parts = components(root.path)
+        parts = split_path(root.path)
         for depth in range(len(parts) + 1):
             with suppress(OSError):  # it is closed to us; then nobody deletes it through us either
                 status = os.stat(b"/" + b"/".join(parts[:depth]))  # noqa: PTH116  (a path of bytes)
@@ -488,7 +488,7 @@ def _bytes_of(path: str) -> bytes:
     return name
 
 
-def _replaceable(parent: folder.Folder, name: bytes) -> os.stat_result | None:
+def _stat_replaceable(parent: folder.Folder, name: bytes) -> os.stat_result | None:
     """The status of the file that a write replaces, None where there is nothing yet.
 
     Raises:
@@ -509,6 +509,6 @@ def _is_same(now: os.stat_result | None, then: os.stat_result) -> bool:
     return now is not None and fields(now) == fields(then)
 
 
-def _changed(shown: str) -> ToolError:
+def _file_changed_error(shown: str) -> ToolError:
     message = f"{shown!r} was changed by somebody else in the meantime and is left as it is; read it again."
     return ToolError("file_changed", message, retryable=True, path=shown)

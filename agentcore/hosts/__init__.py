@@ -27,10 +27,10 @@ __all__ = [
     "UNPAIRED_MESSAGE_BYTES",
     "Hosts",
     "KeyExists",
-    "end_all_outliving",
+    "make_hosts",
     "make_key",
-    "places_of",
     "public_key_in",
+    "stop_all_surviving_hosts",
     "user_block",
 ]
 
@@ -49,14 +49,14 @@ _HOMES = {
 }
 
 
-async def end_all_outliving(state: "Path") -> list[str]:
+async def stop_all_surviving_hosts(state: "Path") -> list[str]:
     """Have the hosts end that outlive the server of a state folder; gives the names of those that ran."""
-    from agentcore.hosts.hosts import end_all_outliving as end_all  # noqa: PLC0415 - as below
+    from agentcore.hosts.hosts import stop_all_surviving_hosts as end_all  # noqa: PLC0415 - as below
 
     return await end_all(state)
 
 
-def places_of(config: "AppConfig") -> "Hosts":
+def make_hosts(config: "AppConfig") -> "Hosts":
     """The hosts that app.json names, and those that dial in, for a host to be opened with."""
     from agentcore.hosts.hosts import Hosts  # noqa: PLC0415 - commands that open no host need nothing of it
 

@@ -32,7 +32,7 @@ class Narrowing:
 
 
 @dataclass(slots=True)
-class Wishes:
+class SessionSubscriptions:
     """What a session wants to be told of.
 
     Args:
@@ -43,12 +43,12 @@ class Wishes:
     log_level: LogLevel | None = None
     resources: dict[str, None] = field(default_factory=dict)
 
-    def hears(self, level: LogLevel) -> bool:
+    def receives_log_level(self, level: LogLevel) -> bool:
         """Whether it wants to be told what is of a level."""
-        return self.log_level is not None and is_as_grave(level, self.log_level)
+        return self.log_level is not None and is_at_least(level, self.log_level)
 
 
-def is_as_grave(level: LogLevel, least: LogLevel) -> bool:
+def is_at_least(level: LogLevel, least: LogLevel) -> bool:
     """Whether a level is another one, or graver."""
     return LOG_LEVELS.index(level) >= LOG_LEVELS.index(least)
 
@@ -70,7 +70,7 @@ class Departures:
     _reasons: dict[RequestId, Departure] = field(default_factory=dict)
     _heirs: dict[RequestId, RequestId] = field(default_factory=dict)
 
-    def note(self, request_id: RequestId, why: Departure) -> None:
+    def record_reason(self, request_id: RequestId, why: Departure) -> None:
         """Say why a request is about to be ended."""
         self._reasons.setdefault(request_id, why)
 
@@ -78,21 +78,21 @@ class Departures:
         """A request was sent again under another id: what ends the one under the new id ends its work."""
         self._heirs[request_id] = heir
 
-    def forget(self, request_id: RequestId) -> None:
+    def remove_request(self, request_id: RequestId) -> None:
         """The request has ended."""
         self._reasons.pop(request_id, None)
         self._heirs.pop(request_id, None)
 
-    def ids(self, request_id: RequestId) -> list[RequestId]:
+    def list_request_ids(self, request_id: RequestId) -> list[RequestId]:
         """The ids that the client knows the work of a request by: its own, and those that it was sent again under."""
         found = [request_id]
         while (heir := self._heirs.get(found[-1])) is not None:
             found.append(heir)
         return found
 
-    def why(self, request_id: RequestId | None) -> Departure:
+    def find_reason(self, request_id: RequestId | None) -> Departure:
         """Why nobody waits for a request that is being ended."""
-        ids = [] if request_id is None else self.ids(request_id)
+        ids = [] if request_id is None else self.list_request_ids(request_id)
         found = next((self._reasons[each] for each in ids if each in self._reasons), None)
         return found or ("ended" if self.is_over else "lost")
 
@@ -119,7 +119,7 @@ class Caller:
     config: ClientConfig = field(default_factory=ClientConfig)
     narrowing: Narrowing = Narrowing()
     found: list[str] = field(default_factory=list)
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: SessionSubscriptions = field(default_factory=SessionSubscriptions)
     departures: Departures = field(default_factory=Departures)
     mark: str = field(default_factory=new_mark)
 
@@ -128,17 +128,19 @@ class Caller:
         """Whether a model stands behind it: then it gets what is shaped for models, and is asked about."""
         return self.principal.kind not in PERSONS
 
-    def may_have(self, tool: str) -> bool:
+    def may_use_tool(self, tool: str) -> bool:
         """Whether it is offered a tool, and may call it."""
-        return is_meant(tool, self.config.tools) and (not self.narrowing.tools or is_meant(tool, self.narrowing.tools))
+        return matches_patterns(tool, self.config.tools) and (
+            not self.narrowing.tools or matches_patterns(tool, self.narrowing.tools)
+        )
 
-    def names(self, tool: str) -> bool:
+    def names_tool(self, tool: str) -> bool:
         """Whether a pattern speaks of this tool, and not of every tool there is."""
         patterns = (*self.config.tools, *self.narrowing.tools)
         return any(fnmatchcase(tool, pattern) for pattern in patterns if pattern.strip("*"))
 
 
-def is_meant(name: str, patterns: Sequence[str]) -> bool:
+def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
     """Whether patterns mean a tool: one with `!` beats those without; where there are only such, the rest is meant."""
     if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
         return False
@@ -148,8 +150,8 @@ def is_meant(name: str, patterns: Sequence[str]) -> bool:
 
 def patterns_in(text: str) -> tuple[str, ...]:
     """Patterns from a text in which commas stand between them."""
-    return tuple(_stripped(text.split(",")))
+    return tuple(_strip_parts(text.split(",")))
 
 
-def _stripped(parts: Iterable[str]) -> list[str]:
+def _strip_parts(parts: Iterable[str]) -> list[str]:
     return [part.strip() for part in parts if part.strip()]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from mcp_types import RequestId
 
 from agentcore.bounds import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
-from agentcore.core import CallRequest, Host
+from agentcore.core import CallRequest, Core
 from agentcore.core.approvals import ApprovalRequest
 from agentcore.core.calls import CallOutcome, ModelReader
 from agentcore.core.events import Event
@@ -24,7 +24,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.inputs import ClientAsker, Inputs
-from agentcore.mcp.telling import Notified, Telling
+from agentcore.mcp.telling import CallEventForwarder, CallReporter
 
 RESULT_KEPT_SECONDS = 120.0
 """How long the result of a call is kept whose client went away while it ran."""
@@ -45,7 +45,7 @@ class _Key(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class _Wish:
+class _ClientCall:
     """A call that a client makes, and what can be told and asked meanwhile.
 
     Args:
@@ -56,10 +56,10 @@ class _Wish:
     caller: Caller
     tool: RegisteredTool
     arguments: dict[str, Any]
-    tell: Telling
+    tell: CallReporter
     inputs: Inputs
     answer_by: float
-    left: "_Left | None" = None
+    left: "_DetachedCall | None" = None
 
     @property
     def key(self) -> _Key:
@@ -67,14 +67,14 @@ class _Wish:
         digest = hashlib.sha256(to_json(self.arguments)).hexdigest()
         return _Key(self.caller.principal.name, self.caller.session_id, self.tool.definition.name, digest)
 
-    def repair(self) -> None:
+    def repair_arguments(self) -> None:
         """Put the arguments right as the core does with those that a model writes."""
         if self.caller.is_model:
-            self.arguments = self.tool.schema.repair(self.arguments)
+            self.arguments = self.tool.schema.repair_arguments(self.arguments)
 
 
 @dataclass(slots=True, eq=False)
-class _Left:
+class _DetachedCall:
     """A call whose client has gone: it runs, or its result waits to be fetched by an equal one.
 
     Args:
@@ -94,7 +94,7 @@ class _Left:
     def drop_result(self) -> None:
         """Keep the error `result_dropped` in place of the result: the call has run, and must not run again."""
         call_id = self.work.result().call_id
-        self.work = asyncio.create_task(_dropped(call_id), name=f"mcp:dropped:{call_id}")
+        self.work = asyncio.create_task(_build_dropped_outcome(call_id), name=f"mcp:dropped:{call_id}")
 
 
 class ClientCalls:
@@ -104,16 +104,16 @@ class ClientCalls:
         host: Carries them out.
     """
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
+    def __init__(self, core: Core) -> None:
+        self.core = core
         self._attended: set[str] = set()
-        self._left: list[_Left] = []
+        self._left: list[_DetachedCall] = []
         self._unattended: dict[str, tuple[str, frozenset[RequestId]]] = {}
         self._in_flight: dict[str, int] = {}
-        self._unsubscribe = host.events.subscribe("approvers.changed", self._end_revoked)
+        self._unsubscribe = core.events.subscribe("approvers.changed", self._end_revoked)
 
-    async def call(
-        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: Telling, inputs: Inputs
+    async def call_tool(
+        self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: CallReporter, inputs: Inputs
     ) -> CallOutcome:
         """Carry out one call.
 
@@ -124,33 +124,33 @@ class ClientCalls:
             ToolError: `too_many_calls`.
         """
         answer_by = asyncio.get_running_loop().time() + _limit_s(caller, tell)
-        wish = _Wish(caller, tool, arguments, tell, inputs, answer_by)
-        left = self._take_left(wish)
+        wish = _ClientCall(caller, tool, arguments, tell, inputs, answer_by)
+        left = self._claim_detached_call(wish)
         if left is not None:
             return await self._carry_out(wish, left)
-        self._take_room(caller)
+        self._reserve_slot(caller)
         try:
             return await self._carry_out(wish)
         finally:
             if wish.left is None:
-                self._give_room(caller)
+                self._release_slot(caller)
             else:
                 # what runs on counts against the client until it has ended
-                wish.left.work.add_done_callback(lambda _: self._give_room(caller))
+                wish.left.work.add_done_callback(lambda _: self._release_slot(caller))
 
-    async def _carry_out(self, wish: _Wish, left: _Left | None = None) -> CallOutcome:
+    async def _carry_out(self, wish: _ClientCall, left: _DetachedCall | None = None) -> CallOutcome:
         if left is not None:
-            outcome = await self._stay_with(wish, left.work)
-        elif (call_id := self._waiting_alone(wish)) is not None:
+            outcome = await self._await_outcome(wish, left.work)
+        elif (call_id := self._find_unattended_call(wish)) is not None:
             return await self._after_decision(wish, call_id)
         else:
-            outcome = await self._run(wish)
+            outcome = await self._run_call(wish)
         if outcome.error is None or outcome.error.type != "approval_required" or wish.left is not None:
             return outcome
-        wish.repair()
+        wish.repair_arguments()
         return await self._after_decision(wish, outcome.call_id)
 
-    async def cancel(self, session_id: str, request_id: RequestId) -> None:
+    async def cancel_request(self, session_id: str, request_id: RequestId) -> None:
         """End what a request left behind whose connection was lost, and which its client cancels now."""
         ended = [each for each in self._left if each.key.session_id == session_id and request_id in each.request_ids]
         await self._end_left(ended)
@@ -159,7 +159,7 @@ class ClientCalls:
         for call_id, (session, request_ids) in tuple(self._unattended.items()):
             if session == session_id and request_id in request_ids:
                 del self._unattended[call_id]
-                await self._withdraw(call_id)
+                await self._withdraw_approval(call_id)
 
     async def end_session(self, session_id: str) -> None:
         """End what a session left behind that has ended itself."""
@@ -172,7 +172,7 @@ class ClientCalls:
         self._unsubscribe()
         await self._end_left(list(self._left))
 
-    async def _end_left(self, ended: list[_Left]) -> None:
+    async def _end_left(self, ended: list[_DetachedCall]) -> None:
         works = [left.work for left in ended]
         self._left = [left for left in self._left if left not in ended]
         for work in works:
@@ -188,24 +188,24 @@ class ClientCalls:
 
     # -- joining -----------------------------------------------------------------------------------------------
 
-    def _take_left(self, wish: _Wish) -> _Left | None:
+    def _claim_detached_call(self, wish: _ClientCall) -> _DetachedCall | None:
         """An equal call whose client has gone; it is given once."""
         if not self._left:
             return None
-        wish.repair()
+        wish.repair_arguments()
         key = wish.key
         left = next((left for left in self._left if left.key == key), None)
         if left is not None:
             self._left.remove(left)
         return left
 
-    def _waiting_alone(self, wish: _Wish) -> str | None:
+    def _find_unattended_call(self, wish: _ClientCall) -> str | None:
         """The id of an equal call that waits for a person, or was decided, and whose client has gone."""
-        approvals = self.host.approvals
-        asked = [*approvals.waiting, *(request for request, _ in approvals.unused)]
+        approvals = self.core.approvals
+        asked = [*approvals.waiting, *(request for request, _ in approvals.unused_verdicts)]
         if not asked:
             return None
-        wish.repair()
+        wish.repair_arguments()
         key = wish.key
         return next((each.call_id for each in asked if self._is_same(each, key)), None)
 
@@ -213,66 +213,66 @@ class ClientCalls:
         if request.call_id in self._attended:
             return False
         made_by = (request.principal.name, request.session_id, request.definition.name)
-        pending = self.host.approvals.find(request.call_id)
+        pending = self.core.approvals.find_pending(request.call_id)
         return made_by == key[:3] and pending is not None and pending.asked_digest == key.digest
 
     # -- waiting for a person ----------------------------------------------------------------------------------
 
-    async def _after_decision(self, wish: _Wish, call_id: str) -> CallOutcome:
+    async def _after_decision(self, wish: _ClientCall, call_id: str) -> CallOutcome:
         """Wait for a person as long as the client does, and run what was approved."""
         self._attended.add(call_id)
         self._unattended.pop(call_id, None)
         try:
             if not await self._is_decided(wish, call_id):
-                return _still_waiting(wish.caller, call_id)
-            return await self._run(wish, call_id)
+                return _waiting_outcome(wish.caller, call_id)
+            return await self._run_call(wish, call_id)
         except asyncio.CancelledError:
             if wish.tell.departure == "cancelled":
-                await self._withdraw(call_id)
+                await self._withdraw_approval(call_id)
             elif wish.tell.departure == "lost":
-                self._note_unattended(call_id, wish.caller.session_id, frozenset(wish.tell.request_ids))
+                self._record_unattended(call_id, wish.caller.session_id, frozenset(wish.tell.request_ids))
             raise
         finally:
             self._attended.discard(call_id)
 
-    def _note_unattended(self, call_id: str, session_id: str, request_ids: frozenset[RequestId]) -> None:
+    def _record_unattended(self, call_id: str, session_id: str, request_ids: frozenset[RequestId]) -> None:
         """Keep by which ids a client may still cancel a call that waits, or was decided, while it is there."""
-        find = self.host.approvals.find
+        find = self.core.approvals.find_pending
         self._unattended = {each: sent for each, sent in self._unattended.items() if find(each) is not None}
         if find(call_id) is not None:
             self._unattended[call_id] = (session_id, request_ids)
 
-    async def _withdraw(self, call_id: str) -> None:
-        pending = self.host.approvals.find(call_id)
+    async def _withdraw_approval(self, call_id: str) -> None:
+        pending = self.core.approvals.find_pending(call_id)
         if pending is not None:
             await pending.withdraw()
 
     async def _withdraw_asked(self, work: asyncio.Task[CallOutcome]) -> None:
         """Withdraw the question with which a call ended that its client has cancelled."""
-        if (call_id := _asked_by(work)) is not None:
-            await self._withdraw(call_id)
+        if (call_id := _find_asked_call_id(work)) is not None:
+            await self._withdraw_approval(call_id)
 
-    async def _is_decided(self, wish: _Wish, call_id: str) -> bool:
-        pending, caller = self.host.approvals.find(call_id), wish.caller
+    async def _is_decided(self, wish: _ClientCall, call_id: str) -> bool:
+        pending, caller = self.core.approvals.find_pending(call_id), wish.caller
         if pending is None or pending.is_decided:
             return True  # expired or withdrawn: sending it again says so
         clock = asyncio.get_running_loop().time
-        with wish.inputs.shown_approval(call_id, caller.approval_url):
+        with wish.inputs.show_approval(call_id, caller.approval_url):
             waiting = asyncio.ensure_future(pending.wait())
             began = clock()
             try:
                 while not waiting.done() and (left_s := wish.answer_by - clock()) > 0:
                     said = f"waiting for a person to decide at {caller.approval_url}"
-                    await wish.tell.progress(clock() - began, None, said)
+                    await wish.tell.report_progress(clock() - began, None, said)
                     await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left_s))
             finally:
                 waiting.cancel()
-        after = self.host.approvals.find(call_id)
+        after = self.core.approvals.find_pending(call_id)
         return after is None or after.is_decided
 
     # -- running -----------------------------------------------------------------------------------------------
 
-    async def _run(self, wish: _Wish, call_id: str | None = None) -> CallOutcome:
+    async def _run_call(self, wish: _ClientCall, call_id: str | None = None) -> CallOutcome:
         """Make a call, or run one that was decided; in a task of its own, which a lost connection does not end."""
         caller = wish.caller
         request = CallRequest(
@@ -284,26 +284,26 @@ class ClientCalls:
             waits_for_approval=call_id is not None,
             inner_waits=True,
             mode=caller.config.mode,
-            reader=ModelReader(may_call=caller.may_have) if caller.is_model else None,
+            reader=ModelReader(may_call=caller.may_use_tool) if caller.is_model else None,
             asker=ClientAsker(wish.inputs),
         )
         late: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        notified = Notified(wish.tell, lambda asked_id: self._answer_in_time(wish, asked_id, late))
-        work = asyncio.create_task(self.host.call(request, notified.notify), name=f"mcp:{request.tool}")
-        return await self._stay_with(wish, work, late)
+        notified = CallEventForwarder(wish.tell, lambda asked_id: self._answer_before_deadline(wish, asked_id, late))
+        work = asyncio.create_task(self.core.run_call(request, notified.handle_call_event), name=f"mcp:{request.tool}")
+        return await self._await_outcome(wish, work, late)
 
-    def _answer_in_time(self, wish: _Wish, asked_id: str, late: "asyncio.Future[str]") -> None:
+    def _answer_before_deadline(self, wish: _ClientCall, asked_id: str, late: "asyncio.Future[str]") -> None:
         """Have the client answered when its limit is near, where a call inside of its own waits for a person then."""
 
-        def look() -> None:
-            pending = self.host.approvals.find(asked_id)
+        def report_if_waiting() -> None:
+            pending = self.core.approvals.find_pending(asked_id)
             if pending is not None and not pending.is_decided and not late.done():
                 late.set_result(asked_id)
 
-        asyncio.get_running_loop().call_at(wish.answer_by, look)
+        asyncio.get_running_loop().call_at(wish.answer_by, report_if_waiting)
 
-    async def _stay_with(
-        self, wish: _Wish, work: asyncio.Task[CallOutcome], late: "asyncio.Future[str] | None" = None
+    async def _await_outcome(
+        self, wish: _ClientCall, work: asyncio.Task[CallOutcome], late: "asyncio.Future[str] | None" = None
     ) -> CallOutcome:
         """The outcome of a call; where its client goes away meanwhile, it waits for the next equal one."""
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future() if late is None else late
@@ -317,7 +317,7 @@ class ClientCalls:
             asked_id = await ended
         except asyncio.CancelledError:
             if wish.tell.departure == "lost":
-                self._leave(wish, work, frozenset(wish.tell.request_ids))
+                self._detach_call(wish, work, frozenset(wish.tell.request_ids))
             else:
                 work.cancel()
                 await asyncio.wait((work,))
@@ -326,28 +326,30 @@ class ClientCalls:
             raise
         if work.done():
             return work.result()
-        self._leave(wish, work, frozenset())
-        return _still_waiting(wish.caller, asked_id, "a call that this one made waits for a person's approval")
+        self._detach_call(wish, work, frozenset())
+        return _waiting_outcome(wish.caller, asked_id, "a call that this one made waits for a person's approval")
 
-    def _leave(self, wish: _Wish, work: asyncio.Task[CallOutcome], request_ids: frozenset[RequestId]) -> None:
+    def _detach_call(
+        self, wish: _ClientCall, work: asyncio.Task[CallOutcome], request_ids: frozenset[RequestId]
+    ) -> None:
         """Keep a call whose client has gone, and for a while its result."""
-        wish.repair()
-        left = wish.left = _Left(wish.key, work, request_ids)
+        wish.repair_arguments()
+        left = wish.left = _DetachedCall(wish.key, work, request_ids)
         self._left.append(left)
         loop = asyncio.get_running_loop()
 
-        def forget() -> None:
+        def remove_expired() -> None:
             if left in self._left:
                 self._left.remove(left)
                 # its question waits for longer than its result
-                if (call_id := _asked_by(left.work)) is not None:
-                    self._note_unattended(call_id, left.key.session_id, left.request_ids)
+                if (call_id := _find_asked_call_id(left.work)) is not None:
+                    self._record_unattended(call_id, left.key.session_id, left.request_ids)
 
         def end(_: object) -> None:
             if not work.cancelled():
                 work.exception()  # nobody may ever ask for it
             self._drop_oldest_results(left.key.client)
-            loop.call_later(RESULT_KEPT_SECONDS, forget)
+            loop.call_later(RESULT_KEPT_SECONDS, remove_expired)
 
         work.add_done_callback(end)
 
@@ -373,13 +375,13 @@ class ClientCalls:
         Raises:
             ToolError: `too_many_calls`.
         """
-        self._take_room(caller)
+        self._reserve_slot(caller)
         try:
             yield
         finally:
-            self._give_room(caller)
+            self._release_slot(caller)
 
-    def _take_room(self, caller: Caller) -> None:
+    def _reserve_slot(self, caller: Caller) -> None:
         """Take a place among the calls of a client, of which those that it left behind count while they run.
 
         Raises:
@@ -392,14 +394,14 @@ class ClientCalls:
             raise ToolError("too_many_calls", message, retryable=True, limit=limit)
         self._in_flight[name] = count + 1
 
-    def _give_room(self, caller: Caller) -> None:
+    def _release_slot(self, caller: Caller) -> None:
         name = caller.principal.name
         self._in_flight[name] -= 1
         if not self._in_flight[name]:
             del self._in_flight[name]
 
 
-async def _dropped(call_id: str) -> CallOutcome:
+async def _build_dropped_outcome(call_id: str) -> CallOutcome:
     message = (
         "the call has run, but its result is no longer stored: results of this client whose connections were lost "
         f"exceed {CLIENT_RESULTS_KEPT_BYTES:,} bytes. Check what the call did before you send it once more"
@@ -420,7 +422,7 @@ def _texts_of(block: object) -> list[str | bytes]:
     return [value for value in values if isinstance(value, str | bytes)]
 
 
-def _asked_by(work: asyncio.Task[CallOutcome]) -> str | None:
+def _find_asked_call_id(work: asyncio.Task[CallOutcome]) -> str | None:
     """The id of the call that waits for a person since this ended; None: it goes on, or ended otherwise."""
     if not work.done() or work.cancelled() or work.exception() is not None:
         return None
@@ -428,13 +430,13 @@ def _asked_by(work: asyncio.Task[CallOutcome]) -> str | None:
     return outcome.call_id if outcome.error is not None and outcome.error.type == "approval_required" else None
 
 
-def _limit_s(caller: Caller, tell: Telling) -> float:
+def _limit_s(caller: Caller, tell: CallReporter) -> float:
     """How long a call stays open: who hears nothing meanwhile has to be told before it gives up, after a minute."""
     wait_s = caller.narrowing.wait_s
-    return wait_s if tell.hears_progress else min(wait_s, MCP_WAIT_SECONDS)
+    return wait_s if tell.receives_progress else min(wait_s, MCP_WAIT_SECONDS)
 
 
-def _still_waiting(caller: Caller, call_id: str, inner: str = "") -> CallOutcome:
+def _waiting_outcome(caller: Caller, call_id: str, inner: str = "") -> CallOutcome:
     if inner:
         message = f"{inner}, at {caller.approval_url} – tell them. Send the same call again to get its result"
     else:

@@ -10,13 +10,13 @@ import mcp_types as types
 from mcp.shared.inbound import x_mcp_header_map
 
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.turn.tool_search import search, summary, words
-from agentcore.chat.turn.toolbox import FIND_TOOLS, choose
+from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
+from agentcore.chat.turn.toolbox import FIND_TOOLS, choose_tools
 from agentcore.core.modules import RegisteredTool, ToolRegistry
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.views import FOR_VIEWS, view_meta, view_uri
-from agentcore.near_names import near_names, shown_name, unknown_name
+from agentcore.near_names import near_names, shorten_name, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
 CALL_TOOL = "call_tool"
@@ -61,22 +61,22 @@ class Catalog:
         self._registry = registry
         self._header_schemas: WeakKeyDictionary[LoweredSchema, dict[str, Any]] = WeakKeyDictionary()
 
-    def page(self, caller: Caller, cursor: str | None, *, with_views: bool = False) -> types.ListToolsResult:
+    def list_tools_page(self, caller: Caller, cursor: str | None, *, with_views: bool = False) -> types.ListToolsResult:
         """One page of the list of tools; of those with a view it says so to a client that shows views.
 
         Raises:
             ToolError: `invalid_arguments`: there is no such page.
         """
-        listed = [*self._listed(caller), *(self._of_views(caller) if with_views else ())]
-        start = 0 if cursor is None else _place(cursor, len(listed))
+        listed = [*self._list_definitions(caller), *(self._list_view_tools(caller) if with_views else ())]
+        start = 0 if cursor is None else _parse_cursor(cursor, len(listed))
         end = start + _PAGE
-        views = self._views(caller) if with_views else {}
+        views = self._list_views(caller) if with_views else {}
         return types.ListToolsResult(
             tools=[types.Tool.model_validate(_with_view(tool, views), by_name=False) for tool in listed[start:end]],
             next_cursor=str(end) if end < len(listed) else None,
         )
 
-    def tool(self, caller: Caller, name: str, *, with_views: bool = False) -> RegisteredTool:
+    def get_tool(self, caller: Caller, name: str, *, with_views: bool = False) -> RegisteredTool:
         """The tool that a client means by a name; those of views only where it shows views.
 
         Raises:
@@ -85,8 +85,8 @@ class Catalog:
         tools = self._registry.tools
 
         def is_there(tool: RegisteredTool) -> bool:
-            is_offered = tool.definition.served_as is None or (with_views and _is_of_views(tool))
-            return is_offered and caller.may_have(tool.definition.name)
+            is_offered = tool.definition.served_as is None or (with_views and _is_view_tool(tool))
+            return is_offered and caller.may_use_tool(tool.definition.name)
 
         if name in tools and is_there(tools[name]):
             return tools[name]
@@ -94,25 +94,25 @@ class Catalog:
         if name in own:
             return tools[own[name]]
         if name not in tools:
-            self._registry.get(name)  # tells a tool that is away from one that never was
+            self._registry.get_tool(name)  # tells a tool that is away from one that never was
         near = near_names(name, own)
-        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shown_name(name), near=near)
+        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
 
-    def view(self, caller: Caller, uri: str) -> str:
+    def get_view(self, caller: Caller, uri: str) -> str:
         """The document behind the address of a view.
 
         Raises:
             ToolError: `view_not_found`.
         """
-        document = {view_uri(name): document for name, document in self._views(caller).items()}.get(uri)
+        document = {view_uri(name): document for name, document in self._list_views(caller).items()}.get(uri)
         if document is None:
             message = f"there is no view {uri[:200]!r} here; the list of tools names those there are"
             raise ToolError("view_not_found", message, uri=uri[:200])
         return document
 
-    def _views(self, caller: Caller) -> dict[str, str]:
+    def _list_views(self, caller: Caller) -> dict[str, str]:
         """Documents by the names that clients know their tools by."""
-        views = {name: tool.definition.view for name, tool in self._registry.tools.items() if caller.may_have(name)}
+        views = {name: tool.definition.view for name, tool in self._registry.tools.items() if caller.may_use_tool(name)}
         return {outward_name(name): document for name, document in views.items() if isinstance(document, str)}
 
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
@@ -120,16 +120,16 @@ class Catalog:
         tool = self._registry.tools.get(name)
         if tool is None:
             try:
-                tool = self.tool(caller, name)
+                tool = self.get_tool(caller, name)
             except ToolError:
                 return None  # the call says so
         known = self._header_schemas.get(tool.schema)
         if known is None:
-            schema = tool.schema.to(FORMS["mcp"].dialect).schema
+            schema = tool.schema.lower_to(FORMS["mcp"].dialect).schema
             known = self._header_schemas[tool.schema] = schema if x_mcp_header_map(schema) else {}
-        return known if known and caller.may_have(tool.definition.name) else None
+        return known if known and caller.may_use_tool(tool.definition.name) else None
 
-    def find(self, caller: Caller, arguments: Mapping[str, Any], *, with_views: bool = False) -> dict[str, Any]:
+    def search_tools(self, caller: Caller, arguments: Mapping[str, Any], *, with_views: bool = False) -> dict[str, Any]:
         """Look for tools; what is found stands in the client's list from now on, and can be called at once.
 
         A client that shows views is told which of them have one.
@@ -138,19 +138,19 @@ class Catalog:
             ToolError: `invalid_arguments`.
         """
         query = arguments.get("query")
-        if not isinstance(query, str) or not words(query):
+        if not isinstance(query, str) or not extract_words(query):
             raise ToolError("invalid_arguments", f"query must say in words what the tool should do; got {query!r:.100}")
-        offered = self._offered(caller)
-        best = search(offered, query, _FOUND)
+        offered = self._list_offered_tools(caller)
+        best = search_tools(offered, query, _FOUND)
         added = [tool.name for tool in best if tool.name not in caller.found]
         caller.found[:] = [*caller.found, *added][-_FOUND_KEPT:]
-        views = self._views(caller) if with_views else {}
+        views = self._list_views(caller) if with_views else {}
         found = [
             _with_view(
                 {
                     "name": outward_name(tool.name),
-                    "description": summary(tool),
-                    "arguments": tool.schema.to(FORMS["mcp"].dialect).schema,
+                    "description": summary_line(tool),
+                    "arguments": tool.schema.lower_to(FORMS["mcp"].dialect).schema,
                 },
                 views,
             )
@@ -163,32 +163,37 @@ class Catalog:
         has_view = any("_meta" in each for each in found)
         return {"found": found, "note": f"{note} {_SHOWN_BY_NAME}" if has_view else note}
 
-    def _of_views(self, caller: Caller) -> list[dict[str, Any]]:
+    def _list_view_tools(self, caller: Caller) -> list[dict[str, Any]]:
         """The tools that nobody but views calls; a client keeps them from its model."""
         return [
-            {**self._described(tool, caller), "_meta": FOR_VIEWS}
+            {**self._describe_tool(tool, caller), "_meta": FOR_VIEWS}
             for name, tool in self._registry.tools.items()
-            if _is_of_views(tool) and caller.may_have(name)
+            if _is_view_tool(tool) and caller.may_use_tool(name)
         ]
 
     # -- what is listed ----------------------------------------------------------------------------------------
 
-    def _listed(self, caller: Caller) -> list[dict[str, Any]]:
-        offered = self._offered(caller)
+    def _list_definitions(self, caller: Caller) -> list[dict[str, Any]]:
+        offered = self._list_offered_tools(caller)
         tools = self._registry.tools
         if not caller.is_model:
-            return [self._described(tools[tool.name], caller) for tool in offered]
-        names = choose(offered)
+            return [self._describe_tool(tools[tool.name], caller) for tool in offered]
+        names = choose_tools(offered)
         hidden = len(offered) - len(names)
-        listed = [self._described(tools[name], caller) for name in names]
+        listed = [self._describe_tool(tools[name], caller) for name in names]
         if hidden <= 0:
             return listed
         known = {tool.name for tool in offered}
         found = [name for name in caller.found if name in known and name not in names]
-        return [*listed, _finder(hidden), _caller(), *(self._described(tools[name], caller) for name in found)]
+        return [
+            *listed,
+            _find_tools_definition(hidden),
+            _call_tool_definition(),
+            *(self._describe_tool(tools[name], caller) for name in found),
+        ]
 
-    def _offered(self, caller: Caller) -> list[OfferedTool]:
-        replaced = self._registry.stood_in_for()
+    def _list_offered_tools(self, caller: Caller) -> list[OfferedTool]:
+        replaced = self._registry.replaced_modules()
         return [
             OfferedTool(
                 name,
@@ -197,17 +202,17 @@ class Catalog:
                 "server",
                 tool.module.name,
                 tool.definition.rank,
-                caller.names(name),
+                caller.names_tool(name),
             )
             for name, tool in self._registry.tools.items()
             if tool.definition.served_as is None
-            and caller.may_have(name)
-            and (not caller.is_model or tool.module.name not in replaced or caller.names(name))
+            and caller.may_use_tool(name)
+            and (not caller.is_model or tool.module.name not in replaced or caller.names_tool(name))
         ]
 
-    def _described(self, tool: RegisteredTool, caller: Caller) -> dict[str, Any]:
+    def _describe_tool(self, tool: RegisteredTool, caller: Caller) -> dict[str, Any]:
         form, definition = FORMS["mcp"], tool.definition
-        described = form.write(definition, tool.schema.to(form.dialect))
+        described = form.write(definition, tool.schema.lower_to(form.dialect))
         described["name"] = outward_name(definition.name)
         if definition.icons:
             described["icons"] = [icon.to_json() for icon in definition.icons]
@@ -218,7 +223,7 @@ class Catalog:
         return described
 
 
-def _is_of_views(tool: RegisteredTool) -> bool:
+def _is_view_tool(tool: RegisteredTool) -> bool:
     """Whether views in clients may call it: these call a tool by the one name that clients know it by."""
     definition = tool.definition
     is_known = definition.in_views == definition.name == outward_name(definition.name)
@@ -229,7 +234,7 @@ def _with_view(described: dict[str, Any], views: Mapping[str, str]) -> dict[str,
     return {**described, "_meta": view_meta(described["name"])} if described["name"] in views else described
 
 
-def _place(cursor: str, count: int) -> int:
+def _parse_cursor(cursor: str, count: int) -> int:
     if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 9 or int(cursor) >= count:  # noqa: PLR2004
         raise ToolError(
             "invalid_arguments", f"there is no page {cursor[:40]!r} of the list of tools; begin without a cursor"
@@ -237,7 +242,7 @@ def _place(cursor: str, count: int) -> int:
     return int(cursor)
 
 
-def _finder(hidden: int) -> dict[str, Any]:
+def _find_tools_definition(hidden: int) -> dict[str, Any]:
     return {
         "name": FIND_TOOLS,
         "description": (
@@ -253,7 +258,7 @@ def _finder(hidden: int) -> dict[str, Any]:
     }
 
 
-def _caller() -> dict[str, Any]:
+def _call_tool_definition() -> dict[str, Any]:
     return {
         "name": CALL_TOOL,
         "description": f"Call a tool that {FIND_TOOLS} has found.",

@@ -34,7 +34,7 @@ from agentcore.api import Background
 from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader
 from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
@@ -45,9 +45,9 @@ from agentcore.mcp.calls import ClientCalls
 from agentcore.mcp.catalog import CALL_TOOL, Catalog
 from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
 from agentcore.mcp.results import to_error, to_mcp
-from agentcore.mcp.rounds import ApprovalWanted, Rounds
+from agentcore.mcp.rounds import ApprovalRequired, Rounds
 from agentcore.mcp.served import Served, to_completion, to_contents, to_prompt
-from agentcore.mcp.telling import ClientTelling, Telling
+from agentcore.mcp.telling import CallReporter, ClientReporter
 from agentcore.mcp.views import VIEW_URI, shows_views, view_contents, with_data
 from agentcore.mcp.watching import Watching
 
@@ -66,7 +66,7 @@ CallerOf = Callable[[Context], Caller]
 """Finds the client behind a request; the transport put it there."""
 
 
-class Door:
+class McpEndpoint:
     """Answers what clients ask, whichever way it comes in.
 
     Args:
@@ -79,18 +79,18 @@ class Door:
         on_resource_changed: Is called with the address of a resource that is something else now.
     """
 
-    def __init__(self, host: Host, caller_of: CallerOf) -> None:
-        self._host, self._caller_of = host, caller_of
-        self._catalog, self._served = Catalog(host.registry), Served(host.registry)
-        self.calls = ClientCalls(host)
+    def __init__(self, core: Core, caller_of: CallerOf) -> None:
+        self._core, self._caller_of = core, caller_of
+        self._catalog, self._served = Catalog(core.registry), Served(core.registry)
+        self.calls = ClientCalls(core)
         self.on_resource_changed: Callable[[str], None] = lambda uri: None
         self._rounds = Rounds()
-        self._artifacts = ClientArtifacts(host)
-        self._watching = Watching(host, self._served, self._find_resource, self._tell_of_resource)
+        self._artifacts = ClientArtifacts(core)
+        self._watching = Watching(core, self._served, self._find_resource, self._notify_resource_changed)
         self._changes = InMemorySubscriptionBus()
         self._listeners = ListenHandler(self._changes)
         self._background = Background("mcp:changes")
-        self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
+        self._unsubscribe = core.events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
         self.server = _Server(
             _NAME,
             version=version("agentcore-runtime"),
@@ -103,14 +103,14 @@ class Door:
             on_list_resource_templates=self._list_templates,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
-            on_subscribe_resource=self._watch,
-            on_unsubscribe_resource=self._unwatch,
-            on_subscriptions_listen=self._listen,
+            on_completion=self._complete_argument,
+            on_subscribe_resource=self._subscribe_resource,
+            on_unsubscribe_resource=self._unsubscribe_resource,
+            on_subscriptions_listen=self._listen_for_changes,
         )
         self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_log_level)
         self.server.middleware.clear()  # spans that nobody collects: calls are on record here
-        self._states = _seal_states(host, caller_of)
+        self._states = _seal_states(core, caller_of)
 
     @property
     def handshake(self) -> InitializationOptions:
@@ -121,9 +121,9 @@ class Door:
         """The schema of a tool's arguments, where it wants some of them in headers too."""
         return self._catalog.header_schema(caller, name)
 
-    def tells_of(self, caller: Caller, uri: str) -> bool:
+    def is_subscribed(self, caller: Caller, uri: str) -> bool:
         """Whether a session is told that a resource is something else now."""
-        return self._watching.tells(caller, uri)
+        return self._watching.is_subscribed(caller, uri)
 
     async def close(self) -> None:
         """End what goes on without a client."""
@@ -134,16 +134,16 @@ class Door:
         await self._rounds.close()
         await self.calls.close()
 
-    def _tell_of_tools(self) -> None:
+    def _notify_tools_changed(self) -> None:
         # all three come of the tools
         for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
             self._background.start(self._changes.publish(change))
 
-    def _tell_of_resource(self, uri: str) -> None:
+    def _notify_resource_changed(self, uri: str) -> None:
         self._background.start(self._changes.publish(ResourceUpdated(uri=uri)))
         self.on_resource_changed(uri)
 
-    def answer(
+    def answer_request(
         self, runner: ServerRunner[Any], channel: Channel, method: str, params: dict[str, Any] | None
     ) -> Awaitable[dict[str, Any]]:
         """Answer a request of a client: a call by itself, anything else as the SDK's runner does.
@@ -157,11 +157,13 @@ class Door:
             MCPError: It cannot be answered.
             ValidationError: The parameters are none.
         """
-        if method == "tools/call" and params is not None and _is_known(runner.connection):
-            return self._call_at_once(runner.connection, channel, params)
+        if method == "tools/call" and params is not None and _is_current_revision(runner.connection):
+            return self._call_without_validation(runner.connection, channel, params)
         return runner.on_request(channel, method, params)
 
-    async def _call_at_once(self, connection: Connection, channel: Channel, given: dict[str, Any]) -> dict[str, Any]:
+    async def _call_without_validation(
+        self, connection: Connection, channel: Channel, given: dict[str, Any]
+    ) -> dict[str, Any]:
         """A call in the newest two revisions, without validating its parameters and its result twice."""
         params = types.CallToolRequestParams.model_validate(given, by_name=False)
         metadata = channel.message_metadata
@@ -191,14 +193,18 @@ class Door:
         caller = self._caller_of(ctx)
         try:
             cursor = None if params is None else params.cursor
-            return self._catalog.page(caller, cursor, with_views=shows_views(ctx.session.client_capabilities))
+            return self._catalog.list_tools_page(
+                caller, cursor, with_views=shows_views(ctx.session.client_capabilities)
+            )
         except ToolError as exc:
             raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
-        return await self._in_rounds(ctx, params, self._answer_call)
+        return await self._serve_in_rounds(ctx, params, self._answer_call)
 
-    async def _in_rounds(self, ctx: Context, params: Params, serve: Callable[[Context, Params], Awaitable[Any]]) -> Any:
+    async def _serve_in_rounds(
+        self, ctx: Context, params: Params, serve: Callable[[Context, Params], Awaitable[Any]]
+    ) -> Any:
         """Serve a request that may be sent again with a state, which is opened before and sealed after."""
         if not _has_rounds(ctx, params):
             return await serve(ctx, params)
@@ -220,22 +226,22 @@ class Door:
                 return await self._find_tools(ctx, caller, arguments)
             if name == CALL_TOOL and caller.is_model:
                 # a model's; views call their tools by name
-                (name, arguments), with_views = _inner_call(arguments), False
-            tool = self._catalog.tool(caller, name, with_views=with_views)
-            outcome = await self._carry_out(ctx, params, caller, tool, arguments)
+                (name, arguments), with_views = _parse_inner_call(arguments), False
+            tool = self._catalog.get_tool(caller, name, with_views=with_views)
+            outcome = await self._run_call(ctx, params, caller, tool, arguments)
         except ToolError as exc:
             return to_error(exc)
-        except ApprovalWanted as wanted:
+        except ApprovalRequired as wanted:
             return wanted.result
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
-        _look_for_missing(ctx, outcome)
-        reading = ArtifactReading(self._host.registry.tools, ModelReader(may_call=caller.may_have))
+        _check_missing_capability(ctx, outcome)
+        reading = ArtifactReading(self._core.registry.tools, ModelReader(may_call=caller.may_use_tool))
         is_for_model = caller.is_model and tool.definition.served_as is None
         result = to_mcp(outcome, tool.definition.name, reading, for_model=is_for_model)
         return with_data(result, outcome) if with_views and isinstance(tool.definition.view, str) else result
 
-    async def _carry_out(
+    async def _run_call(
         self,
         ctx: Context,
         params: types.InputResponseRequestParams,
@@ -243,22 +249,24 @@ class Door:
         tool: RegisteredTool,
         arguments: dict[str, Any],
     ) -> CallOutcome | types.InputRequiredResult:
-        tell = ClientTelling(ctx, caller)
+        tell = ClientReporter(ctx, caller)
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return await self.calls.call(caller, tool, arguments, tell, DirectInputs(ctx))
+            return await self.calls.call_tool(caller, tool, arguments, tell, DirectInputs(ctx))
         if not _has_rounds(ctx, params):
-            return await self.calls.call(caller, tool, arguments, tell, _NO_INPUTS)
+            return await self.calls.call_tool(caller, tool, arguments, tell, _NO_INPUTS)
         capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
 
-        def begin(inputs: Inputs, report: Telling) -> Awaitable[CallOutcome]:
-            return self.calls.call(caller, tool, arguments, report, inputs)
+        def start_call(inputs: Inputs, report: CallReporter) -> Awaitable[CallOutcome]:
+            return self.calls.call_tool(caller, tool, arguments, report, inputs)
 
-        outcome: CallOutcome | types.InputRequiredResult = await self._rounds.answer(capabilities, params, tell, begin)
+        outcome: CallOutcome | types.InputRequiredResult = await self._rounds.answer_request(
+            capabilities, params, tell, start_call
+        )
         return outcome
 
     async def _find_tools(self, ctx: Context, caller: Caller, arguments: dict[str, Any]) -> types.CallToolResult:
         before, with_views = list(caller.found), shows_views(ctx.session.client_capabilities)
-        found = self._catalog.find(caller, arguments, with_views=with_views)
+        found = self._catalog.search_tools(caller, arguments, with_views=with_views)
         if caller.found != before:
             await ctx.session.send_tool_list_changed()
         text = to_json(found).decode()
@@ -267,60 +275,60 @@ class Door:
     # -- what is no tool to them --------------------------------------------------------------------------------
 
     async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=self._served.prompts(self._caller_of(ctx)))
+        return types.ListPromptsResult(prompts=self._served.list_prompts(self._caller_of(ctx)))
 
     async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
-        return await self._in_rounds(ctx, params, self._make_prompt)
+        return await self._serve_in_rounds(ctx, params, self._make_prompt)
 
     async def _make_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
         caller = self._caller_of(ctx)
         use_mark(caller.mark)
-        with _told_as_error():
-            tool = self._served.prompt(caller, params.name)
+        with _convert_tool_errors():
+            tool = self._served.get_prompt(caller, params.name)
             outcome = await self._call_served(ctx, params, caller, tool, dict(params.arguments or {}))
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
             outcome.unwrap()
-        reading = ArtifactReading(self._host.registry.tools, ModelReader(may_call=caller.may_have))
+        reading = ArtifactReading(self._core.registry.tools, ModelReader(may_call=caller.may_use_tool))
         result = to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
         return to_prompt(result.content, tool.definition.description)
 
-    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        tool, argument = self._served.completed(self._caller_of(ctx), params.ref), params.argument
+    async def _complete_argument(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        tool, argument = self._served.find_completed_tool(self._caller_of(ctx), params.ref), params.argument
         if tool is None:
             return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         given = {} if params.context is None else params.context.arguments or {}
-        return to_completion(await self._host.complete(tool, argument.name, argument.value, given))
+        return to_completion(await self._core.complete_argument(tool, argument.name, argument.value, given))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         caller, cursor = self._caller_of(ctx), None if params is None else params.cursor
-        listed = await self._artifacts.list(caller, cursor)
-        served = self._served.resources(caller) if cursor is None else []
+        listed = await self._artifacts.list_resources(caller, cursor)
+        served = self._served.list_resources(caller) if cursor is None else []
         return listed.model_copy(update={"resources": [*served, *listed.resources]})
 
     async def _list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=self._served.templates(self._caller_of(ctx)))
+        return types.ListResourceTemplatesResult(resource_templates=self._served.list_templates(self._caller_of(ctx)))
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
-        return await self._in_rounds(ctx, params, self._read)
+        return await self._serve_in_rounds(ctx, params, self._answer_read)
 
-    async def _read(
+    async def _answer_read(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         caller, uri = self._caller_of(ctx), str(params.uri)
-        with _told_as_error():
+        with _convert_tool_errors():
             if uri.startswith(VIEW_URI):
-                return view_contents(uri, self._catalog.view(caller, uri))
-            found = self._served.find(caller, uri)
+                return view_contents(uri, self._catalog.get_view(caller, uri))
+            found = self._served.find_resource(caller, uri)
             if found is None:
                 with self.calls.counted(caller):  # each has 4 MiB in memory
-                    return await self._artifacts.read(caller, uri)
+                    return await self._artifacts.read_resource(caller, uri)
             outcome = await self._call_served(ctx, params, caller, *found)
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
@@ -332,28 +340,28 @@ class Door:
         self._caller_of(ctx).wishes.log_level = params.level
         return types.EmptyResult()
 
-    async def _watch(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        with _told_as_error():
-            await self._watching.begin(self._caller_of(ctx), str(params.uri))
+    async def _subscribe_resource(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        with _convert_tool_errors():
+            await self._watching.add_subscription(self._caller_of(ctx), str(params.uri))
         return types.EmptyResult()
 
-    async def _unwatch(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+    async def _unsubscribe_resource(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         self._caller_of(ctx).wishes.resources.pop(str(params.uri), None)
         return types.EmptyResult()
 
-    async def _listen(
+    async def _listen_for_changes(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         wanted = params.notifications
-        uris = await self._watching.readable(self._caller_of(ctx), wanted.resource_subscriptions)
+        uris = await self._watching.filter_readable(self._caller_of(ctx), wanted.resource_subscriptions)
         readable = wanted.model_copy(update={"resource_subscriptions": uris})
         return await self._listeners(ctx, params.model_copy(update={"notifications": readable}))
 
     async def _find_resource(self, caller: Caller, uri: str) -> None:
         if uri.startswith(VIEW_URI):
-            self._catalog.view(caller, uri)
-        elif self._served.find(caller, uri) is None:
-            await self._artifacts.find(caller, uri)
+            self._catalog.get_view(caller, uri)
+        elif self._served.find_resource(caller, uri) is None:
+            await self._artifacts.find_artifact(caller, uri)
 
     async def _call_served(
         self,
@@ -364,16 +372,16 @@ class Door:
         arguments: dict[str, Any],
     ) -> CallOutcome | types.InputRequiredResult:
         try:
-            outcome = await self._carry_out(ctx, params, caller, tool, arguments)
-        except ApprovalWanted as wanted:
+            outcome = await self._run_call(ctx, params, caller, tool, arguments)
+        except ApprovalRequired as wanted:
             return wanted.result
         if isinstance(outcome, CallOutcome):
-            _look_for_missing(ctx, outcome)
+            _check_missing_capability(ctx, outcome)
         return outcome
 
 
 @contextmanager
-def _told_as_error() -> Iterator[None]:
+def _convert_tool_errors() -> Iterator[None]:
     """Tell a failure as an error of the protocol, where no result can say it."""
     try:
         yield
@@ -394,7 +402,7 @@ class _Server(Server[Any]):
         return self.server_info.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
-def _is_known(connection: Connection) -> bool:
+def _is_current_revision(connection: Connection) -> bool:
     """Whether it speaks one of the newest two revisions, and what it says of itself is what these have."""
     if connection.protocol_version == LATEST_HANDSHAKE_VERSION:
         return connection.initialize_accepted
@@ -409,16 +417,16 @@ def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:
     return params.request_state is not None or (capabilities is not None and can_be_asked(capabilities))
 
 
-def _seal_states(host: Host, caller_of: CallerOf) -> RequestStateBoundary:
+def _seal_states(core: Core, caller_of: CallerOf) -> RequestStateBoundary:
     """Seals the states that clients send back: bound to client, tool and arguments, and of no use after a while."""
-    key = hashlib.sha256(b"requestState of MCP " + host.state.token.get_secret_value().encode()).digest()
+    key = hashlib.sha256(b"requestState of MCP " + core.state.token.get_secret_value().encode()).digest()
     security = RequestStateSecurity(
         keys=[key], ttl=APPROVAL_SECONDS, bind_principal=lambda ctx: caller_of(ctx).principal.name
     )
     return RequestStateBoundary(security, default_audience=_NAME)
 
 
-def _look_for_missing(ctx: Context, outcome: CallOutcome) -> None:
+def _check_missing_capability(ctx: Context, outcome: CallOutcome) -> None:
     """A call that ended because its client cannot be asked for something is, in the newest revision, no result.
 
     Raises:
@@ -432,7 +440,7 @@ def _look_for_missing(ctx: Context, outcome: CallOutcome) -> None:
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, error.message, missing)
 
 
-def _inner_call(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _parse_inner_call(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     name, inner = arguments.get("name"), arguments.get("arguments", {})
     if not isinstance(name, str) or not isinstance(inner, dict):
         message = f"{CALL_TOOL} takes name, a text, and arguments, an object, as {FIND_TOOLS} gave them"

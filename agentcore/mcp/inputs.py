@@ -29,7 +29,7 @@ class Inputs(Protocol):
         """What the client has said that it can be asked."""
         ...
 
-    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
+    async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
         """Have the client answer a request.
 
         Args:
@@ -40,7 +40,7 @@ class Inputs(Protocol):
         """
         ...
 
-    def shown_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
+    def show_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
         """Have the client offer its person the approval view, for as long as the call waits.
 
         Whatever the client says to that decides nothing: some decline by themselves.
@@ -53,11 +53,11 @@ class NoInputs:
 
     capabilities = types.ClientCapabilities()
 
-    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
+    async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
         """Nothing can be asked."""
         raise ToolError("no_person", "this client cannot be asked anything")
 
-    def shown_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
+    def show_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
         """Nothing can be shown."""
         return nullcontext()
 
@@ -73,8 +73,8 @@ class DirectInputs:
         self._session, self._request_id = ctx.session, ctx.request_id
         self.capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
 
-    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
-        """See `Inputs.get`."""
+    async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
+        """See `Inputs.request_input`."""
         metadata = ServerMessageMetadata(related_request_id=self._request_id)
         kind = RESPONSES[request.method]
         try:
@@ -86,20 +86,20 @@ class DirectInputs:
         return response
 
     @contextmanager
-    def shown_approval(self, call_id: str, url: str) -> Iterator[None]:
-        """See `Inputs.shown_approval`."""
-        if not takes_urls(self.capabilities):
+    def show_approval(self, call_id: str, url: str) -> Iterator[None]:
+        """See `Inputs.show_approval`."""
+        if not supports_urls(self.capabilities):
             yield
             return
-        showing = asyncio.ensure_future(self._show(call_id, url))
+        showing = asyncio.ensure_future(self._show_approval(call_id, url))
         try:
             yield
         finally:
             showing.cancel()
 
-    async def _show(self, call_id: str, url: str) -> None:
+    async def _show_approval(self, call_id: str, url: str) -> None:
         with suppress(ToolError):  # it is offered besides: what waits can be found without it
-            await self.get("approval", approval_request(call_id, url))
+            await self.request_input("approval", approval_request(call_id, url))
 
 
 RESPONSES: dict[str, type[Any]] = {
@@ -115,13 +115,13 @@ def can_be_asked(capabilities: types.ClientCapabilities) -> bool:
     return any(each is not None for each in (capabilities.elicitation, capabilities.sampling, capabilities.roots))
 
 
-def takes_forms(capabilities: types.ClientCapabilities) -> bool:
+def supports_forms(capabilities: types.ClientCapabilities) -> bool:
     """Whether a client shows its person forms; one that says nothing else of elicitation does."""
     elicitation = capabilities.elicitation
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def takes_urls(capabilities: types.ClientCapabilities) -> bool:
+def supports_urls(capabilities: types.ClientCapabilities) -> bool:
     """Whether a client opens addresses for its person."""
     return capabilities.elicitation is not None and capabilities.elicitation.url is not None
 
@@ -144,7 +144,7 @@ class ClientAsker:
 
     async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
         """See `agentcore.api.ToolContext.ask`."""
-        content = await self.fill_in(question, _form(options), timeout_s)
+        content = await self.fill_in(question, _build_form(options), timeout_s)
         said = (content.get(name) for name in (_OTHER, _ANSWER))
         answer = next((each for each in said if isinstance(each, str) and each.strip()), None)
         if answer is None:
@@ -153,22 +153,22 @@ class ClientAsker:
 
     async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
         """See `Asker.fill_in`. The title of the schema is what the answer is called among others."""
-        if not takes_forms(self._inputs.capabilities):
+        if not supports_forms(self._inputs.capabilities):
             raise ToolError("no_person", f"this client shows its person no forms, so nobody can be asked: {question!r}")
         shown = {name: value for name, value in schema.items() if name in _OF_FORMS}
         request = types.ElicitRequest(params=types.ElicitRequestFormParams(message=question, requested_schema=shown))
-        response = await self._answered(str(schema.get("title") or _ANSWER), request, question, timeout_s)
+        response = await self._request_answer(str(schema.get("title") or _ANSWER), request, question, timeout_s)
         if response.action != "accept":
             raise ToolError("no_person", f"the person gave no answer: {question!r}")
         return response.content or {}
 
-    async def _answered(
+    async def _request_answer(
         self, name: str, request: types.ElicitRequest, question: str, timeout_s: float
     ) -> types.ElicitResult:
         limit_s = min(timeout_s, ASK_SECONDS)
         try:
             async with asyncio.timeout(limit_s):
-                response = await self._inputs.get(name, request)
+                response = await self._inputs.request_input(name, request)
         except TimeoutError:
             raise ToolError("no_person", f"nobody answered within {limit_s:g} s: {question!r}") from None
         if not isinstance(response, types.ElicitResult):
@@ -177,10 +177,10 @@ class ClientAsker:
 
     async def open_address(self, question: str, url: str, timeout_s: float) -> None:
         """See `Asker.open_address`. Of clients that tell when it is done none has to be waited for any longer."""
-        if not takes_urls(self._inputs.capabilities):
+        if not supports_urls(self._inputs.capabilities):
             raise ToolError("no_person", f"this client opens no addresses for its person: {question!r}")
         params = types.ElicitRequestURLParams(message=question, url=url, elicitation_id=secrets.token_hex(8))
-        response = await self._answered("address", types.ElicitRequest(params=params), question, timeout_s)
+        response = await self._request_answer("address", types.ElicitRequest(params=params), question, timeout_s)
         if response.action != "accept":
             raise ToolError("no_person", f"the person did not open the address: {question!r}")
 
@@ -192,7 +192,7 @@ class ClientAsker:
         params = types.CreateMessageRequestParams(
             messages=[message], max_tokens=max_tokens, system_prompt=system or None
         )
-        response = await self._inputs.get("sample", types.CreateMessageRequest(params=params))
+        response = await self._inputs.request_input("sample", types.CreateMessageRequest(params=params))
         content = response.content if isinstance(response, types.CreateMessageResult) else None
         if not isinstance(content, types.TextContent):
             raise ToolError("no_model", "the client's model wrote no text")
@@ -202,11 +202,11 @@ class ClientAsker:
         """See `agentcore.api.ToolContext.client_roots`."""
         if self._inputs.capabilities.roots is None:
             return ()
-        response = await self._inputs.get("roots", types.ListRootsRequest())
+        response = await self._inputs.request_input("roots", types.ListRootsRequest())
         return [str(root.uri) for root in response.roots] if isinstance(response, types.ListRootsResult) else ()
 
 
-def _form(options: Sequence[str] | None) -> dict[str, Any]:
+def _build_form(options: Sequence[str] | None) -> dict[str, Any]:
     """A form for one answer; beside options, one of the person's own."""
     if options is None:
         return {"type": "object", "properties": {_ANSWER: {"type": "string"}}, "required": [_ANSWER]}

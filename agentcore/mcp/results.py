@@ -25,16 +25,16 @@ def to_mcp(outcome: CallOutcome, source: str, reading: ArtifactReading, *, for_m
         reading: Says how artifacts are read that the result brings along.
         for_model: Whether a model reads it, which gets data only where the text is the same; a program gets all.
     """
-    told, more = _apart(outcome)
+    told, more = _separate_media(outcome)
     output = outcome_output(told, source=source, reading=reading)
     # what is only a sound or a document has no words beside it
-    content = [_block(block) for block in output["blocks"]] if not more or told.unwrap().blocks() else []
+    content = [_to_content_block(block) for block in output["blocks"]] if not more or told.unwrap().blocks() else []
     if outcome.error is not None:
         return types.CallToolResult(content=content, is_error=True)
     result = outcome.unwrap()
-    links = [*more, *(_link(block) for block in result.blocks() if isinstance(block, ArtifactLink))]
+    links = [*more, *(_to_resource_link(block) for block in result.blocks() if isinstance(block, ArtifactLink))]
     data = result.data if isinstance(result.data, dict) else None
-    if for_model and not _says_data(outcome):
+    if for_model and not _is_text_of_data(outcome):
         data = None
     return types.CallToolResult(content=[*content, *links], structured_content=data)
 
@@ -42,10 +42,10 @@ def to_mcp(outcome: CallOutcome, source: str, reading: ArtifactReading, *, for_m
 def to_error(error: ToolError) -> types.CallToolResult:
     """A failure, as text alone: a sentence that a model can act on."""
     output: ToolOutput = error_output(error)
-    return types.CallToolResult(content=[_block(block) for block in output["blocks"]], is_error=True)
+    return types.CallToolResult(content=[_to_content_block(block) for block in output["blocks"]], is_error=True)
 
 
-def _says_data(outcome: CallOutcome) -> bool:
+def _is_text_of_data(outcome: CallOutcome) -> bool:
     """Whether the text of a result is its data, so that a client that shows only one of both hides nothing."""
     result = outcome.unwrap()
     blocks = result.blocks()
@@ -54,13 +54,13 @@ def _says_data(outcome: CallOutcome) -> bool:
     return not blocks or (isinstance(blocks[0], Text) and blocks[0].text == outcome.encoded_data.decode())
 
 
-def _block(block: dict[str, Any]) -> types.ContentBlock:
+def _to_content_block(block: dict[str, Any]) -> types.ContentBlock:
     if block["type"] == "image":
         return types.ImageContent(data=block["base64"], mime_type=block["mime"])
     return types.TextContent(text=block["text"])
 
 
-def _apart(outcome: CallOutcome) -> tuple[CallOutcome, list[types.ContentBlock]]:
+def _separate_media(outcome: CallOutcome) -> tuple[CallOutcome, list[types.ContentBlock]]:
     """Sounds and documents for themselves, beside the rest; a text of the open world stays where it is marked."""
     if outcome.result is None:
         return outcome, []
@@ -84,7 +84,7 @@ def _apart(outcome: CallOutcome) -> tuple[CallOutcome, list[types.ContentBlock]]
     return dataclasses.replace(outcome, result=result), more
 
 
-def _link(link: ArtifactLink) -> types.ContentBlock:
+def _to_resource_link(link: ArtifactLink) -> types.ContentBlock:
     return types.ResourceLink(
         uri=ARTIFACT_URI + link.artifact_id, name=link.name, mime_type=link.mime, size=link.size_bytes
     )

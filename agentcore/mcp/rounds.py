@@ -18,16 +18,16 @@ from mcp.shared.exceptions import MCPError
 
 from agentcore.mcp.caller import Departure
 from agentcore.mcp.calls import RESULT_KEPT_SECONDS
-from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, takes_urls
-from agentcore.mcp.telling import LogLevel, Telling
+from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, supports_urls
+from agentcore.mcp.telling import CallReporter, LogLevel
 
 _CALL, _APPROVAL = "call:", "approval:"
 
-Begin = Callable[[Inputs, Telling], Awaitable[Any]]
+Begin = Callable[[Inputs, CallReporter], Awaitable[Any]]
 """Begins what a client asked for, with the ways back to the client."""
 
 
-class ApprovalWanted(Exception):  # noqa: N818 - no failure: the request ends, and goes on when it is sent again
+class ApprovalRequired(Exception):  # noqa: N818 - no failure: the request ends, and goes on when it is sent again
     """The client can open the approval view, and has not been asked to.
 
     Args:
@@ -69,8 +69,8 @@ class RoundInputs:
         """What the client has not answered yet."""
         return {name: asked.request for name, asked in self._asked.items() if not asked.answer.done()}
 
-    async def get(self, name: str, request: types.InputRequest) -> types.InputResponse:
-        """See `Inputs.get`."""
+    async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
+        """See `Inputs.request_input`."""
         given: types.InputResponse | None = self._given.pop(name, None)
         if given is not None and isinstance(given, RESPONSES[request.method]):
             return given
@@ -83,64 +83,64 @@ class RoundInputs:
             return await asked.answer
         finally:
             del self._asked[key]
-            self._look()
+            self._clear_if_answered()
 
-    def give(self, responses: Mapping[str, types.InputResponse]) -> None:
+    def accept_responses(self, responses: Mapping[str, types.InputResponse]) -> None:
         """Take what the client answers; what was not asked, or is no answer to that, is left out."""
         for name, response in responses.items():
             asked = self._asked.get(name)
             if asked is None or asked.answer.done() or not isinstance(response, RESPONSES[asked.request.method]):
                 continue
             asked.answer.set_result(response)
-        self._look()
+        self._clear_if_answered()
 
-    def shown_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
-        """See `Inputs.shown_approval`.
+    def show_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
+        """See `Inputs.show_approval`.
 
         Raises:
             ApprovalWanted: The client has to be told before anybody waits.
         """
-        if takes_urls(self.capabilities) and not self._has_shown_approval:
-            raise ApprovalWanted(call_id, url)
+        if supports_urls(self.capabilities) and not self._has_shown_approval:
+            raise ApprovalRequired(call_id, url)
         return nullcontext()
 
-    def _look(self) -> None:
+    def _clear_if_answered(self) -> None:
         if not self.requests:
             self.wanted.clear()
 
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """What goes on for a client over several requests of its. Implements `Telling`, for whoever waits now."""
+    """What goes on for a client over several requests of its. Implements `CallReporter`, for whoever waits now."""
 
     inputs: RoundInputs
     work: "asyncio.Task[Any]" = field(init=False)
-    tell: Telling | None = None
+    tell: CallReporter | None = None
 
     @property
-    def hears_progress(self) -> bool:
-        """See `Telling.hears_progress`; of whoever waits now."""
-        return self.tell is not None and self.tell.hears_progress
+    def receives_progress(self) -> bool:
+        """See `CallReporter.receives_progress`; of whoever waits now."""
+        return self.tell is not None and self.tell.receives_progress
 
     @property
     def departure(self) -> Departure:
-        """See `Telling.departure`; between two requests nobody has gone."""
+        """See `CallReporter.departure`; between two requests nobody has gone."""
         return "lost" if self.tell is None else self.tell.departure
 
     @property
     def request_ids(self) -> Sequence[types.RequestId]:
-        """See `Telling.request_ids`; of whoever waits now."""
+        """See `CallReporter.request_ids`; of whoever waits now."""
         return () if self.tell is None else self.tell.request_ids
 
-    async def progress(self, done: float, total: float | None, message: str) -> None:
-        """See `Telling.progress`; told to whoever waits now."""
+    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+        """See `CallReporter.report_progress`; told to whoever waits now."""
         if self.tell is not None:
-            await self.tell.progress(done, total, message)
+            await self.tell.report_progress(done, total, message)
 
-    async def log(self, level: LogLevel, tool: str, message: str) -> None:
-        """See `Telling.log`; told to whoever waits now."""
+    async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
+        """See `CallReporter.send_log`; told to whoever waits now."""
         if self.tell is not None:
-            await self.tell.log(level, tool, message)
+            await self.tell.send_log(level, tool, message)
 
 
 class Rounds:
@@ -149,11 +149,11 @@ class Rounds:
     def __init__(self) -> None:
         self._running: dict[str, _Running] = {}
 
-    async def answer(
+    async def answer_request(
         self,
         capabilities: types.ClientCapabilities,
         params: types.InputResponseRequestParams,
-        tell: Telling,
+        tell: CallReporter,
         begin: Begin,
     ) -> Any:
         """Begin what a client asks for, or go on with it where its state says so.
@@ -166,14 +166,14 @@ class Rounds:
         state = params.request_state or ""
         given = params.input_responses or {}
         if state.startswith(_CALL):
-            running = self._running.get(state) or _ended()
-            running.inputs.give(given)
-            return await self._stay(state, running, tell)
+            running = self._running.get(state) or _raise_ended()
+            running.inputs.accept_responses(given)
+            return await self._wait_for_round(state, running, tell)
         inputs = RoundInputs(capabilities, given, has_shown_approval=state.startswith(_APPROVAL))
 
         running = _Running(inputs)
         running.work = asyncio.ensure_future(begin(inputs, running))
-        return await self._stay(_CALL + secrets.token_hex(8), running, tell)
+        return await self._wait_for_round(_CALL + secrets.token_hex(8), running, tell)
 
     async def close(self) -> None:
         """End all of it."""
@@ -182,7 +182,7 @@ class Rounds:
             work.cancel()
         await asyncio.gather(*works, return_exceptions=True)
 
-    async def _stay(self, state: str, running: _Running, tell: Telling) -> Any:
+    async def _wait_for_round(self, state: str, running: _Running, tell: CallReporter) -> Any:
         """Wait for the end, or until the client is asked something."""
         self._running.pop(state, None)
         running.tell = tell
@@ -198,26 +198,26 @@ class Rounds:
             running.tell = None
         if running.work.done():
             return running.work.result()
-        self._keep(state, running)
+        self._store_running(state, running)
         return types.InputRequiredResult(input_requests=running.inputs.requests, request_state=state)
 
-    def _keep(self, state: str, running: _Running) -> None:
+    def _store_running(self, state: str, running: _Running) -> None:
         """Wait for the client; what ends meanwhile is kept for a while."""
         self._running[state] = running
         loop = asyncio.get_running_loop()
 
-        def forget() -> None:
+        def remove_expired() -> None:
             if self._running.get(state) is running:
                 del self._running[state]
 
         def end(work: "asyncio.Task[Any]") -> None:
             if not work.cancelled():
                 work.exception()  # seen here: the client may never ask for it
-            loop.call_later(RESULT_KEPT_SECONDS, forget)
+            loop.call_later(RESULT_KEPT_SECONDS, remove_expired)
 
         running.work.add_done_callback(end)
 
 
-def _ended() -> NoReturn:
+def _raise_ended() -> NoReturn:
     message = "the call of this requestState has ended; send it without requestState to make it anew"
     raise MCPError(types.INVALID_PARAMS, message, {"reason": "invalid_request_state"})

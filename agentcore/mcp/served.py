@@ -33,42 +33,42 @@ class Served:
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
 
-    def prompts(self, caller: Caller) -> list[types.Prompt]:
+    def list_prompts(self, caller: Caller) -> list[types.Prompt]:
         """The prompts that a client may pick from."""
-        return [_prompt(tool) for tool in self._prompts(caller)]
+        return [_describe_prompt(tool) for tool in self._iterate_prompts(caller)]
 
-    def prompt(self, caller: Caller, name: str) -> RegisteredTool:
+    def get_prompt(self, caller: Caller, name: str) -> RegisteredTool:
         """What makes the prompt of a name.
 
         Raises:
             ToolError: `unknown_prompt`.
         """
-        known = {tool.definition.name: tool for tool in self._prompts(caller)}
+        known = {tool.definition.name: tool for tool in self._iterate_prompts(caller)}
         if name not in known:
             near = near_names(name, known)
             raise ToolError("unknown_prompt", unknown_name("prompt", name, near), prompt=name, near=near)
         return known[name]
 
-    def resources(self, caller: Caller) -> list[types.Resource]:
+    def list_resources(self, caller: Caller) -> list[types.Resource]:
         """The resources of one address each."""
         return [
             types.Resource(uri=uri, name=tool.definition.name, description=tool.definition.description)
-            for uri, tool in self._addresses(caller)
+            for uri, tool in self._iterate_resources(caller)
             if not _VARIABLE.search(uri)
         ]
 
-    def templates(self, caller: Caller) -> list[types.ResourceTemplate]:
+    def list_templates(self, caller: Caller) -> list[types.ResourceTemplate]:
         """The resources whose address is made of arguments."""
         return [
             types.ResourceTemplate(uri_template=uri, name=tool.definition.name, description=tool.definition.description)
-            for uri, tool in self._addresses(caller)
+            for uri, tool in self._iterate_resources(caller)
             if _VARIABLE.search(uri)
         ]
 
-    def find(self, caller: Caller, uri: str) -> tuple[RegisteredTool, dict[str, Any]] | None:
+    def find_resource(self, caller: Caller, uri: str) -> tuple[RegisteredTool, dict[str, Any]] | None:
         """What reads an address, and with which arguments; None: no module serves it."""
-        for template, tool in self._addresses(caller):
-            if (found := _pattern(template).fullmatch(uri)) is not None:
+        for template, tool in self._iterate_resources(caller):
+            if (found := _compile_pattern(template).fullmatch(uri)) is not None:
                 return tool, dict(found.groupdict())
         return None
 
@@ -76,26 +76,28 @@ class Served:
         """The module that serves an address, to whomever."""
         for tool in self._registry.tools.values():
             template = tool.definition.served_as
-            if template not in _NO_ADDRESS and _pattern(str(template)).fullmatch(uri):
+            if template not in _NO_ADDRESS and _compile_pattern(str(template)).fullmatch(uri):
                 return tool.module.name
         return None
 
-    def completed(self, caller: Caller, ref: types.PromptReference | types.ResourceTemplateReference) -> _Tool:
+    def find_completed_tool(
+        self, caller: Caller, ref: types.PromptReference | types.ResourceTemplateReference
+    ) -> _Tool:
         """The tool whose arguments a reference means; None: there is none for this client."""
         if isinstance(ref, types.PromptReference):
-            return next((tool for tool in self._prompts(caller) if tool.definition.name == ref.name), None)
-        return next((tool for uri, tool in self._addresses(caller) if uri == str(ref.uri)), None)
+            return next((tool for tool in self._iterate_prompts(caller) if tool.definition.name == ref.name), None)
+        return next((tool for uri, tool in self._iterate_resources(caller) if uri == str(ref.uri)), None)
 
-    def _prompts(self, caller: Caller) -> Iterator[RegisteredTool]:
-        return (tool for tool in self._of(caller) if tool.definition.served_as == _PROMPT)
+    def _iterate_prompts(self, caller: Caller) -> Iterator[RegisteredTool]:
+        return (tool for tool in self._iterate_tools(caller) if tool.definition.served_as == _PROMPT)
 
-    def _of(self, caller: Caller) -> Iterator[RegisteredTool]:
+    def _iterate_tools(self, caller: Caller) -> Iterator[RegisteredTool]:
         for name, tool in self._registry.tools.items():
-            if tool.definition.served_as not in (None, _FOR_VIEWS) and caller.may_have(name):
+            if tool.definition.served_as not in (None, _FOR_VIEWS) and caller.may_use_tool(name):
                 yield tool
 
-    def _addresses(self, caller: Caller) -> Iterator[tuple[str, RegisteredTool]]:
-        for tool in self._of(caller):
+    def _iterate_resources(self, caller: Caller) -> Iterator[tuple[str, RegisteredTool]]:
+        for tool in self._iterate_tools(caller):
             if tool.definition.served_as not in _NO_ADDRESS:
                 yield str(tool.definition.served_as), tool
 
@@ -134,7 +136,7 @@ def to_contents(uri: str, outcome: CallOutcome) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=contents)
 
 
-def _prompt(tool: RegisteredTool) -> types.Prompt:
+def _describe_prompt(tool: RegisteredTool) -> types.Prompt:
     schema = tool.definition.input_schema
     required = schema.get("required", ())
     arguments = [
@@ -145,7 +147,7 @@ def _prompt(tool: RegisteredTool) -> types.Prompt:
 
 
 @lru_cache(maxsize=256)
-def _pattern(template: str) -> re.Pattern[str]:
+def _compile_pattern(template: str) -> re.Pattern[str]:
     """An address with `{name}` in it, as what finds the values."""
     parts = _VARIABLE.split(template)
     # every second part is a name

@@ -10,14 +10,14 @@ from mcp_types import RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import LogLevel
-from agentcore.mcp.caller import LOG_LEVELS, Caller, Departure, is_as_grave
+from agentcore.mcp.caller import LOG_LEVELS, Caller, Departure, is_at_least
 
 
-class Telling(Protocol):
+class CallReporter(Protocol):
     """The way to whoever waits for a call."""
 
     @property
-    def hears_progress(self) -> bool:
+    def receives_progress(self) -> bool:
         """Whether they want to know how far it is."""
         ...
 
@@ -31,7 +31,7 @@ class Telling(Protocol):
         """The ids by which the client may cancel what it waits for."""
         ...
 
-    async def progress(self, done: float, total: float | None, message: str) -> None:
+    async def report_progress(self, done: float, total: float | None, message: str) -> None:
         """Tell how far it is.
 
         Args:
@@ -41,7 +41,7 @@ class Telling(Protocol):
         """
         ...
 
-    async def log(self, level: LogLevel, tool: str, message: str) -> None:
+    async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
         """Tell what it says of its work.
 
         Args:
@@ -52,8 +52,8 @@ class Telling(Protocol):
         ...
 
 
-class ClientTelling:
-    """Implements `Telling` for the client behind a request.
+class ClientReporter:
+    """Implements `CallReporter` for the client behind a request.
 
     Args:
         ctx: The request.
@@ -64,42 +64,42 @@ class ClientTelling:
         self._ctx, self._caller = ctx, caller
 
     @property
-    def hears_progress(self) -> bool:
-        """See `Telling.hears_progress`."""
+    def receives_progress(self) -> bool:
+        """See `CallReporter.receives_progress`."""
         return (self._ctx.meta or {}).get("progress_token") is not None
 
     @property
     def departure(self) -> Departure:
-        """See `Telling.departure`."""
-        return self._caller.departures.why(self._ctx.request_id)
+        """See `CallReporter.departure`."""
+        return self._caller.departures.find_reason(self._ctx.request_id)
 
     @property
     def request_ids(self) -> Sequence[RequestId]:
-        """See `Telling.request_ids`."""
+        """See `CallReporter.request_ids`."""
         request_id = self._ctx.request_id
-        return () if request_id is None else self._caller.departures.ids(request_id)
+        return () if request_id is None else self._caller.departures.list_request_ids(request_id)
 
-    async def progress(self, done: float, total: float | None, message: str) -> None:
-        """See `Telling.progress`."""
+    async def report_progress(self, done: float, total: float | None, message: str) -> None:
+        """See `CallReporter.report_progress`."""
         await self._ctx.session.report_progress(done, total, message)
 
-    async def log(self, level: LogLevel, tool: str, message: str) -> None:
-        """See `Telling.log`; a client that has not asked for it is told nothing."""
-        if not self._hears(level):
+    async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
+        """See `CallReporter.send_log`; a client that has not asked for it is told nothing."""
+        if not self._receives_log_level(level):
             return
         params = types.LoggingMessageNotificationParams(level=level, logger=tool, data=message)
         notification = types.LoggingMessageNotification(params=params)
         await self._ctx.session.send_notification(notification, related_request_id=self._ctx.request_id)
 
-    def _hears(self, level: LogLevel) -> bool:
+    def _receives_log_level(self, level: LogLevel) -> bool:
         if self._ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return self._caller.wishes.hears(level)
+            return self._caller.wishes.receives_log_level(level)
         # in the newest revision each request says it for itself
         least = (self._ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-        return least in LOG_LEVELS and is_as_grave(level, least)
+        return least in LOG_LEVELS and is_at_least(level, least)
 
 
-class Notified:
+class CallEventForwarder:
     """Passes on what the host tells of a call on its way, in its order.
 
     Args:
@@ -107,12 +107,12 @@ class Notified:
         on_asked: Is called with the id of a call inside of it that waits for a decision.
     """
 
-    def __init__(self, tell: Telling, on_asked: Callable[[str], None]) -> None:
+    def __init__(self, tell: CallReporter, on_asked: Callable[[str], None]) -> None:
         self._tell = tell
         self._on_asked = on_asked
         self._done = 0.0
 
-    def notify(self, kind: str, told: Mapping[str, Any]) -> None:
+    def handle_call_event(self, kind: str, told: Mapping[str, Any]) -> None:
         """See `agentcore.core.calls.Notify`."""
         if kind == "approval":
             self._on_asked(told["callId"])
@@ -121,6 +121,6 @@ class Notified:
             fraction = told.get("fraction")
             self._done = max(self._done + 1e-6, fraction if isinstance(fraction, float) else 0.0)
             total = 1.0 if isinstance(fraction, float) else None
-            asyncio.ensure_future(self._tell.progress(self._done, total, str(told.get("message", ""))))  # noqa: RUF006
+            asyncio.ensure_future(self._tell.report_progress(self._done, total, str(told.get("message", ""))))  # noqa: RUF006
         elif kind == "log":
-            asyncio.ensure_future(self._tell.log(told["level"], told["tool"], told["message"]))  # noqa: RUF006
+            asyncio.ensure_future(self._tell.send_log(told["level"], told["tool"], told["message"]))  # noqa: RUF006

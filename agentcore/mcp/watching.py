@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from agentcore.bounds import WATCHED_PER_SESSION
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
@@ -27,11 +27,11 @@ class Watching:
         tell: Is called with an address that was changed.
     """
 
-    def __init__(self, host: Host, served: Served, find: Find, tell: Callable[[str], None]) -> None:
+    def __init__(self, core: Core, served: Served, find: Find, tell: Callable[[str], None]) -> None:
         self._served, self._find, self._tell = served, find, tell
         self._changed: dict[str, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._unsubscribe = host.events.subscribe("tools.servedChanged", self._take)
+        self._unsubscribe = core.events.subscribe("tools.servedChanged", self._record_change)
 
     def close(self) -> None:
         """Tell of nothing more."""
@@ -39,7 +39,7 @@ class Watching:
         if self._timer is not None:
             self._timer.cancel()
 
-    async def begin(self, caller: Caller, uri: str) -> None:
+    async def add_subscription(self, caller: Caller, uri: str) -> None:
         """Have a session watch a resource.
 
         Raises:
@@ -54,7 +54,7 @@ class Watching:
         await self._find(caller, uri)
         watched[uri] = None
 
-    async def readable(self, caller: Caller, uris: list[str] | None) -> list[str] | None:
+    async def filter_readable(self, caller: Caller, uris: list[str] | None) -> list[str] | None:
         """Those of addresses that this client may watch."""
         if uris is None:
             return None
@@ -67,21 +67,21 @@ class Watching:
             found.append(uri)
         return found
 
-    def tells(self, caller: Caller, uri: str) -> bool:
+    def is_subscribed(self, caller: Caller, uri: str) -> bool:
         """Whether a session watches an address, and may still read it."""
-        return uri in caller.wishes.resources and self._served.find(caller, uri) is not None
+        return uri in caller.wishes.resources and self._served.find_resource(caller, uri) is not None
 
     # -- changes -----------------------------------------------------------------------------------------------
 
-    def _take(self, event: Event) -> None:
+    def _record_change(self, event: Event) -> None:
         uri = event.data["address"]
         if self._served.module_of(uri) != event.data["module"] or len(self._changed) >= _GATHERED:
             return
         self._changed[uri] = None
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_GATHERED_SECONDS, self._tell_all)
+            self._timer = asyncio.get_running_loop().call_later(_GATHERED_SECONDS, self._notify_all)
 
-    def _tell_all(self) -> None:
+    def _notify_all(self) -> None:
         changed, self._changed, self._timer = self._changed, {}, None
         for uri in changed:
             self._tell(uri)

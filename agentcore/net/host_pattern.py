@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Self
 
-from agentcore.net.public_address import Address, layers
+from agentcore.net.public_address import Address, unwrap_layers
 from agentcore.net.whatwg_url import WebUrl, read_url
 
 _FOREIGN = re.compile(r"[\\@?#%*\s]")
@@ -52,15 +52,15 @@ class HostPattern:
         if self.port is not None and url.port != self.port:
             return False
         if self.network is not None:
-            return url.address is not None and self._holds(url.address)
+            return url.address is not None and self._contains(url.address)
         return url.host.endswith(f".{self.name}") or (url.host == self.name and not self.only_below)
 
     def covers_address(self, address: Address, port: int) -> bool:
         """Whether an address that a name led to is among them."""
-        return self.network is not None and self.port in (None, port) and self._holds(address)
+        return self.network is not None and self.port in (None, port) and self._contains(address)
 
-    def _holds(self, address: Address) -> bool:
-        return self.network is not None and any(layer in self.network for layer in layers(address))
+    def _contains(self, address: Address) -> bool:
+        return self.network is not None and any(layer in self.network for layer in unwrap_layers(address))
 
 
 def _read_host(text: str) -> WebUrl:

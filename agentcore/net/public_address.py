@@ -75,7 +75,7 @@ def read_address(text: str) -> Address:
 
 def is_public(address: Address) -> bool:
     """Whether an address, and every one wrapped in it, is one of the public internet."""
-    *wrapped, outer = layers(address)
+    *wrapped, outer = unwrap_layers(address)
     if any(_is_in(layer, _NOT_PUBLIC_4) for layer in wrapped if isinstance(layer, IPv4Address)):
         return False
     if isinstance(outer, IPv4Address):
@@ -87,15 +87,15 @@ def is_public(address: Address) -> bool:
 
 def is_loopback(address: Address) -> bool:
     """Whether an address, or one wrapped in it, reaches the machine itself; the unspecified one does."""
-    return any(layer.is_loopback or layer.is_unspecified for layer in layers(address))
+    return any(layer.is_loopback or layer.is_unspecified for layer in unwrap_layers(address))
 
 
 def is_metadata(address: Address) -> bool:
     """Whether an address, or one wrapped in it, is a cloud's service for the machine's own credentials."""
-    return any(layer in _METADATA for layer in layers(address))
+    return any(layer in _METADATA for layer in unwrap_layers(address))
 
 
-def layers(address: Address) -> Iterator[Address]:
+def unwrap_layers(address: Address) -> Iterator[Address]:
     """The IPv4 addresses that an IPv6 address carries (mapped, compatible, 6to4, Teredo, NAT64, ISATAP), then itself.
 
     Each is where a packet for the address may end up.

@@ -54,17 +54,17 @@ class UrlPattern:
         return (
             any(fnmatchcase(parsed.scheme, scheme) for scheme in self._schemes)
             and (host == self._host or (not self._host.startswith("[") and fnmatchcase(host, self._host)))
-            and self._means_port(parsed, surely=surely)
-            and self._means_path(parsed)
+            and self._matches_port(parsed, surely=surely)
+            and self._matches_path(parsed)
         )
 
-    def _means_port(self, parsed: Url, *, surely: bool) -> bool:
+    def _matches_port(self, parsed: Url, *, surely: bool) -> bool:
         port = parsed.port or _DEFAULT_PORT.get(parsed.scheme)
         if self._port is None:
             return not surely or port == _DEFAULT_PORT.get(parsed.scheme)
         return self._port == "*" or self._port == str(port)
 
-    def _means_path(self, parsed: Url) -> bool:
+    def _matches_path(self, parsed: Url) -> bool:
         if self._path is None:
             return True
         path = parsed.path or "/"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
-from agentcore.secrets import without_secrets_inside
+from agentcore.secrets import mask_address
 
 if TYPE_CHECKING:
     from agentcore.net.public_address import Address
@@ -100,8 +100,8 @@ class UrlPolicy:
         schemes: frozenset[str] = frozenset(("http", "https")),
         own_origins: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        self._parser, self._addresses = _load("whatwg_url"), _load("public_address")
-        pattern = _load("host_pattern").HostPattern
+        self._parser, self._addresses = _load_part("whatwg_url"), _load_part("public_address")
+        pattern = _load_part("host_pattern").HostPattern
         self._allowed = [pattern.read(text) for text in allowed_hosts]
         self._blocked = [pattern.read(text) for text in blocked_hosts]
         self._allow_private, self._schemes, self._own_origins = allow_private, schemes, own_origins
@@ -117,11 +117,15 @@ class UrlPolicy:
         Raises:
             ToolError: `url_blocked`.
         """
-        parsed = self._read(url)
+        parsed = self._parse_url(url)
         if parsed.scheme not in self._schemes or (parsed.scheme == "about" and parsed.path != "blank"):
-            raise _blocked(url, "scheme", f"opens only {_list(self._schemes)}, and not {parsed.scheme + ':'!r}")
+            raise _blocked_error(
+                url, "scheme", f"opens only {_format_schemes(self._schemes)}, and not {parsed.scheme + ':'!r}"
+            )
         if parsed.has_credentials:
-            raise _blocked(url, "credentials", "carries a name or a password, which is left out of addresses here")
+            raise _blocked_error(
+                url, "credentials", "carries a name or a password, which is left out of addresses here"
+            )
         if parsed.scheme == "blob":
             self.check(parsed.path)
         elif parsed.scheme != "about":
@@ -142,10 +146,10 @@ class UrlPolicy:
         try:
             found = self._addresses.read_address(address)
         except ValueError as exc:
-            raise _blocked(shown, "invalid", "is no address of the internet") from exc
+            raise _blocked_error(shown, "invalid", "is no address of the internet") from exc
         self._check_network(shown, found, port)
         if any(pattern.covers_address(found, port) for pattern in self._blocked):
-            raise _is_blocked(shown)
+            raise _blocked_host_error(shown)
 
     async def resolve(self, url: str) -> list[str]:
         """Check an address, look its name up, and check every address it leads to.
@@ -155,62 +159,70 @@ class UrlPolicy:
         Raises:
             ToolError: `url_blocked`; `host_not_found`: nobody knows the name, or nobody answered within 10 s.
         """
-        parsed = self._read(self.check(url))
+        parsed = self._parse_url(self.check(url))
         if parsed.port is None:
             return []
-        found = [str(parsed.address)] if parsed.address is not None else await _look_up(parsed.host, parsed.port)
+        found = [str(parsed.address)] if parsed.address is not None else await _resolve_host(parsed.host, parsed.port)
         for address in found:
             self.check_address(parsed.host, address, parsed.port)
         return found
 
-    def _read(self, url: str) -> "WebUrl":
+    def _parse_url(self, url: str) -> "WebUrl":
         if len(url) > URL_LIMIT:
-            raise _blocked(f"{url[:100]}…", "invalid", f"has {len(url)} characters, and {URL_LIMIT} are the limit")
+            raise _blocked_error(
+                f"{url[:100]}…", "invalid", f"has {len(url)} characters, and {URL_LIMIT} are the limit"
+            )
         try:
             parsed: WebUrl = self._parser.read_url(url)
         except ValueError as exc:
             hint = "is no address that a browser could open; write it in full, such as https://example.com/page"
-            raise _blocked(url, "invalid", hint) from exc
+            raise _blocked_error(url, "invalid", hint) from exc
         return parsed
 
     def _check_host(self, url: str, parsed: "WebUrl") -> None:
         if not parsed.host or parsed.port is None:
-            raise _blocked(url, "invalid", "names no host")
+            raise _blocked_error(url, "invalid", "names no host")
         if self._is_own(parsed):
-            raise _is_own(url)
+            raise _own_address_error(url)
         if parsed.address is not None:
             self._check_network(url, parsed.address, parsed.port)
         elif _is_below(parsed.host, _METADATA_NAMES):
-            raise _is_metadata(url)
+            raise _metadata_error(url)
         elif not self._allow_private and _is_below(parsed.host, _PRIVATE_NAMES):
-            raise _is_private(url)
+            raise _private_address_error(url)
         if any(pattern.covers(parsed) for pattern in self._blocked):
-            raise _is_blocked(url)
+            raise _blocked_host_error(url)
         if self._allowed and not any(pattern.covers(parsed) for pattern in self._allowed):
-            raise _blocked(url, "not_allowed", "is not at one of the hosts that the setting `allowed_hosts` lists")
+            raise _blocked_error(
+                url, "not_allowed", "is not at one of the hosts that the setting `allowed_hosts` lists"
+            )
 
     def _check_network(self, shown: str, address: "Address", port: int) -> None:
         if port in self._own_ports() and (self._addresses.is_loopback(address) or _is_of_this_machine(address)):
-            raise _is_own(shown)
+            raise _own_address_error(shown)
         if self._addresses.is_metadata(address):
-            raise _is_metadata(shown)
+            raise _metadata_error(shown)
         if not self._allow_private and not self._addresses.is_public(address):
-            raise _is_private(shown)
+            raise _private_address_error(shown)
 
     def _is_own(self, parsed: "WebUrl") -> bool:
         if parsed.address is None and _is_below(parsed.host, _LOOPBACK_NAMES) and parsed.port in self._own_ports():
             return True
-        return any((own.host, own.port) == (parsed.host, parsed.port) for own in self._own())
+        return any((own.host, own.port) == (parsed.host, parsed.port) for own in self._parse_own_urls())
 
     def _own_ports(self) -> set[int | None]:
         """The ports that this process listens on itself, rather than a proxy in front of it."""
-        return {own.port for own in self._own() if own.host == "localhost" or (own.address and own.address.is_loopback)}
+        return {
+            own.port
+            for own in self._parse_own_urls()
+            if own.host == "localhost" or (own.address and own.address.is_loopback)
+        }
 
-    def _own(self) -> "list[WebUrl]":
+    def _parse_own_urls(self) -> "list[WebUrl]":
         return [self._read_own(origin) for origin in self._own_origins()]
 
 
-async def _look_up(host: str, port: int) -> list[str]:
+async def _resolve_host(host: str, port: int) -> list[str]:
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -239,33 +251,33 @@ def _is_below(host: str, names: Sequence[str]) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in names)
 
 
-def _blocked(url: str, reason: BlockReason, why: str) -> ToolError:
-    shown = without_secrets_inside(url)
+def _blocked_error(url: str, reason: BlockReason, why: str) -> ToolError:
+    shown = mask_address(url)
     return ToolError("url_blocked", f"{shown!r} is not opened: it {why}.", url=shown, reason=reason)
 
 
-def _is_own(url: str) -> ToolError:
-    return _blocked(url, "own_address", "leads to agentcore itself, which no tool may reach")
+def _own_address_error(url: str) -> ToolError:
+    return _blocked_error(url, "own_address", "leads to agentcore itself, which no tool may reach")
 
 
-def _is_metadata(url: str) -> ToolError:
-    return _blocked(url, "metadata_address", "leads to the service that hands out this machine's credentials")
+def _metadata_error(url: str) -> ToolError:
+    return _blocked_error(url, "metadata_address", "leads to the service that hands out this machine's credentials")
 
 
-def _is_private(url: str) -> ToolError:
+def _private_address_error(url: str) -> ToolError:
     why = "leads to this machine or a private network; a person can allow that with the setting `allow_private`"
-    return _blocked(url, "private_address", why)
+    return _blocked_error(url, "private_address", why)
 
 
-def _is_blocked(url: str) -> ToolError:
-    return _blocked(url, "blocked_host", "is at a host that the setting `blocked_hosts` lists")
+def _blocked_host_error(url: str) -> ToolError:
+    return _blocked_error(url, "blocked_host", "is at a host that the setting `blocked_hosts` lists")
 
 
-def _list(schemes: frozenset[str]) -> str:
+def _format_schemes(schemes: frozenset[str]) -> str:
     return ", ".join(f"{scheme}:" for scheme in sorted(schemes))
 
 
-def _load(part: str) -> Any:
+def _load_part(part: str) -> Any:
     # at first use: the parser is an extra, and the public API stays light
     try:
         return import_module(f"agentcore.net.{part}")

@@ -13,9 +13,9 @@ from aiohttp import hdrs, web
 
 from agentcore.api import Principal
 from agentcore.chat import Chat
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.modules import ModuleRoute, RouteTable
-from agentcore.core.policy import authorise, authorise_route, reach
+from agentcore.core.policy import authorise, authorise_route, find_reach
 from agentcore.errors import ToolError
 from agentcore.server.addresses import Addresses
 from agentcore.server.exchange import Exchange, ServerParts
@@ -23,7 +23,7 @@ from agentcore.server.gate import ANYBODY, Credentials, Gate
 from agentcore.server.http.application import ServerApplication
 from agentcore.server.http.bounds import APPROVAL_CONNECTIONS, Hits, TimeLimits
 from agentcore.server.http.connection import Connection, ConnectionFactory
-from agentcore.server.http.cross_origin import preflight, readable
+from agentcore.server.http.cross_origin import add_cross_origin_head, answer_preflight
 from agentcore.server.http.descriptors import connection_limit
 from agentcore.server.http.event_streams import EventStreams
 from agentcore.server.http.live_connections import REVOCABLE, LiveConnections
@@ -76,16 +76,16 @@ class Dispatcher:
             parts, connections=lambda: 0 if self.connections is None else self.connections.open_connections
         )
 
-    async def answer(self, request: web.BaseRequest) -> Reply:
+    async def answer_request(self, request: web.BaseRequest) -> Reply:
         """The answer to a request, whatever happens."""
         try:
             if self.parts.addresses.port == 0:
                 self._learn_port(request)
-            return await self._answer(request)
+            return await self._route_request(request)
         except (asyncio.CancelledError, ConnectionError):
             raise
         except Exception as exc:  # noqa: BLE001 - whatever it is becomes an answer
-            return readable(request, _error_answer(request, exc))
+            return add_cross_origin_head(request, _error_answer(request, exc))
 
     def _learn_port(self, request: web.BaseRequest) -> None:
         """Somebody else has bound any free port: the first connection tells which one."""
@@ -93,33 +93,33 @@ class Dispatcher:
         if name is None:
             return
         addresses = Addresses(name[1], self.parts.addresses.hosts)
-        self.parts.host.own_origins.declare("page", addresses.origins)
+        self.parts.core.own_origins.declare("page", addresses.origins)
         gate = Gate(addresses, self.parts.gate.credentials, self.parts.hits)
         self.parts = replace(self.parts, addresses=addresses, gate=gate)
 
-    async def _answer(self, request: web.BaseRequest) -> Reply:
+    async def _route_request(self, request: web.BaseRequest) -> Reply:
         path, _, raw_query = request.raw_path.partition("?")
         if not path.startswith("/"):
             raise Refusal(HTTPStatus.BAD_REQUEST, "invalid_request", "the target must be a path", closes=True)
         gate = self.parts.gate
         if gate.check_origin(request, is_api=not _is_document(path)):
-            return readable(request, await self._answer_extension(request, path, raw_query))
-        found = self._routes.find(request.method, path)
+            return add_cross_origin_head(request, await self._answer_extension(request, path, raw_query))
+        found = self._routes.find_route(request.method, path)
         if found is None:
-            return await self._answer_other(request, await self._identify(request, path), path, raw_query)
+            return await self._answer_other(request, await self._identify_principal(request, path), path, raw_query)
         route, values = found
         if route.action is None:
-            return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
-        principal = await self._identify(request, path)
+            return await self._run_handler(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
+        principal = await self._identify_principal(request, path)
         authorise(principal, route.action)
         exchange = Exchange(self.parts, request, principal, path, values, raw_query)
         if principal.kind not in REVOCABLE:
-            return await self._carry_out(route, exchange)
+            return await self._run_handler(route, exchange)
         return await self._answer_revocable(route, exchange)
 
-    async def _identify(self, request: web.BaseRequest, path: str) -> Principal:
+    async def _identify_principal(self, request: web.BaseRequest, path: str) -> Principal:
         """Who asks; the key of an MCP client opens nothing but the one door, which keeps it to sessions of its own."""
-        principal = await self._within_bounds(request, await self.parts.gate.identify(request))
+        principal = await self._within_bounds(request, await self.parts.gate.identify_principal(request))
         if principal.kind == "mcp" and path != MCP_PATH:
             message = f"this key is for MCP alone: it is shown at {MCP_PATH}"
             raise ToolError("forbidden", message, principal=principal.kind)
@@ -135,36 +135,36 @@ class Dispatcher:
     async def _answer_extension(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
         """The answer to an extension: on the routes that are for them, and without a key where those are open."""
         if request.method == hdrs.METH_OPTIONS:
-            return preflight(request)
+            return answer_preflight(request)
         gate = self.parts.gate
-        found = self._routes.find(request.method, path)
+        found = self._routes.find_route(request.method, path)
         if found is None:
             principal = await self._within_bounds(request, await gate.identify_extension(request))
             return await self._answer_other(request, principal, path, raw_query)
         route, values = found
         gate.check_route(request, is_for_extensions=route.is_for_extensions)
         if route.action is None:
-            return await self._carry_out(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
+            return await self._run_handler(route, Exchange(self.parts, request, ANYBODY, path, values, raw_query))
         principal = await self._within_bounds(request, await gate.identify_extension(request))
         authorise(principal, route.action)
         return await self._answer_revocable(route, Exchange(self.parts, request, principal, path, values, raw_query))
 
     async def _answer_revocable(self, route: ServerRoute, exchange: Exchange) -> Reply:
         """The answer to somebody whose credential can be taken back, which ends it."""
-        with self.parts.live_connections.serving(exchange.principal, exchange.connection):
+        with self.parts.live_connections.track_connection(exchange.principal, exchange.connection):
             if exchange.principal.kind == "client":
                 self.parts.gate.check_route(exchange.request, is_for_extensions=route.is_for_extensions)
             await self._check_reach(route, exchange)
-            return await self._carry_out(route, exchange)
+            return await self._run_handler(route, exchange)
 
     async def _check_reach(self, route: ServerRoute, exchange: Exchange) -> None:
         """Keep whoever has a right in sessions of their own only to these."""
         principal, action = exchange.principal, route.action
-        if action is not None and reach(principal, action) == "own" and not route.keeps_to_own:
-            session = await exchange.host.store.chats.find(exchange.path_values.get("session_id", ""))
+        if action is not None and find_reach(principal, action) == "own" and not route.keeps_to_own:
+            session = await exchange.core.store.chats.find_session(exchange.path_values.get("session_id", ""))
             authorise(principal, action, "" if session is None else session.owner)
 
-    async def _carry_out(self, route: ServerRoute, exchange: Exchange) -> Reply:
+    async def _run_handler(self, route: ServerRoute, exchange: Exchange) -> Reply:
         request = exchange.request
         if route.query is not None:
             exchange.query = validate_query(route.query, exchange.raw_query)
@@ -178,8 +178,8 @@ class Dispatcher:
 
     async def _answer_other(self, request: web.BaseRequest, principal: Principal, path: str, raw_query: str) -> Reply:
         """What is no route of the server's own: a module's, or nothing. Nobody learns which without a credential."""
-        table = self.parts.host.routes if self._serves_modules else _NO_ROUTES
-        found = table.find(request.method, path)
+        table = self.parts.core.routes if self._serves_modules else _NO_ROUTES
+        found = table.find_route(request.method, path)
         if found is not None:
             is_reading = request.method in ("GET", "HEAD") and found[0].kind != "websocket"
             authorise_route(principal, "read" if is_reading else "call", found[0].scope)
@@ -188,9 +188,9 @@ class Dispatcher:
             values = {name: unquote(value, errors="replace") for name, value in found[1].items()}
             if principal.kind not in REVOCABLE:
                 return await serve_module_route(exchange, found[0], values)
-            with self.parts.live_connections.serving(principal, exchange.connection):
+            with self.parts.live_connections.track_connection(principal, exchange.connection):
                 return await serve_module_route(exchange, found[0], values)
-        methods = sorted({*self._routes.methods(path), *table.methods(path)})
+        methods = sorted({*self._routes.list_methods(path), *table.methods_at(path)})
         if methods:
             raise Refusal(
                 HTTPStatus.METHOD_NOT_ALLOWED,
@@ -213,21 +213,25 @@ Application = ServerApplication[Dispatcher]
 def _error_answer(request: web.BaseRequest, exc: Exception) -> Answer:
     match exc:
         case Refusal():
-            return exc.answer()
+            return exc.to_answer()
         case ToolError():
             return answer_error(exc)
         case web.HTTPException():  # aiohttp's own: a malformed wish for a WebSocket
-            return Refusal(exc.status, "invalid_request", exc.reason, closes=True).answer()
+            return Refusal(exc.status, "invalid_request", exc.reason, closes=True).to_answer()
     log.error("request_failed", method=request.method, path=request.path, exc_info=exc)
     return answer_error(ToolError("internal_error", "the server failed; its log has the traceback"))
 
 
-def _application(dispatcher: Dispatcher, max_connections: int) -> Application:
+def _create_application(dispatcher: Dispatcher, max_connections: int) -> Application:
     parts = dispatcher.parts
 
     def connect() -> ConnectionFactory:
         dispatcher.connections = ConnectionFactory(
-            dispatcher.answer, limit=max_connections, limits=parts.limits, hits=parts.hits, cookie_help=cookie_help
+            dispatcher.answer_request,
+            limit=max_connections,
+            limits=parts.limits,
+            hits=parts.hits,
+            cookie_help=cookie_help,
         )
         return dispatcher.connections
 
@@ -236,13 +240,13 @@ def _application(dispatcher: Dispatcher, max_connections: int) -> Application:
         for end in tuple(parts.streams):
             end()
 
-    app = ServerApplication(dispatcher, dispatcher.answer, connect)
+    app = ServerApplication(dispatcher, dispatcher.answer_request, connect)
     app.on_shutdown.append(end_streams)
     return app
 
 
 def create_app(
-    host: Host,
+    core: Core,
     *,
     addresses: Addresses | None = None,
     approval: Addresses | None = None,
@@ -260,43 +264,43 @@ def create_app(
         limits: Time limits.
         max_connections: Connections at one time; None: as many as the process has descriptors for, within the bound.
     """
-    server, store, hits, bounds = host.config.server, host.store, Hits(), limits or TimeLimits()
+    server, store, hits, bounds = core.config.server, core.store, Hits(), limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
     credentials = Credentials(
         store.page_sessions,
         "page",
-        host.state.cookie_name("page"),
-        host.state.token,
+        core.state.cookie_name("page"),
+        core.state.token,
         store.client_keys,
         extensions=server.extensions,
         host_keys=store.host_keys,
     )
-    mcp, live_connections = McpEntrance(host), LiveConnections()
-    pipes = Pipes(host, mcp, live_connections, (approval or own).base_url)
+    mcp, live_connections = McpEntrance(core), LiveConnections()
+    pipes = Pipes(core, mcp, live_connections, (approval or own).base_url)
     parts = ServerParts(
-        host=host,
+        core=core,
         addresses=own,
         counterpart=approval,
         gate=Gate(own, credentials, hits),
         reader=BodyReader(bounds, hits),
-        events=EventStreams(host.events, bounds.heartbeat, hits),
-        switch=ModuleSwitch(host),
-        chat=Chat(host),
+        events=EventStreams(core.events, bounds.heartbeat, hits),
+        switch=ModuleSwitch(core),
+        chat=Chat(core),
         limits=bounds,
         hits=hits,
-        describe=partial(_describe, ROUTES),
+        describe=partial(_describe_routes, ROUTES),
         connections=int,
-        live_control=LiveControl(host),
+        live_control=LiveControl(core),
         live_connections=live_connections,
-        serve_mcp=mcp.answer,
-        views=ToolViews(host.registry),
+        serve_mcp=mcp.answer_request,
+        views=ToolViews(core.registry),
         apps=apps,
     )
-    host.own_origins.declare("page", own.origins)
-    app = _application(Dispatcher(parts, ROUTES, pipes=pipes), max_connections or connection_limit())
+    core.own_origins.declare("page", own.origins)
+    app = _create_application(Dispatcher(parts, ROUTES, pipes=pipes), max_connections or connection_limit())
 
     async def warm_chat(_: web.Application) -> None:
-        parts.chat.warm()
+        parts.chat.preload_engine()
 
     async def close_mcp(_: web.Application) -> None:
         await pipes.close()
@@ -321,9 +325,9 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
     """
     shared = page.dispatcher.parts
     credentials = Credentials(
-        shared.host.store.approval_sessions,
+        shared.core.store.approval_sessions,
         "approver",
-        shared.host.state.cookie_name("approval"),
+        shared.core.state.cookie_name("approval"),
         hint="log in to the approval view with a code from the terminal of the server",
     )
     parts = replace(
@@ -331,13 +335,13 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
         addresses=addresses,
         counterpart=shared.addresses,
         gate=Gate(addresses, credentials, shared.hits),
-        events=EventStreams(shared.host.events, shared.limits.heartbeat, shared.hits),
-        describe=partial(_describe, APPROVAL_ROUTES),
+        events=EventStreams(shared.core.events, shared.limits.heartbeat, shared.hits),
+        describe=partial(_describe_routes, APPROVAL_ROUTES),
         streams=set(),
         cache={},
     )
-    shared.host.own_origins.declare("approval", addresses.origins)
-    return _application(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+    shared.core.own_origins.declare("approval", addresses.origins)
+    return _create_application(Dispatcher(parts, APPROVAL_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
 def create_apps_app(page: Application, addresses: Addresses) -> Application:
@@ -354,18 +358,18 @@ def create_apps_app(page: Application, addresses: Addresses) -> Application:
         addresses=addresses,
         counterpart=shared.addresses,
         gate=Gate(addresses, nobody, shared.hits),
-        describe=partial(_describe, APPS_ROUTES),
+        describe=partial(_describe_routes, APPS_ROUTES),
         streams=set(),
         cache={},
     )
-    shared.host.own_origins.declare("apps", addresses.origins)
-    return _application(Dispatcher(parts, APPS_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
+    shared.core.own_origins.declare("apps", addresses.origins)
+    return _create_application(Dispatcher(parts, APPS_ROUTES, serves_modules=False), APPROVAL_CONNECTIONS)
 
 
-async def _describe(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
-    from agentcore.server.openapi import describe  # noqa: PLC0415 - asked for by few, and never first
+async def _describe_routes(routes: Sequence[ServerRoute], of_modules: Iterable[ModuleRoute]) -> dict[str, Any]:
+    from agentcore.server.openapi import describe_api  # noqa: PLC0415 - asked for by few, and never first
 
-    return await describe(routes, of_modules)
+    return await describe_api(routes, of_modules)
 
 
 def _is_document(path: str) -> bool:

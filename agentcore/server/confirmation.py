@@ -1,14 +1,14 @@
 """Changes of what is allowed: made at once for whoever may, confirmed by a person for whoever may only ask for it."""
 
 from agentcore.api import Principal
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.approvals import Apply, Proposal
 from agentcore.core.policy import authorise
 from agentcore.errors import ToolError
 
 
 async def change_policy(
-    host: Host, by: Principal, proposal: Proposal, apply: Apply, session_owner: str | None = None
+    core: Core, by: Principal, proposal: Proposal, apply: Apply, session_owner: str | None = None
 ) -> None:
     """Apply a change, or have a person confirm it in the approval view, where it is applied.
 
@@ -22,7 +22,7 @@ async def change_policy(
         ToolError: `forbidden`; `confirmation_required`, with the change's id, when a person is asked.
     """
     if needs_confirmation(by, session_owner):
-        raise propose(host, by, proposal, apply)
+        raise propose_change(core, by, proposal, apply)
     await apply()
 
 
@@ -41,13 +41,13 @@ def needs_confirmation(by: Principal, session_owner: str | None = None) -> bool:
     return False
 
 
-def propose(host: Host, by: Principal, proposal: Proposal, apply: Apply) -> ToolError:
+def propose_change(core: Core, by: Principal, proposal: Proposal, apply: Apply) -> ToolError:
     """Have a person confirm a change, whoever asks for it; gives the error that says so.
 
     Raises:
         ToolError: `too_many_waiting`.
     """
-    change = host.policy_changes.propose(proposal, by, apply)
+    change = core.policy_changes.propose_change(proposal, by, apply)
     return ToolError(
         "confirmation_required",
         "a person confirms this in the approval view; it waits there, and counts once it is confirmed",

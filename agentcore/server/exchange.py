@@ -8,7 +8,7 @@ from aiohttp import web
 
 from agentcore.api import Principal
 from agentcore.chat import Chat
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.modules import ModuleRoute
 from agentcore.server.addresses import Addresses
 from agentcore.server.gate import Gate
@@ -55,7 +55,7 @@ class ServerParts:
         describe: Describes the API that this origin serves.
     """
 
-    host: Host
+    core: Core
     addresses: Addresses
     counterpart: Addresses | None
     gate: Gate
@@ -101,9 +101,9 @@ class Exchange:
     body: Any = None
 
     @property
-    def host(self) -> Host:
+    def core(self) -> Core:
         """Carries out what is asked."""
-        return self.parts.host
+        return self.parts.core
 
     @property
     def connection(self) -> Connection:

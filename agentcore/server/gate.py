@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from agentcore.api.context import Principal, PrincipalKind
 from agentcore.server.addresses import Addresses
 from agentcore.server.http.bounds import Hits
-from agentcore.server.http.cross_origin import let_read
+from agentcore.server.http.cross_origin import allow_cross_origin
 from agentcore.server.http.refusal import Refusal
 from agentcore.store.credentials import (
     HOST_KEY_PREFIX,
@@ -104,20 +104,20 @@ class Gate:
         headers = request.headers
         hosts = headers.getall(hdrs.HOST, ())
         if len(hosts) != 1 or hosts[0].lower() not in self._addresses.allowed:
-            raise self._misdirected(hosts)
+            raise self._misdirected_refusal(hosts)
         origins = headers.getall(hdrs.ORIGIN, ())
         site = headers.get(_SEC_FETCH_SITE)
         if origins and (len(origins) != 1 or origins[0] not in self._addresses.origins):
             if len(origins) != 1 or origins[0] not in self._extensions or site not in _SITES_OF_EXTENSIONS:
-                raise self._foreign("Origin", origins[0])
+                raise self._foreign_origin_refusal("Origin", origins[0])
             request[_OF_EXTENSION] = True
-            let_read(request, origins[0])
+            allow_cross_origin(request, origins[0])
             return True
         if request.method not in _SAFE_METHODS:
             if site not in _SITES_WRITING:
-                raise self._foreign("Sec-Fetch-Site", site)
+                raise self._foreign_origin_refusal("Sec-Fetch-Site", site)
         elif is_api and site not in _SITES_READING:
-            raise self._foreign("Sec-Fetch-Site", site)
+            raise self._foreign_origin_refusal("Sec-Fetch-Site", site)
         return False
 
     def check_route(self, request: web.BaseRequest, *, is_for_extensions: bool) -> None:
@@ -137,7 +137,7 @@ class Gate:
             header="Origin",
         )
 
-    async def identify(self, request: web.BaseRequest) -> Principal:
+    async def identify_principal(self, request: web.BaseRequest) -> Principal:
         """Who asks, by the credential that the request shows.
 
         Raises:
@@ -149,12 +149,12 @@ class Gate:
             return await self._bearer_of(authorization, request)
         sessions, cookie = self.credentials.sessions, headers.get(hdrs.COOKIE)
         if sessions is not None and cookie is not None and (value := session_value(headers)) is not None:
-            session = await sessions.check(_cookies_named(self.credentials.cookie_name, cookie), value)
+            session = await sessions.authenticate(_cookies_named(self.credentials.cookie_name, cookie), value)
             if session is not None:
                 return Principal(self.credentials.session_kind, session)
-        if (client := await self._client(_offered(headers, KEY_PROTOCOL), request)) is not None:
+        if (client := await self._find_client(_read_subprotocol(headers, KEY_PROTOCOL), request)) is not None:
             return client
-        raise self._unauthorized(self.credentials.hint)
+        raise self._unauthorized_refusal(self.credentials.hint)
 
     async def identify_extension(self, request: web.BaseRequest) -> Principal:
         """Who asks, where that is an extension: the client that was paired from it, by its key and nothing else.
@@ -163,28 +163,28 @@ class Gate:
             Refusal: `unauthorized`.
         """
         authorization = request.headers.get(hdrs.AUTHORIZATION)
-        key = _offered(request.headers, KEY_PROTOCOL) if authorization is None else _key_in(authorization)
-        if (client := await self._client(key, request)) is not None:
+        key = _read_subprotocol(request.headers, KEY_PROTOCOL) if authorization is None else _key_in(authorization)
+        if (client := await self._find_client(key, request)) is not None:
             return client
-        raise self._unauthorized("an extension shows the key that it was paired with, and no other credential")
+        raise self._unauthorized_refusal("an extension shows the key that it was paired with, and no other credential")
 
     async def _bearer_of(self, authorization: str, request: web.BaseRequest) -> Principal:
         shown = authorization.encode("utf-8", "surrogateescape")
         if self._bearer is not None and hmac.compare_digest(shown, self._bearer):
             return _TOKEN
-        if (client := await self._client(_key_in(authorization), request)) is not None:
+        if (client := await self._find_client(_key_in(authorization), request)) is not None:
             return client
-        raise self._unauthorized("the Authorization header holds nothing that is valid here")
+        raise self._unauthorized_refusal("the Authorization header holds nothing that is valid here")
 
-    async def _client(self, key: str | None, request: web.BaseRequest) -> Principal | None:
+    async def _find_client(self, key: str | None, request: web.BaseRequest) -> Principal | None:
         """The client of a key, where that counts for a request."""
         keys = self.credentials.client_keys
         if keys is None or key is None or not key.startswith(KEY_PREFIX):
             return None
-        known = await keys.find(key)
-        return known.principal if known is not None and self._counts(known, request) else None
+        known = await keys.find_by_key(key)
+        return known.principal if known is not None and self._is_from_paired_origin(known, request) else None
 
-    def _counts(self, known: KnownClient, request: web.BaseRequest) -> bool:
+    def _is_from_paired_origin(self, known: KnownClient, request: web.BaseRequest) -> bool:
         """Whether a key comes from where it was paired: an extension's from that extension, a program's from none."""
         if request.get(_OF_EXTENSION, False):
             return known.origin == request.headers[hdrs.ORIGIN]
@@ -205,21 +205,25 @@ class Gate:
             Refusal: `unauthorized`; `foreign_origin`: a browser asks.
         """
         if hdrs.ORIGIN in request.headers:
-            raise self._foreign("Origin", request.headers[hdrs.ORIGIN])
+            raise self._foreign_origin_refusal("Origin", request.headers[hdrs.ORIGIN])
         authorization = request.headers.get(hdrs.AUTHORIZATION)
         if authorization is None:
             return None
         key, keys = _key_in(authorization), self.credentials.host_keys
-        known = keys.find(key) if keys is not None and key is not None and key.startswith(HOST_KEY_PREFIX) else None
+        known = (
+            keys.find_by_key(key) if keys is not None and key is not None and key.startswith(HOST_KEY_PREFIX) else None
+        )
         if known is None:
-            raise self._unauthorized("this key is none of a host, or that host was forgotten: it has to be let in anew")
+            raise self._unauthorized_refusal(
+                "this key is none of a host, or that host was forgotten: it has to be let in anew"
+            )
         return known
 
-    def wants_redirect(self, request: web.BaseRequest) -> bool:
+    def must_redirect(self, request: web.BaseRequest) -> bool:
         """Whether a document is asked for at a second name of this machine, where a session would be another one."""
         return request.headers.get(hdrs.HOST, "").lower() == self._addresses.redirected
 
-    def _misdirected(self, hosts: list[str] | tuple[str, ...]) -> Refusal:
+    def _misdirected_refusal(self, hosts: list[str] | tuple[str, ...]) -> Refusal:
         self._hits.add("misdirected_request")
         said = repr(hosts[0][:100]) if len(hosts) == 1 else f"given {len(hosts)} times"
         return Refusal(
@@ -230,7 +234,7 @@ class Gate:
             closes=True,
         )
 
-    def _foreign(self, header: str, value: str | None) -> Refusal:
+    def _foreign_origin_refusal(self, header: str, value: str | None) -> Refusal:
         self._hits.add("foreign_origin")
         return Refusal(
             HTTPStatus.FORBIDDEN,
@@ -239,7 +243,7 @@ class Gate:
             header=header,
         )
 
-    def _unauthorized(self, message: str) -> Refusal:
+    def _unauthorized_refusal(self, message: str) -> Refusal:
         self._hits.add("unauthorized")
         return Refusal(
             HTTPStatus.UNAUTHORIZED,
@@ -252,10 +256,10 @@ class Gate:
 def session_value(headers: CIMultiDictProxy[str]) -> str | None:
     """The page's half of its session: from the header, or from the subprotocols that a WebSocket offers."""
     value = headers.get(SESSION_HEADER)
-    return _offered(headers, SESSION_PROTOCOL) if value is None else value
+    return _read_subprotocol(headers, SESSION_PROTOCOL) if value is None else value
 
 
-def _offered(headers: CIMultiDictProxy[str], prefix: str) -> str | None:
+def _read_subprotocol(headers: CIMultiDictProxy[str], prefix: str) -> str | None:
     """What follows a prefix among the subprotocols that a WebSocket offers."""
     for protocol in headers.get(hdrs.SEC_WEBSOCKET_PROTOCOL, "").split(","):
         if (offered := protocol.strip()).startswith(prefix):

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from agentcore.api import Principal
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.approvals import PolicyChange, Proposal
 from agentcore.core.modules import ModuleRecord, ModuleRoute
 from agentcore.errors import ToolError
-from agentcore.server.confirmation import propose
+from agentcore.server.confirmation import propose_change
 
 _READING = frozenset(("GET", "HEAD"))
 _Key = tuple[str, str]
@@ -43,12 +43,12 @@ class ControlState:
 class LiveControl:
     """Keeps what a person has confirmed, for as long as the server runs."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, core: Core) -> None:
+        self._core = core
         self._confirmed: set[_Key] = set()
         self._asked: dict[_Key, str] = {}
 
-    def check(self, by: Principal, route: ModuleRoute) -> None:
+    def check_route(self, by: Principal, route: ModuleRoute) -> None:
         """Let a page use a module's route, or have a person confirm that it may.
 
         Raises:
@@ -57,54 +57,54 @@ class LiveControl:
         is_open = route.watching is not None if route.kind == "websocket" else route.method in _READING
         if is_open or self.may_act(by, route.module):
             return
-        change = self._waiting((by.id, route.module))
+        change = self._find_pending_change((by.id, route.module))
         if change is None:
-            raise self._propose(by, route.module)
+            raise self._propose_control(by, route.module)
         message = "a person confirms in the approval view that this page may act; it waits there already"
         raise ToolError("confirmation_required", message, changeId=change.change_id, expiresAt=change.expires_at_ms)
 
-    def state(self, by: Principal, module: str) -> ControlState:
+    def get_state(self, by: Principal, module: str) -> ControlState:
         """Whether who asks may act through a module's routes.
 
         Raises:
             ToolError: `module_not_found`.
         """
-        self._record(module)
+        self._find_module(module)
         if self.may_act(by, module):
             return ControlState("granted")
-        change = self._waiting((by.id, module))
+        change = self._find_pending_change((by.id, module))
         return ControlState("needed" if change is None else "waiting", change)
 
-    def ask(self, by: Principal, module: str) -> ControlState:
+    def request_control(self, by: Principal, module: str) -> ControlState:
         """Have a person asked, unless that is needless or somebody waits already.
 
         Raises:
             ToolError: `module_not_found`, `too_many_waiting`.
         """
-        state = self.state(by, module)
+        state = self.get_state(by, module)
         if state.state != "needed":
             return state
-        self._propose(by, module)
-        return self.state(by, module)
+        self._propose_control(by, module)
+        return self.get_state(by, module)
 
     def may_act(self, by: Principal, module: str) -> bool:
         """Whether what a principal sends to a module's routes may act now."""
         return (
             by.kind != "page"
-            or not self._host.registry.runs_page_scripts
-            or self._record(module).manifest.runs_scripts_in_page
+            or not self._core.registry.runs_page_scripts
+            or self._find_module(module).manifest.runs_scripts_in_page
             or (by.id, module) in self._confirmed
         )
 
-    def _record(self, module: str) -> ModuleRecord:
+    def _find_module(self, module: str) -> ModuleRecord:
         """A module, the server's own or one on another machine.
 
         Raises:
             ToolError: `module_not_found`.
         """
-        return self._host.registry.hosted.get(module) or self._host.modules.get(module)
+        return self._core.registry.hosted.get(module) or self._core.modules.get_record(module)
 
-    def refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
+    def find_refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
         """Why a message is held back from a module; None: it may pass."""
         if self.may_act(by, route.module):
             return None
@@ -117,19 +117,19 @@ class LiveControl:
             module=route.module,
         )
 
-    def _propose(self, by: Principal, module: str) -> ToolError:
+    def _propose_control(self, by: Principal, module: str) -> ToolError:
         key = (by.id, module)
 
         async def confirm() -> None:
             self._confirmed.add(key)
 
-        refusal = propose(self._host, by, Proposal("live_control", module), confirm)
+        refusal = propose_change(self._core, by, Proposal("live_control", module), confirm)
         self._asked[key] = str(refusal.context["changeId"])
         return refusal
 
-    def _waiting(self, key: _Key) -> PolicyChange | None:
+    def _find_pending_change(self, key: _Key) -> PolicyChange | None:
         asked = self._asked.get(key)
-        change = next((change for change in self._host.policy_changes.waiting if change.change_id == asked), None)
+        change = next((change for change in self._core.policy_changes.waiting if change.change_id == asked), None)
         if change is None:
             self._asked.pop(key, None)
         return change

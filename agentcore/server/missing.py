@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import structlog
 
-from agentcore.core import Host
-from agentcore.core.requirements import RequirementView, in_language, megabytes
+from agentcore.core import Core
+from agentcore.core.requirements import RequirementView, download_megabytes, in_language
 
 log = structlog.get_logger(__name__)
 
@@ -28,40 +28,40 @@ _TEXTS = {
 }
 
 
-async def report_missing(host: Host) -> None:
+async def report_missing(core: Core) -> None:
     """Check what modules require on this machine, and log what is missing."""
-    for view in await host.requirements.check():
+    for view in await core.requirements.check_all():
         if view.state == "missing" and not view.host:
             info = view.info
             log.warning("requirement_missing", requirement=info.name, modules=view.modules, command=info.command)
 
 
-async def install_missing(host: Host, write: Write | None) -> None:
+async def install_missing(core: Core, write: Write | None) -> None:
     """Install what modules require and the user has not declined, without asking: for root in a container.
 
     Args:
         host: Its requirements have been checked.
         write: Writes sentences for the user at the terminal; None: only the log gets them.
     """
-    for view in host.requirements.missing():
+    for view in core.requirements.list_missing():
         if view.is_installable and view.info.is_required and not view.is_declined:
-            await _install(host, view, write)
+            await _install_requirement(core, view, write)
 
 
-async def _install(host: Host, view: RequirementView, write: Write | None) -> None:
-    texts, locale, info = _TEXTS[host.config.locale], host.config.locale, view.info
+async def _install_requirement(core: Core, view: RequirementView, write: Write | None) -> None:
+    texts, locale, info = _TEXTS[core.config.locale], core.config.locale, view.info
     title = in_language(info.title, locale)
-    size = texts["size"].format(size=megabytes(info)) if info.download_bytes else ""
-    _write(write, texts["installing"].format(title=title, size=size))
-    host.requirements.install(info.name)
-    ended = await host.requirements.wait(info.name)
+    size = texts["size"].format(size=download_megabytes(info)) if info.download_bytes else ""
+    _write_line(write, texts["installing"].format(title=title, size=size))
+    core.requirements.start_installation(info.name)
+    ended = await core.requirements.wait_for_installation(info.name)
     text = in_language(ended.text, locale)
     if ended.state == "met":
-        _write(write, texts["done"].format(title=title, text=text))
+        _write_line(write, texts["done"].format(title=title, text=text))
     else:
-        _write(write, texts["failed"].format(title=title, error=ended.error or text))
+        _write_line(write, texts["failed"].format(title=title, error=ended.error or text))
 
 
-def _write(write: Write | None, line: str) -> None:
+def _write_line(write: Write | None, line: str) -> None:
     if write is not None:
         write(line)

@@ -56,7 +56,7 @@ _REFUSED = {
 }
 
 
-async def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = ()) -> dict[str, Any]:
+async def describe_api(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = ()) -> dict[str, Any]:
     """The description of these routes.
 
     Args:
@@ -86,15 +86,15 @@ async def describe(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRou
 @lru_cache
 def _describe_own(routes: tuple[ServerRoute, ...]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the paths and the schemas of the server's own routes, made once: it takes 0.2 s."""
-    schemas, definitions = models_json_schema(_models(routes), ref_template=_REF, by_alias=True)
+    schemas, definitions = models_json_schema(_collect_models(routes), ref_template=_REF, by_alias=True)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         path = PLACEHOLDER.sub(r"{\1}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+        paths.setdefault(path, {})[route.method.lower()] = _describe_operation(route, schemas)
     return paths, definitions.get("$defs", {})
 
 
-def _models(routes: Sequence[ServerRoute]) -> list[tuple[type[BaseModel], JsonSchemaMode]]:
+def _collect_models(routes: Sequence[ServerRoute]) -> list[tuple[type[BaseModel], JsonSchemaMode]]:
     found: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {}
     for route in routes:
         if route.body is not None:
@@ -104,7 +104,7 @@ def _models(routes: Sequence[ServerRoute]) -> list[tuple[type[BaseModel], JsonSc
     return list(found)
 
 
-def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
+def _describe_operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.handler.__name__,
         "tags": [route.group],
@@ -112,7 +112,10 @@ def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
         "description": route.summary,
         "security": [] if route.action is None else [*_SIGNED_IN, *map(client_key, scopes_for(route.action))],
         "responses": {
-            "200": {"description": "Done.", "content": {route.content_type: {"schema": _answer(route, schemas)}}},
+            "200": {
+                "description": "Done.",
+                "content": {route.content_type: {"schema": _response_schema(route, schemas)}},
+            },
             "4XX": _REFUSED,
         },
     }
@@ -128,7 +131,7 @@ def _operation(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
     return operation
 
 
-def _answer(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
+def _response_schema(route: ServerRoute, schemas: dict[Any, Any]) -> dict[str, Any]:
     if route.answer is not None:
         schema: dict[str, Any] = schemas[route.answer, "serialization"]
         return schema

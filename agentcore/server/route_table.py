@@ -77,42 +77,42 @@ class ServerRoutes:
         self._patterns: dict[tuple[int, str], list[_Pattern]] = {}
         self._prefixes: list[_Pattern] = []
         for route in routes:
-            self._add(route)
+            self._add_route(route)
 
-    def find(self, method: str, path: str) -> Found | None:
+    def find_route(self, method: str, path: str) -> Found | None:
         """The route for a request, with the decoded values of its placeholders; `HEAD` is served as `GET`."""
         wanted = HTTPMethod.GET if method == HTTPMethod.HEAD else method
         at_path = self._exact.get(path)
         if at_path is not None and wanted in at_path:
             return at_path[wanted], {}
-        for route, values in self._matches(path):
+        for route, values in self._iterate_matches(path):
             if route.method == wanted:
                 return route, values
         return None
 
-    def methods(self, path: str) -> set[str]:
+    def list_methods(self, path: str) -> set[str]:
         """Methods that are served at a path."""
-        found = set(self._exact.get(path, ())) | {route.method for route, _ in self._matches(path)}
+        found = set(self._exact.get(path, ())) | {route.method for route, _ in self._iterate_matches(path)}
         return found | {"HEAD"} if "GET" in found else found
 
-    def _add(self, route: ServerRoute) -> None:
+    def _add_route(self, route: ServerRoute) -> None:
         segments = tuple(route.path.split("/"))
         if "{" not in route.path:
             self._exact.setdefault(route.path, {})[route.method] = route
         elif segments[-1].endswith("...}"):
             self._prefixes.append((route, segments))
         else:
-            self._patterns.setdefault(_group(segments), []).append((route, segments))
+            self._patterns.setdefault(_group_key(segments), []).append((route, segments))
 
-    def _matches(self, path: str) -> Iterable[Found]:
+    def _iterate_matches(self, path: str) -> Iterable[Found]:
         segments = path.split("/")
-        for route, pattern in self._patterns.get(_group(segments), ()):
-            if (values := _match(pattern, segments)) is not None:
+        for route, pattern in self._patterns.get(_group_key(segments), ()):
+            if (values := _match_pattern(pattern, segments)) is not None:
                 yield route, values
         for route, pattern in self._prefixes:
             if len(segments) >= len(pattern):
                 joined = [*segments[: len(pattern) - 1], "/".join(segments[len(pattern) - 1 :])]
-                if (values := _match(pattern, joined)) is not None:
+                if (values := _match_pattern(pattern, joined)) is not None:
                     yield route, values
 
 
@@ -122,12 +122,12 @@ def route_finder(routes: tuple[ServerRoute, ...]) -> ServerRoutes:
     return ServerRoutes(routes)
 
 
-def _group(segments: Sequence[str]) -> tuple[int, str]:
+def _group_key(segments: Sequence[str]) -> tuple[int, str]:
     """Routes with placeholders are told apart by their length and by what follows `/api/`."""
     return len(segments), segments[2] if len(segments) > 2 else ""  # noqa: PLR2004 - the place of the first name
 
 
-def _match(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:
+def _match_pattern(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str] | None:
     values: dict[str, str] = {}
     for part, segment in zip(pattern, segments, strict=True):
         if not part.startswith("{"):

@@ -15,15 +15,15 @@ import structlog
 from aiohttp import web
 
 from agentcore.chat import ModelSetup
-from agentcore.core import AppConfig, Host
+from agentcore.core import AppConfig, Core
 from agentcore.core.containment import exit_now
 from agentcore.errors import AgentcoreError
-from agentcore.hosts import places_of
+from agentcore.hosts import make_hosts
 from agentcore.machine import is_in_container, is_root
 from agentcore.server.addresses import LOOPBACK, Addresses, view_addresses
 from agentcore.server.app import Application, create_app, create_approval_app, create_apps_app
 from agentcore.server.http.descriptors import raise_descriptor_limit
-from agentcore.server.http.listening import ListenError, listen, own_name
+from agentcore.server.http.listening import ListenError, open_listener, own_name
 from agentcore.server.missing import install_missing, report_missing
 from agentcore.store.state import StateDir, write_private_file
 
@@ -35,7 +35,7 @@ STOP_SECONDS = 60.0
 _ANSWER_SECONDS = 2.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-Console = Callable[[Host], Coroutine[Any, Any, None]]
+Console = Callable[[Core], Coroutine[Any, Any, None]]
 """What a person can type at the server's terminal; runs beside the server and is cancelled at its end."""
 
 
@@ -50,7 +50,7 @@ class RunningServer:
         approval_url: Address of the approval view, without a final slash.
     """
 
-    host: Host
+    core: Core
     models: ModelSetup
     page_url: str
     approval_url: str
@@ -58,8 +58,8 @@ class RunningServer:
     def create_login_link(self) -> str:
         """Create a link that works once: it logs a browser in to the approval view, which leads on to the page."""
         # in the fragment, which no browser sends, logs or passes on as a referrer
-        code = self.host.store.approval_sessions.create_code()
-        return f"{self.approval_url}/#code={code}&page={self.host.store.page_sessions.create_code()}"
+        code = self.core.store.approval_sessions.create_code()
+        return f"{self.approval_url}/#code={code}&page={self.core.store.page_sessions.create_code()}"
 
 
 OnListening = Callable[[RunningServer], None]
@@ -112,7 +112,9 @@ async def serve(
     own = config.server
     raise_descriptor_limit()
     bound = own.host if host is None else host
-    listener = listen(bound, own.port if port is None else port, allow_remote=allow_remote, declared_hosts=own.hosts)
+    listener = open_listener(
+        bound, own.port if port is None else port, allow_remote=allow_remote, declared_hosts=own.hosts
+    )
     second = _listen_for_approvals(config, state, bound, approval_port, allow_remote=allow_remote)
     third = _listen_for_views(config, state, bound, allow_remote=allow_remote)
     with listener, second, third, _Ending(stop_limit_s) as ending:
@@ -121,13 +123,13 @@ async def serve(
             Addresses(second.getsockname()[1], own.approval_hosts, own_name(second)),
             view_addresses(third.getsockname()[1], own.apps_hosts),
         )
-        async with Host.open(config, state, start=False, places=places_of(config)) as running:
-            await _keep_approval_port(running, origins.approval.port)
-            await asyncio.to_thread(running.state.keep_apps_port, origins.apps.port)
+        async with Core.open(config, state, start=False, places=make_hosts(config)) as running:
+            await _store_approval_port(running, origins.approval.port)
+            await asyncio.to_thread(running.state.save_apps_port, origins.apps.port)
             app = create_app(running, addresses=origins.page, approval=origins.approval, apps=origins.apps)
-            page = await _begin(app, listener)
-            approval = await _begin(create_approval_app(app, origins.approval), second)
-            apps = await _begin(create_apps_app(app, origins.apps), third)
+            page = await _start_site(app, listener)
+            approval = await _start_site(create_approval_app(app, origins.approval), second)
+            apps = await _start_site(create_apps_app(app, origins.apps), third)
             pipes = app.dispatcher.pipes
             assert pipes is not None  # noqa: S101 - the page's application has it
             addresses = {"page": origins.page.base_url, "approval": origins.approval.base_url, "mcp": str(pipes.path)}
@@ -139,18 +141,18 @@ async def serve(
                 on_listening(server)
             if approver_code_file is not None:
                 write_private_file(approver_code_file, running.store.approval_sessions.create_code().encode() + b"\n")
-            async with running.guarded(stop_limit_s):
+            async with running.run_loop_guard(stop_limit_s):
                 pipes.on_idle = ending.wished.set if lives_for_clients else None
                 then: list[OnReady] = [] if on_ready is None else [on_ready]
                 if installs_missing and is_root() and is_in_container():
-                    then.append(lambda server: install_missing(server.host, on_installation))
+                    then.append(lambda server: install_missing(server.core, on_installation))
                 starting = _Starting(ending.wished)
                 beside = [
-                    starting.watch(_start(app, server, before_modules), then, server),
-                    *([_guarded(console(running))] if console else ()),
+                    starting.complete_start(_start_modules(app, server, before_modules), then, server),
+                    *([_run_guarded(console(running))] if console else ()),
                 ]
-                await _run(ending.wished, beside)
-                await _stop(running, page, approval, apps)
+                await _run_until_stopped(ending.wished, beside)
+                await _stop_server(running, page, approval, apps)
             starting.raise_failure()
     log.info("server_stopped", address=origins.page.base_url)
 
@@ -172,10 +174,10 @@ def _listen_for_approvals(
     place = host if names or not allow_remote else LOOPBACK
     if chosen is None and (last := state.approval_port):
         try:
-            return listen(place, last, allow_remote=allow_remote, declared_hosts=names)
+            return open_listener(place, last, allow_remote=allow_remote, declared_hosts=names)
         except ListenError:
             log.info("approval_port_taken", port=last)
-    return listen(place, chosen or 0, allow_remote=allow_remote, declared_hosts=names, option="--approval-port")
+    return open_listener(place, chosen or 0, allow_remote=allow_remote, declared_hosts=names, option="--approval-port")
 
 
 def _listen_for_views(config: AppConfig, state: StateDir, host: str, *, allow_remote: bool) -> socket.socket:
@@ -184,10 +186,10 @@ def _listen_for_views(config: AppConfig, state: StateDir, host: str, *, allow_re
     place = host if server.apps_hosts or not allow_remote else LOOPBACK
     if server.apps_port is None and (last := state.apps_port):
         try:
-            return listen(place, last, allow_remote=allow_remote, declared_hosts=server.apps_hosts)
+            return open_listener(place, last, allow_remote=allow_remote, declared_hosts=server.apps_hosts)
         except ListenError:
             log.info("apps_port_taken", port=last)
-    return listen(
+    return open_listener(
         place,
         server.apps_port or 0,
         allow_remote=allow_remote,
@@ -196,26 +198,26 @@ def _listen_for_views(config: AppConfig, state: StateDir, host: str, *, allow_re
     )
 
 
-async def _keep_approval_port(host: Host, port: int) -> None:
+async def _store_approval_port(core: Core, port: int) -> None:
     """Whoever took the port meanwhile may have been shown what browsers keep for it: then that opens nothing more."""
-    if host.state.approval_port not in (None, port):
-        await host.store.approval_sessions.revoke_all()
-    await asyncio.to_thread(host.state.keep_approval_port, port)
+    if core.state.approval_port not in (None, port):
+        await core.store.approval_sessions.revoke_all()
+    await asyncio.to_thread(core.state.save_approval_port, port)
 
 
-async def _begin(app: Application, listener: socket.socket) -> web.AppRunner:
+async def _start_site(app: Application, listener: socket.socket) -> web.AppRunner:
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
     await runner.setup()
     await web.SockSite(runner, listener).start()
     return runner
 
 
-async def _start(app: Application, server: RunningServer, before_modules: Callable[[], None] | None) -> None:
+async def _start_modules(app: Application, server: RunningServer, before_modules: Callable[[], None] | None) -> None:
     """Start the modules, report it and what is missing, and continue interrupted chat sessions."""
     if before_modules is not None:
         await asyncio.to_thread(before_modules)
-    await server.host.start()
-    await app.dispatcher.parts.chat.resume()
+    await server.core.start()
+    await app.dispatcher.parts.chat.resume_turns()
     # now, for few clients of MCP hear of tools that come later
     if app.dispatcher.pipes is not None:
         await app.dispatcher.pipes.listen()
@@ -224,9 +226,9 @@ async def _start(app: Application, server: RunningServer, before_modules: Callab
         address=server.page_url,
         approval_address=server.approval_url,
         pid=os.getpid(),
-        tools=len(server.host.registry.tools),
+        tools=len(server.core.registry.tools),
     )
-    await report_missing(server.host)
+    await report_missing(server.core)
 
 
 class ServerStartError(AgentcoreError):
@@ -244,7 +246,9 @@ class _Starting:
         self._ending = ending
         self._failure: Exception | None = None
 
-    async def watch(self, start: Coroutine[Any, Any, None], then: Iterable[OnReady], server: RunningServer) -> None:
+    async def complete_start(
+        self, start: Coroutine[Any, Any, None], then: Iterable[OnReady], server: RunningServer
+    ) -> None:
         """See the start through, and run what stands beside the server that is ready."""
         try:
             await start
@@ -255,7 +259,7 @@ class _Starting:
             return
         async with asyncio.TaskGroup() as group:
             for work in then:
-                group.create_task(_guarded(work(server)))
+                group.create_task(_run_guarded(work(server)))
 
     def raise_failure(self) -> None:
         """Raise `ServerStartError` where the start failed."""
@@ -266,7 +270,7 @@ class _Starting:
             raise ServerStartError(message) from self._failure
 
 
-async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
+async def _run_until_stopped(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Let this work go on beside the server until it is to end."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(work) for work in beside]
@@ -275,7 +279,7 @@ async def _run(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]
             task.cancel()
 
 
-async def _guarded(work: Coroutine[Any, Any, None]) -> None:
+async def _run_guarded(work: Coroutine[Any, Any, None]) -> None:
     """Run what stands beside the server: its failure is logged and ends nothing else."""
     try:
         await work
@@ -283,14 +287,14 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         log.exception("beside_server_failed")
 
 
-async def _stop(host: Host, *runners: web.AppRunner) -> None:
+async def _stop_server(core: Core, *runners: web.AppRunner) -> None:
     """Stop accepting, end streams, let calls end, stop modules, answer what waits, close connections."""
-    log.info("server_stopping", calls=len(host.calls.in_flight))
+    log.info("server_stopping", calls=len(core.calls.in_flight))
     for site in [site for runner in runners for site in runner.sites]:
         await site.stop()
     for runner in runners:
         await runner.shutdown()
-    await host.stop()
+    await core.stop()
     for runner in runners:
         await runner.cleanup()
 
@@ -312,7 +316,7 @@ class _Ending:
 
     def __enter__(self) -> Self:
         for number in _SIGNALS:
-            self._former[number] = signal.signal(number, self._take)
+            self._former[number] = signal.signal(number, self._handle_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -320,14 +324,14 @@ class _Ending:
         for number, handler in self._former.items():
             signal.signal(number, handler)
 
-    def _take(self, number: int, _frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, _frame: FrameType | None) -> None:
         if self._has_begun:
             exit_now(128 + number)
         self._has_begun = True
-        threading.Thread(target=self._watch, name="agentcore-ending", daemon=True).start()
+        threading.Thread(target=self._enforce_limit, name="agentcore-ending", daemon=True).start()
         self._loop.call_soon_threadsafe(self.wished.set)
 
-    def _watch(self) -> None:
+    def _enforce_limit(self) -> None:
         if not self._is_over.wait(self._limit_s):
             log.error("server_stop_timeout", limit_s=self._limit_s)
             exit_now(1)

@@ -38,17 +38,17 @@ class McpSessionStore:
         """The session of an id, if it is this principal's."""
         return await self._database.read(partial(_find, session_id, principal))
 
-    async def all(self) -> list[McpSessionRow]:
+    async def load_all(self) -> list[McpSessionRow]:
         """All sessions that are kept, the last used first."""
-        return await self._database.read(_all)
+        return await self._database.read(_load_all)
 
-    async def remove(self, session_id: str) -> None:
+    async def delete(self, session_id: str) -> None:
         """Forget a session."""
-        await self._database.write(partial(_remove, session_id))
+        await self._database.write(partial(_delete, session_id))
 
-    async def take_unused(self, before_ms: int) -> list[str]:
+    async def delete_unused(self, before_ms: int) -> list[str]:
         """Forget the sessions that were not used since then, and of which no call waits; returns their ids."""
-        return await self._database.write(partial(_take_unused, before_ms))
+        return await self._database.write(partial(_delete_unused, before_ms))
 
 
 def _save(row: McpSessionRow, connection: sqlite3.Connection) -> None:
@@ -61,16 +61,16 @@ def _find(session_id: str, principal: str, connection: sqlite3.Connection) -> Mc
     return None if row is None else McpSessionRow(*row)
 
 
-def _all(connection: sqlite3.Connection) -> list[McpSessionRow]:
+def _load_all(connection: sqlite3.Connection) -> list[McpSessionRow]:
     query = f"SELECT {', '.join(McpSessionRow._fields)} FROM mcp_sessions ORDER BY last_used_at_ms DESC"  # noqa: S608 - names
     return [McpSessionRow(*row) for row in connection.execute(query)]
 
 
-def _remove(session_id: str, connection: sqlite3.Connection) -> None:
+def _delete(session_id: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM mcp_sessions WHERE session_id = ?", (session_id,))
 
 
-def _take_unused(before_ms: int, connection: sqlite3.Connection) -> list[str]:
+def _delete_unused(before_ms: int, connection: sqlite3.Connection) -> list[str]:
     statement = (
         "DELETE FROM mcp_sessions WHERE last_used_at_ms < ?"
         " AND session_id NOT IN (SELECT session_id FROM approvals WHERE verdict IS NULL) RETURNING session_id"

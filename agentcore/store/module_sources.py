@@ -49,16 +49,16 @@ class ModuleSources:
         """All of them."""
         return await self._database.read(_load)
 
-    async def decide(self, module: str, source: str, verdict: Verdict, by: str) -> None:
+    async def save_decision(self, module: str, source: str, verdict: Verdict, by: str) -> None:
         """Keep a person's word: a source that is chosen takes the place of the one before."""
-        await self._database.write(partial(_decide, module, source, verdict, by), is_durable=True)
+        await self._database.write(partial(_save_decision, module, source, verdict, by), is_durable=True)
 
-    async def see(self, module: str, source: str, version: str) -> SourceRow:
+    async def record_loaded_version(self, module: str, source: str, version: str) -> SourceRow:
         """Note the version that is loaded of a source; one of a module that has none is chosen with it, as `listed`.
 
         Not durable beyond this process: whoever lost it to a power cut is asked no more than before.
         """
-        return await self._database.write(partial(_see, module, source, version))
+        return await self._database.write(partial(_record_loaded_version, module, source, version))
 
 
 def read_chosen(database: Path) -> dict[str, str]:
@@ -76,7 +76,7 @@ def _load(connection: sqlite3.Connection) -> list[SourceRow]:
     return [SourceRow(*row) for row in found]
 
 
-def _decide(module: str, source: str, verdict: Verdict, by: str, connection: sqlite3.Connection) -> None:
+def _save_decision(module: str, source: str, verdict: Verdict, by: str, connection: sqlite3.Connection) -> None:
     if verdict == "chosen":
         connection.execute("DELETE FROM module_sources WHERE module = ? AND verdict = 'chosen'", (module,))
     connection.execute("DELETE FROM module_sources WHERE module = ? AND source = ?", (module, source))
@@ -85,10 +85,10 @@ def _decide(module: str, source: str, verdict: Verdict, by: str, connection: sql
     connection.execute(f"INSERT INTO module_sources ({_COLUMNS}) VALUES ({marks})", row)  # noqa: S608 - names
 
 
-def _see(module: str, source: str, version: str, connection: sqlite3.Connection) -> SourceRow:
+def _record_loaded_version(module: str, source: str, version: str, connection: sqlite3.Connection) -> SourceRow:
     query = f"SELECT {_COLUMNS} FROM module_sources WHERE module = ? AND verdict = 'chosen'"  # noqa: S608 - names
     if connection.execute(query, (module,)).fetchone() is None:
-        _decide(module, source, "chosen", LISTED, connection)
+        _save_decision(module, source, "chosen", LISTED, connection)
     connection.execute(
         "UPDATE module_sources SET before = version, version = ?, since_ms = ?"
         " WHERE module = ? AND source = ? AND version != ?",

@@ -36,9 +36,9 @@ class SeenDefinitions:
         """All of them."""
         return await self._database.read(_load)
 
-    async def decide(self, module: str, definitions: Mapping[str, str], verdict: Verdict) -> None:
+    async def save_decision(self, module: str, definitions: Mapping[str, str], verdict: Verdict) -> None:
         """Keep a person's word on definitions, by the names of their tools."""
-        await self._database.write(partial(_decide, module, dict(definitions), verdict), is_durable=True)
+        await self._database.write(partial(_save_decision, module, dict(definitions), verdict), is_durable=True)
 
 
 def _load(connection: sqlite3.Connection) -> list[SeenRow]:
@@ -47,7 +47,7 @@ def _load(connection: sqlite3.Connection) -> list[SeenRow]:
     ]
 
 
-def _decide(module: str, definitions: dict[str, str], verdict: Verdict, connection: sqlite3.Connection) -> None:
+def _save_decision(module: str, definitions: dict[str, str], verdict: Verdict, connection: sqlite3.Connection) -> None:
     rows = [(module, tool, definition, verdict) for tool, definition in definitions.items()]
     connection.executemany(
         "INSERT OR REPLACE INTO seen_definitions (module, tool, definition, verdict) VALUES (?, ?, ?, ?)", rows

@@ -15,7 +15,7 @@ from agentcore.store.credentials.page_sessions import PageSessions
 from agentcore.store.database.database import Database
 from agentcore.store.mcp_sessions import McpSessionStore
 from agentcore.store.module_sources import ModuleSources
-from agentcore.store.record.call_row import CallRow, notice
+from agentcore.store.record.call_row import CallRow, make_notice_row
 from agentcore.store.record.record import Record
 from agentcore.store.resource_indexes import ResourceIndexStore
 from agentcore.store.seen_definitions import SeenDefinitions
@@ -62,8 +62,8 @@ class Store:
         """
         async with Database.open(state_dir.database_path) as database, Record.open(database, goes_on=goes_on) as record:
             if database.broken_path is not None:
-                record.append(notice("database_broken", kept_as=database.broken_path.name))
-                await asyncio.to_thread(_set_aside, state_dir.artifacts_path, database.broken_path)
+                record.append(make_notice_row("database_broken", kept_as=database.broken_path.name))
+                await asyncio.to_thread(_quarantine_artifacts, state_dir.artifacts_path, database.broken_path)
             yield cls(
                 database,
                 record,
@@ -82,7 +82,7 @@ class Store:
             )
 
 
-def _set_aside(artifacts: Path, broken_database: Path) -> None:
+def _quarantine_artifacts(artifacts: Path, broken_database: Path) -> None:
     """Keep the artifacts of a broken database with it: the new one knows none of them, and would sweep them away."""
     if artifacts.exists():
         artifacts.rename(broken_database.with_name(f"{broken_database.stem}-artifacts"))

@@ -15,7 +15,7 @@ def wake_on_children() -> int:
     return woken
 
 
-def drain(fd: int) -> None:
+def drain_pipe(fd: int) -> None:
     """Take note that it was readable."""
     with contextlib.suppress(BlockingIOError):
         os.read(fd, 65536)

@@ -17,7 +17,7 @@ def kill_all_below(root: int) -> None:
     """Stop everything below a process, so that it cannot fork any more, and kill it."""
     frozen: set[int] = set()
     for _ in range(_FREEZE_ROUNDS):
-        found = set(below(root)) - frozen
+        found = set(list_descendants(root)) - frozen
         if not found:
             break
         send_to(signal.SIGSTOP, found)
@@ -32,7 +32,7 @@ def send_to(number: int, pids: Iterable[int]) -> None:
             os.kill(pid, number)
 
 
-def commands_of(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
+def list_commands(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
     """The command line of each process that still runs, cut where it is long; of one that has none, its name."""
     for pid in pids:
         command = _command_by_proc(pid) if sys.platform.startswith("linux") else _command_by_ps(pid)
@@ -40,7 +40,7 @@ def commands_of(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
             yield pid, command if len(command) <= _COMMAND_CHARS else f"{command[:_COMMAND_CHARS]}…"
 
 
-def birth_of(pid: int) -> str:
+def read_start_time(pid: int) -> str:
     """What tells a process from another one that gets its id later; empty: it has ended, or the system does not say."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
         # a program's name in front of it may hold blanks and brackets; fields by proc(5)
@@ -59,7 +59,7 @@ def read_rest(root: int) -> frozenset[tuple[int, str, str]] | None:
     """
     found: set[tuple[int, str, str]] = set()
     try:
-        for pid in below(root):
+        for pid in list_descendants(root):
             for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
                 with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:  # noqa: PTH123
                     fields = file.read().rpartition(b")")[2].split()
@@ -73,9 +73,9 @@ def read_rest(root: int) -> frozenset[tuple[int, str, str]] | None:
     return frozenset(found)
 
 
-def below(root: int) -> list[int]:
+def list_descendants(root: int) -> list[int]:
     """All descendants of a process, as far as they do not come and go at this moment."""
-    children_of = _children if _HAS_CHILDREN_FILES else _children_of_all()
+    children_of = _read_children if _HAS_CHILDREN_FILES else _map_children()
     found: list[int] = []
     ahead = [root]
     while ahead:
@@ -85,7 +85,7 @@ def below(root: int) -> list[int]:
     return found
 
 
-def _children(parent: int) -> list[int]:
+def _read_children(parent: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):  # it has ended
         for thread in os.listdir(f"/proc/{parent}/task"):  # noqa: PTH208
@@ -94,7 +94,7 @@ def _children(parent: int) -> list[int]:
     return found
 
 
-def _children_of_all() -> Callable[[int], list[int]]:
+def _map_children() -> Callable[[int], list[int]]:
     """Where the kernel does not list a process's children, everybody is asked for the parent."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents_by_proc() if sys.platform.startswith("linux") else _parents_by_ps():

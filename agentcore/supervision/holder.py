@@ -25,7 +25,7 @@ class Holder(NamedTuple):
     frames: tuple[str, ...] = ()
 
 
-def holder_of(frames: Sequence[Frame], folders: Mapping[str, Sequence[str]]) -> Holder:
+def find_holder(frames: Sequence[Frame], folders: Mapping[str, Sequence[str]]) -> Holder:
     """The module whose code stands in a stack; without one, the end of the stack alone.
 
     Args:
@@ -36,13 +36,13 @@ def holder_of(frames: Sequence[Frame], folders: Mapping[str, Sequence[str]]) -> 
         for module, starts in folders.items():
             if file.startswith(tuple(starts)):
                 own = [frame for frame in frames[number:] if frame[0].startswith(tuple(starts))]
-                return Holder(module, place=_shown(own[-1]), frames=_end(frames[number:]))
-    return Holder(frames=_end(frames))
+                return Holder(module, place=_format_frame(own[-1]), frames=_format_last_frames(frames[number:]))
+    return Holder(frames=_format_last_frames(frames))
 
 
-def _end(frames: Sequence[Frame]) -> tuple[str, ...]:
-    return tuple(map(_shown, frames[-_FRAMES:]))
+def _format_last_frames(frames: Sequence[Frame]) -> tuple[str, ...]:
+    return tuple(map(_format_frame, frames[-_FRAMES:]))
 
 
-def _shown(frame: Frame) -> str:
+def _format_frame(frame: Frame) -> str:
     return "{}:{} in {}".format(*frame)

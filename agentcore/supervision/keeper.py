@@ -12,11 +12,11 @@ import termios
 import time
 from typing import Any
 
-from agentcore.supervision.children import drain, ended_children, has_children, wake_on_children
-from agentcore.supervision.descendants import below, commands_of, kill_all_below, send_to
+from agentcore.supervision.children import drain_pipe, ended_children, has_children, wake_on_children
+from agentcore.supervision.descendants import kill_all_below, list_commands, list_descendants, send_to
 from agentcore.supervision.prctl import die_with_parent, leave_keyring
 from agentcore.supervision.protocol import HEADER
-from agentcore.supervision.recorder import Recorder, recorder_of
+from agentcore.supervision.recorder import Recorder, create_recorder
 
 # What a command leaves behind may still be writing its last lines (`> >(tee log)`): it is asked after the first time,
 # and killed after the second.
@@ -48,53 +48,53 @@ class Keeper:
         wake = wake_on_children()
         self._ends_with_command = request["ends_with_command"]
         try:
-            self._recorder = recorder_of(request, recorded, self._poll)
-            self._command = _start(request, folder, stdio)
+            self._recorder = create_recorder(request, recorded, self._poll)
+            self._command = _start_command(request, folder, stdio)
         except OSError as exc:
-            self._tell({"failed": exc.errno})
+            self._send_message({"failed": exc.errno})
             return
         finally:
             for fd in (folder, *stdio):
                 os.close(fd)
-        self._tell({"started": os.getpid()})
+        self._send_message({"started": os.getpid()})
         self._poll.register(wake, select.POLLIN)
         self._poll.register(self._control, select.POLLIN)
-        while self._attend(wake) or self._reap():
-            self._act()
-        self._tell({"ended": True})
+        while self._handle_events(wake) or self._reap_children():
+            self._send_due_signals()
+        self._send_message({"ended": True})
         self._plan.clear()
         while self._recorder is not None and not self._recorder.is_complete and not self._is_alone:
-            self._attend(wake)
+            self._handle_events(wake)
 
-    def _attend(self, wake: int) -> bool:
+    def _handle_events(self, wake: int) -> bool:
         """Wait for whatever is next, and see to it; True where it was output alone."""
         is_output = False
         is_more = False
-        for fd, _ in self._poll.poll(self._patience_ms()):
+        for fd, _ in self._poll.poll(self._poll_timeout_ms()):
             if fd == wake:
-                drain(wake)
+                drain_pipe(wake)
                 is_more = True
             elif fd == self._control.fileno():
-                self._obey()
+                self._handle_orders()
                 is_more = True
             elif self._recorder is not None:
-                self._recorder.read(fd)
+                self._recorder.record_available(fd)
                 is_output = True
-        self._tell_of_output()
+        self._report_output()
         return is_output and not is_more and not self._is_due()
 
-    def _tell_of_output(self) -> None:
+    def _report_output(self) -> None:
         if self._recorder is not None and self._tell_beyond is not None and self._recorder.written > self._tell_beyond:
             self._tell_beyond = None
-            self._tell({"wrote": self._recorder.written})
+            self._send_message({"wrote": self._recorder.written})
 
     def _is_due(self) -> bool:
         return bool(self._plan) and self._plan[0][0] <= time.monotonic()
 
-    def _patience_ms(self) -> float | None:
+    def _poll_timeout_ms(self) -> float | None:
         return max(0.0, (self._plan[0][0] - time.monotonic()) * 1000 + 1) if self._plan else None
 
-    def _obey(self) -> None:
+    def _handle_orders(self) -> None:
         try:
             received = self._control.recv(65536)
         except ConnectionError:
@@ -112,9 +112,9 @@ class Keeper:
             elif "tell_beyond" in order:
                 self._tell_beyond = order["tell_beyond"]
             elif not self._is_ending or order["end"] <= 0:
-                self._end(order["end"])
+                self._start_ending(order["end"])
 
-    def _end(self, grace_s: float) -> None:
+    def _start_ending(self, grace_s: float) -> None:
         self._is_ending = True
         now = time.monotonic()
         self._plan = [(now + grace_s, signal.SIGKILL)]
@@ -126,17 +126,17 @@ class Keeper:
 
     def _signal_group(self, number: int) -> None:
         if self._is_command_over:
-            send_to(number, below(os.getpid()))
+            send_to(number, list_descendants(os.getpid()))
             return
         with contextlib.suppress(OSError):  # nobody of the group is left, or it is another user's
             os.killpg(self._command, number)
 
-    def _reap(self) -> bool:
+    def _reap_children(self) -> bool:
         """Take note of who ended; False when nobody is left."""
         for pid, status in ended_children():
             if pid == self._command and not self._is_command_over:
                 self._is_command_over = True
-                self._tell({"exited": os.waitstatus_to_exitcode(status)})
+                self._send_message({"exited": os.waitstatus_to_exitcode(status)})
                 # who is interrupted leaves nothing either: a sandbox may be half made
                 is_end = self._ends_with_command or os.WIFSIGNALED(status)
                 if is_end and not self._is_ending:
@@ -145,7 +145,7 @@ class Keeper:
                     self._plan = [ask, kill]
         return has_children()
 
-    def _act(self) -> None:
+    def _send_due_signals(self) -> None:
         now = time.monotonic()
         while self._plan and self._plan[0][0] <= now:
             _, number = self._plan.pop(0)
@@ -153,23 +153,23 @@ class Keeper:
                 kill_all_below(os.getpid())
                 self._plan = [(now + _KILL_AGAIN_S, signal.SIGKILL)]
                 return
-            found = below(os.getpid())
+            found = list_descendants(os.getpid())
             if number == signal.SIGTERM:
-                self._tell_of_left_behind(found)
+                self._report_left_behind(found)
             send_to(number, found)
 
-    def _tell_of_left_behind(self, found: list[int]) -> None:
+    def _report_left_behind(self, found: list[int]) -> None:
         """Say what the command has left running and what is ended now, before it can end."""
-        left = list(commands_of(found))
+        left = list(list_commands(found))
         if left:
-            self._tell({"left": left[:_LEFT_BEHIND_TOLD]})
+            self._send_message({"left": left[:_LEFT_BEHIND_TOLD]})
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _send_message(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # the server is gone: nobody wants to know
             self._control.sendall(json.dumps(message).encode() + b"\n")
 
 
-def _start(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
+def _start_command(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
     """Fork and become the command.
 
     Returns:
@@ -181,7 +181,7 @@ def _start(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            _become(request, folder, stdio)
+            _exec_command(request, folder, stdio)
         except OSError as exc:
             os.write(write_end, HEADER.pack(exc.errno or 0))
         finally:
@@ -196,7 +196,7 @@ def _start(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
     return pid
 
 
-def _become(request: dict[str, Any], folder: int, stdio: list[int]) -> None:
+def _exec_command(request: dict[str, Any], folder: int, stdio: list[int]) -> None:
     os.setsid()
     die_with_parent()
     if request["own_keyring"]:

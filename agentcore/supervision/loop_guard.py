@@ -18,8 +18,8 @@ import sys
 import time
 from typing import Any
 
-from agentcore.supervision.descendants import below, birth_of, send_to
-from agentcore.supervision.holder import Holder, holder_of
+from agentcore.supervision.descendants import list_descendants, read_start_time, send_to
+from agentcore.supervision.holder import Holder, find_holder
 from agentcore.supervision.server_threads import ServerThreads
 
 EXIT_SIGNAL = signal.SIGXCPU
@@ -78,17 +78,17 @@ class LoopGuard:
                         self._told_to_end_s = self._told_to_end_s or 0.0
                     else:
                         poll.unregister(fd)
-                elif not self._take():
-                    self._forget_report()
+                elif not self._receive_messages():
+                    self._remove_report()
                     return
-            if self._look():
+            if self._check_loop():
                 return
 
     @property
     def _interval_s(self) -> float:
         return _SILENT_S if self._is_silent else _IDLE_S
 
-    def _take(self) -> bool:
+    def _receive_messages(self) -> bool:
         """Take what the server says; False: it is gone."""
         try:
             received = self._control.recv(1024 * 1024)
@@ -106,7 +106,7 @@ class LoopGuard:
                 self._holder = Holder(**message["holder"])
         return bool(received)
 
-    def _look(self) -> bool:
+    def _check_loop(self) -> bool:
         """See whether the loop turns; True when the server had to be ended."""
         now = time.monotonic()
         since_s, self._looked_at = now - self._looked_at, now
@@ -116,23 +116,23 @@ class LoopGuard:
             self._told_to_end_s += since_s
         self._is_silent = self._seen[0] == seen[0]
         if not self._is_silent:
-            self._go_on()
+            self._reset_held()
         else:
-            self._held_s += self._threads.ran(since_s)
+            self._held_s += self._threads.measure_running_s(since_s)
             # as long as the server's own watchdog can look, it says who it is
             is_blind = self._seen[1] == seen[1] or self._held_s > _SHOW_AFTER_S
             if self._holder is None and self._held_s >= self._ask_at_s and is_blind:
-                self._ask()
-            self._report(is_over=False)
-        return self._is_too_long() and self._end()
+                self._report_holder()
+            self._write_report(is_over=False)
+        return self._is_too_long() and self._end_server()
 
-    def _go_on(self) -> None:
+    def _reset_held(self) -> None:
         """The loop turns."""
         self._held_s = 0.0
         self._holder = None
         self._ask_at_s = _ASK_AFTER_S
-        self._threads.forget()
-        self._forget_report()
+        self._threads.reset()
+        self._remove_report()
 
     def _is_too_long(self) -> bool:
         limit_s: float = self._orders["limit_s"]
@@ -141,29 +141,29 @@ class LoopGuard:
             return self._held_s >= limit_s
         return self._held_s >= min(self._orders["grace_s"], limit_s) or self._told_to_end_s >= stop_s
 
-    def _ask(self) -> None:
+    def _report_holder(self) -> None:
         """Ask the thread that is busiest, else the main one, where it is; and tell, if it is in a module's code."""
-        holder = self._find()
+        holder = self._find_holder()
         if not holder.module:
             self._ask_at_s = self._held_s + _ASK_AGAIN_S
             return
         self._holder = holder
         with contextlib.suppress(OSError):
             self._control.sendall(json.dumps({"holder": holder._asdict()}).encode() + b"\n")
-        self._log("warning", "event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
+        self._write_log("warning", "event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
-    def _find(self) -> Holder:
+    def _find_holder(self) -> Holder:
         folders = {name: module["folders"] for name, module in self._modules.items()}
-        first = holder_of(self._threads.stack(self._threads.busiest), folders)
+        first = find_holder(self._threads.read_stack(self._threads.busiest), folders)
         if not first.module and self._threads.busiest:
-            first = max(first, holder_of(self._threads.stack(), folders), key=lambda holder: bool(holder.module))
+            first = max(first, find_holder(self._threads.read_stack(), folders), key=lambda holder: bool(holder.module))
         if not first.module:
             return first
         called = [frame.rpartition(" in ")[2] for frame in first.frames]
         tools = self._modules[first.module]["tools"]
         return first._replace(tool=next((name for name in called if name in tools), ""))
 
-    def _report(self, *, is_over: bool) -> None:
+    def _write_report(self, *, is_over: bool) -> None:
         """Write who holds the loop where clients find it, who get no answer from the server."""
         if self._held_s < _SHOW_AFTER_S and not is_over:
             return
@@ -178,16 +178,16 @@ class LoopGuard:
             os.replace(f"{path}.new", path)  # noqa: PTH105
             self._is_shown = True
 
-    def _forget_report(self) -> None:
+    def _remove_report(self) -> None:
         if self._is_shown:
             self._is_shown = False
             with contextlib.suppress(OSError):
                 os.unlink(self._orders["report"])  # noqa: PTH108
 
-    def _end(self) -> bool:
+    def _end_server(self) -> bool:
         """End the server with what it has started: by its own exit code, else by force. False: it need not be."""
-        holder = self._holder = self._holder or self._find()
-        self._log(
+        holder = self._holder = self._holder or self._find_holder()
+        self._write_log(
             "error",
             "server_ended_by_loop_guard",
             module=holder.module,
@@ -200,17 +200,17 @@ class LoopGuard:
         if time.monotonic() - self._looked_at > _STALLED_S:  # nobody reads the log: the server waits for that as well
             self._held_s = 0.0
             return False
-        self._report(is_over=True)
+        self._write_report(is_over=True)
         pid = self._orders["pid"]
-        started = [one for one in below(pid) if one != os.getpid()]
+        started = [one for one in list_descendants(pid) if one != os.getpid()]
         send_to(EXIT_SIGNAL, [pid])
-        if not self._is_gone(_EXIT_S):
+        if not self._wait_until_gone(_EXIT_S):
             send_to(signal.SIGKILL, [pid])
-            self._is_gone(_EXIT_S)
-        self._end_children(started)
+            self._wait_until_gone(_EXIT_S)
+        self._kill_children(started)
         return True
 
-    def _is_gone(self, limit_s: float) -> bool:
+    def _wait_until_gone(self, limit_s: float) -> bool:
         """Wait for the end of the server, which is that of its socket."""
         self._control.settimeout(limit_s)
         try:
@@ -222,17 +222,17 @@ class LoopGuard:
             pass
         return True
 
-    def _end_children(self, started: list[int]) -> None:
+    def _kill_children(self, started: list[int]) -> None:
         """Give commands and browsers time to end with the server, as they do by themselves, and kill the rest."""
-        births = {one: birth_of(one) for one in started}
+        births = {one: read_start_time(one) for one in started}
         until = time.monotonic() + _CHILDREN_S
-        while any(births[one] and births[one] == birth_of(one) for one in started):
+        while any(births[one] and births[one] == read_start_time(one) for one in started):
             if time.monotonic() > until:
-                send_to(signal.SIGKILL, [one for one in started if births[one] == birth_of(one)])
+                send_to(signal.SIGKILL, [one for one in started if births[one] == read_start_time(one)])
                 return
             time.sleep(_LOOK_AGAIN_S)
 
-    def _log(self, level: str, event: str, **fields: Any) -> None:
+    def _write_log(self, level: str, event: str, **fields: Any) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{int(time.time() % 1 * 1000):03d}Z"
         line = json.dumps({"time": now, "level": level, "event": event} | fields)
         with contextlib.suppress(OSError):  # there is no file yet, or no room

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentcore.supervision.memory import shared_memory
-from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, places
+from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, compute_offsets
 
 _PIECE_BYTES = 64 * 1024
 _SLACK_BLOCKS = 4  # so far a flood may go on while somebody reads
@@ -56,7 +56,7 @@ class Recording:
 
     def __init__(self, *limits: tuple[int, int]) -> None:
         self._sizes = [limit_bytes + _SLACK_BLOCKS * BLOCK_BYTES for _, limit_bytes in limits]
-        self._begins = places(self._sizes)
+        self._begins = compute_offsets(self._sizes)
         self._streams: list[tuple[int, list[int]]] = []
         self._shared: mmap.mmap | None = None
         self._index: Index | None = None
@@ -133,7 +133,7 @@ class Recording:
         self._index = self._shared = None
 
     def _newest_page(self) -> list[int]:
-        return self._page if self._index is None else self._index.read()
+        return self._page if self._index is None else self._index.read_page()
 
 
 class Track:
@@ -156,7 +156,7 @@ class Track:
     def since(self, mark: Mark = Mark()) -> Excerpt:
         """What came after a place, as far as it is kept."""
         end = self.end
-        data, lines = self._last(max(mark.offset, end.offset - self._limit_bytes), end.offset)
+        data, lines = self._read_last_lines(max(mark.offset, end.offset - self._limit_bytes), end.offset)
         start = end.offset - len(data)
         if overwritten := max(0, min(self._recording.oldest(self.number), end.offset) - start):
             lines -= data.count(b"\n", 0, overwritten)
@@ -164,7 +164,7 @@ class Track:
         first = Mark(start, end.lines - lines)
         return Excerpt(data, first, end, first.lines - mark.lines)
 
-    def _last(self, start: int, end: int) -> tuple[bytes, int]:
+    def _read_last_lines(self, start: int, end: int) -> tuple[bytes, int]:
         """The last lines in front of `end` that begin at `start` or later, and how many line ends they have."""
         wanted = self._limit_lines + (self._recording.read(self.number, end - 1, end) == b"\n" if end else 0)
         pieces: list[bytes] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import stringzilla
 
-from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, places
+from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, compute_offsets
 
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031  # linux/fcntl.h
@@ -36,7 +36,7 @@ class Recorder:
         tracks: Sequence[Sequence[int]],
         poll: select.poll,
     ) -> None:
-        begins = places(sizes)
+        begins = compute_offsets(sizes)
         self._memory = memoryview(mmap.mmap(memory, begins[-1]))
         os.close(memory)
         self._index = Index(self._memory[:INDEX_BYTES].cast("Q"))
@@ -57,17 +57,17 @@ class Recorder:
         """Bytes that were recorded in all."""
         return self._page[0]
 
-    def has(self, fd: int) -> bool:
+    def has_stream(self, fd: int) -> bool:
         """Whether this is one of the streams that go on."""
         return fd in self._streams
 
-    def read(self, fd: int) -> None:
+    def record_available(self, fd: int) -> None:
         """Record what there is of a stream now."""
         stream = self._streams[fd]
         first, *others = stream.tracks
         begin = self._page[1 + 2 * first]
         try:
-            size = os.readv(fd, self._room(first, begin, BLOCK_BYTES))
+            size = os.readv(fd, self._track_slices(first, begin, BLOCK_BYTES))
         except BlockingIOError:
             return
         except OSError:  # EIO: nobody holds the other end of the terminal any more
@@ -78,18 +78,18 @@ class Recorder:
             os.close(fd)
             return
         if size >= _FULL_PIPE_BYTES and not stream.has_grown:
-            stream.grow(fd)
-        parts = self._room(first, begin, size)
+            stream.grow_pipe(fd)
+        parts = self._track_slices(first, begin, size)
         lines = stream.count_lines(parts, size)
         for track in others:
-            self._copy(parts, track)
+            self._copy_to_track(parts, track)
         for track in stream.tracks:
             self._page[1 + 2 * track] += size
             self._page[2 + 2 * track] += lines
         self._page[0] += size
-        self._index.publish(self._page)
+        self._index.publish_page(self._page)
 
-    def _room(self, track: int, begin: int, size: int) -> list[memoryview]:
+    def _track_slices(self, track: int, begin: int, size: int) -> list[memoryview]:
         """The part of a track that holds these bytes of the stream; two pieces where it goes round."""
         base, length = self._tracks[track]
         start = begin % length
@@ -99,11 +99,11 @@ class Recorder:
             parts.append(self._memory[base : base + size - until_end])
         return parts
 
-    def _copy(self, parts: Sequence[memoryview], track: int) -> None:
+    def _copy_to_track(self, parts: Sequence[memoryview], track: int) -> None:
         position = self._page[1 + 2 * track]
         for part in parts:
             done = 0
-            for room in self._room(track, position, len(part)):
+            for room in self._track_slices(track, position, len(part)):
                 room[:] = part[done : done + len(room)]
                 done += len(room)
             position += len(part)
@@ -115,7 +115,7 @@ class _Stream:
         self.has_grown = False
         self._line_bytes = 0.0
 
-    def grow(self, fd: int) -> None:
+    def grow_pipe(self, fd: int) -> None:
         """Give a pipe that was full more room; only then, because a user's pipes have a common bound (pipe(7))."""
         self.has_grown = True
         with contextlib.suppress(OSError):
@@ -131,7 +131,7 @@ class _Stream:
         return lines
 
 
-def recorder_of(request: dict[str, Any], fds: Sequence[int], poll: select.poll) -> Recorder | None:
+def create_recorder(request: dict[str, Any], fds: Sequence[int], poll: select.poll) -> Recorder | None:
     """The recorder that a request asks for."""
     if not fds:
         return None

@@ -32,7 +32,7 @@ class Index:
     def __init__(self, numbers: memoryview) -> None:
         self._numbers = numbers
 
-    def read(self) -> list[int]:
+    def read_page(self) -> list[int]:
         """The newest page: all bytes, and bytes and line ends of each track."""
         while True:
             edition = self._numbers[0]
@@ -41,7 +41,7 @@ class Index:
             if self._numbers[0] <= edition + 1:
                 return page
 
-    def publish(self, page: Sequence[int]) -> None:
+    def publish_page(self, page: Sequence[int]) -> None:
         """Make a page the newest one."""
         edition = self._numbers[0] + 1
         begin = 1 + edition % 2 * PAGE
@@ -50,7 +50,7 @@ class Index:
         self._numbers[0] = edition
 
 
-def places(sizes: Sequence[int]) -> list[int]:
+def compute_offsets(sizes: Sequence[int]) -> list[int]:
     """Where tracks of these sizes begin, and where the memory ends."""
     ends = [INDEX_BYTES]
     for size in sizes:

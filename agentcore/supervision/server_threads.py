@@ -38,12 +38,12 @@ class ServerThreads:
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self.busiest = 0
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Begin anew: what was used before the next look does not count."""
         self._used = {}
         self.busiest = 0
 
-    def ran(self, elapsed_s: float) -> float:
+    def measure_running_s(self, elapsed_s: float) -> float:
         """For how much of the time since the last look the process could run, in seconds.
 
         Not while it was stopped by a signal or a debugger; and where it wants a processor, as long as it had one.
@@ -67,12 +67,12 @@ class ServerThreads:
             return 0.0
         return min(elapsed_s, sum(spent.values())) if _RUNNABLE in states else elapsed_s
 
-    def stack(self, thread: int = 0) -> list[Frame]:
+    def read_stack(self, thread: int = 0) -> list[Frame]:
         """Where a thread is (0: the main one), outermost first; empty: it does not say.
 
         A handler in C writes it, whoever holds the interpreter's lock.
         """
-        self._drain()
+        self._drain_pipe()
         if not (thread and _signal_thread(self._pid, thread)):
             send_to(SHOW_STACK, [self._pid])
         poll = select.poll()
@@ -84,15 +84,15 @@ class ServerThreads:
                 break
             text += piece
         found = _FRAME.findall(text.decode("utf-8", "replace"))
-        return [(_readable(file), line, _readable(function)) for file, line, function in reversed(found)]
+        return [(_unescape_name(file), line, _unescape_name(function)) for file, line, function in reversed(found)]
 
-    def _drain(self) -> None:
+    def _drain_pipe(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while os.read(self._stacks, _DUMP_BYTES):
                 pass
 
 
-def _readable(name: str) -> str:
+def _unescape_name(name: str) -> str:
     """A name with all its letters: `faulthandler` writes those beyond ASCII as Python escapes them."""
     return _ESCAPED.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), name)
 

@@ -10,8 +10,8 @@ import sys
 import time
 from typing import Any, Never
 
-from agentcore.supervision.children import drain, ended_children, wake_on_children
-from agentcore.supervision.descendants import below, kill_all_below, send_to
+from agentcore.supervision.children import drain_pipe, ended_children, wake_on_children
+from agentcore.supervision.descendants import kill_all_below, list_descendants, send_to
 from agentcore.supervision.keeper import ENDING_SIGNALS, Keeper
 from agentcore.supervision.prctl import adopt_orphans, hide_from_debuggers
 from agentcore.supervision.protocol import DESCRIPTORS, HEADER
@@ -38,14 +38,14 @@ class Spawner:
         while is_served:
             for fd, _ in poll.poll():
                 if fd == wake:
-                    drain(wake)
+                    drain_pipe(wake)
                 else:
-                    is_served = self._serve()
-            self._reap()
+                    is_served = self._serve_request()
+            self._reap_keepers()
         self._control.close()
         self._wait_for_keepers()
 
-    def _serve(self) -> bool:
+    def _serve_request(self) -> bool:
         """Take one request; False when there will be no more."""
         try:
             head, fds, _, _ = socket.recv_fds(self._control, HEADER.size, DESCRIPTORS)
@@ -53,20 +53,20 @@ class Spawner:
                 return False
             for fd in fds:
                 os.set_inheritable(fd, False)
-            head += _receive(self._control, HEADER.size - len(head))
-            request = json.loads(_receive(self._control, HEADER.unpack(head)[0]))
+            head += _receive_exactly(self._control, HEADER.size - len(head))
+            request = json.loads(_receive_exactly(self._control, HEADER.unpack(head)[0]))
         except (ConnectionError, EOFError):
             return False
         pid = os.fork()
         if pid == 0:
             self._control.close()
-            _keep(request, fds)
+            _run_keeper(request, fds)
         self._keepers.add(pid)
         for fd in fds:
             os.close(fd)
         return True
 
-    def _reap(self) -> None:
+    def _reap_keepers(self) -> None:
         is_one_lost = False
         for pid, status in ended_children():
             if pid in self._keepers:
@@ -78,8 +78,8 @@ class Spawner:
     def _kill_strays(self) -> None:
         """Kill what was below a keeper that somebody killed; it is ours now."""
         # List all first: what a living keeper's command starts between the two lists must not count as a stray.
-        found = set(below(os.getpid()))
-        kept = {one for keeper in self._keepers for one in (keeper, *below(keeper))}
+        found = set(list_descendants(os.getpid()))
+        kept = {one for keeper in self._keepers for one in (keeper, *list_descendants(keeper))}
         send_to(signal.SIGKILL, found - kept)
 
     def _continue_keepers(self) -> None:
@@ -90,12 +90,12 @@ class Spawner:
         until = time.monotonic() + _SPAWNER_END_S
         while self._keepers and time.monotonic() < until:
             self._continue_keepers()
-            self._reap()
+            self._reap_keepers()
             time.sleep(_LOOK_AGAIN_S)
         kill_all_below(os.getpid())
 
 
-def _keep(request: dict[str, Any], fds: list[int]) -> Never:
+def _run_keeper(request: dict[str, Any], fds: list[int]) -> Never:
     """The life of a keeper, in the forked child."""
     status = 1
     try:
@@ -109,7 +109,7 @@ def _keep(request: dict[str, Any], fds: list[int]) -> Never:
         os._exit(status)
 
 
-def _receive(control: socket.socket, size: int) -> bytes:
+def _receive_exactly(control: socket.socket, size: int) -> bytes:
     received = bytearray()
     while len(received) < size:
         piece = control.recv(size - len(received))

@@ -111,13 +111,13 @@ class SupervisedProcess:
         """
         self._on_output = callback
         if self.is_recorded:
-            self._loop.call_soon(self._tell_of_output)
+            self._loop.call_soon(self._notify_output)
         else:
-            self._order({"tell_beyond": beyond})
+            self._send_order({"tell_beyond": beyond})
 
     def send_signal(self, number: int) -> None:
         """Signal the command's process group; nothing happens when it has ended."""
-        self._order({"signal": int(number)})
+        self._send_order({"signal": int(number)})
 
     def end(self, grace_s: float) -> None:
         """Have everything ended: SIGTERM to the process group now, SIGKILL to all that is left after the grace.
@@ -125,17 +125,17 @@ class SupervisedProcess:
         Args:
             grace_s: Seconds; 0: SIGKILL at once.
         """
-        self._order({"end": grace_s})
+        self._send_order({"end": grace_s})
         if self._insisting is None:
-            self._insisting = self._loop.call_later(grace_s + _KEEPER_SECONDS, self._insist)
-            self._over.add_done_callback(lambda _: self._rest())
+            self._insisting = self._loop.call_later(grace_s + _KEEPER_SECONDS, self._force_end)
+            self._over.add_done_callback(lambda _: self._cancel_force_end())
 
-    def _insist(self) -> None:
+    def _force_end(self) -> None:
         """It should have ended: whoever holds its keeper up – a command can send it SIGSTOP – does so in vain."""
         if self.is_over:
             return
         self._signal_keeper(signal.SIGCONT)
-        self._order({"end": 0})
+        self._send_order({"end": 0})
         self._insisting = self._loop.call_later(_KEEPER_SECONDS, self._signal_keeper, signal.SIGKILL)
 
     def _signal_keeper(self, number: signal.Signals) -> None:
@@ -145,7 +145,7 @@ class SupervisedProcess:
             with suppress(ProcessLookupError):
                 os.kill(self._keeper, number)
 
-    def _rest(self) -> None:
+    def _cancel_force_end(self) -> None:
         if self._insisting is not None:
             self._insisting.cancel()
 
@@ -168,10 +168,10 @@ class SupervisedProcess:
     def abandon(self) -> None:
         """Let go of the command, which kills everything of it at once."""
         if self._control.fileno() >= 0:
-            self._let_go()
+            self._release()
             self._wake_spawner()  # and with it the keeper: one that was stopped would not see that it is on its own
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._loop.remove_reader(self._control)
         self._control.close()
         if not self._started.done():
@@ -181,14 +181,14 @@ class SupervisedProcess:
         for future in (self._over, self._recorded):
             if not future.done():
                 future.set_result(None)
-        self._tell_of_output()
+        self._notify_output()
 
-    def _tell_of_output(self) -> None:
+    def _notify_output(self) -> None:
         callback, self._on_output = self._on_output, None
         if callback is not None:
             callback()
 
-    def _order(self, order: Mapping[str, object]) -> None:
+    def _send_order(self, order: Mapping[str, object]) -> None:
         with suppress(OSError):  # it has ended meanwhile
             self._control.send(json.dumps(order).encode() + b"\n")
 
@@ -201,28 +201,28 @@ class SupervisedProcess:
             received = b""
         *lines, self._received = (self._received + received).split(b"\n")
         for line in lines:
-            self._take(json.loads(line))
+            self._handle_message(json.loads(line))
         if not received:
-            self._fail("its supervisor was killed")
-            self._let_go()
+            self._fail_start("its supervisor was killed")
+            self._release()
 
-    def _take(self, message: Mapping[str, Any]) -> None:
+    def _handle_message(self, message: Mapping[str, Any]) -> None:
         if "started" in message and not self._started.done():
             self._keeper = message["started"]
             self._started.set_result(None)
         elif "failed" in message:
-            self._fail(os.strerror(message["failed"]), message["failed"])
+            self._fail_start(os.strerror(message["failed"]), message["failed"])
         elif "exited" in message:
             self.exit_code = message["exited"]
-            self._tell_of_output()  # whoever waits for the command has to see that it is over
+            self._notify_output()  # whoever waits for the command has to see that it is over
         elif "left" in message:
             self.left_behind = tuple((pid, command) for pid, command in message["left"])
         elif "wrote" in message:
-            self._tell_of_output()
+            self._notify_output()
         elif "ended" in message and self._recording is not None and not self._over.done():
             self._over.set_result(None)
 
-    def _fail(self, message: str, errno: int = 0) -> None:
+    def _fail_start(self, message: str, errno: int = 0) -> None:
         if not self._started.done():
             self._started.set_exception(SupervisorError(message, errno))
 
@@ -305,10 +305,10 @@ class Supervisor:
         self._processes.add(process)
         fds = _Descriptors(theirs)
         try:
-            fds.take(folder, (stdin, stdout, stderr))
+            fds.duplicate(folder, (stdin, stdout, stderr))
             if recording is not None:
                 fds.add(recording.open())
-            await asyncio.to_thread(self._send, HEADER.pack(len(message)) + message, fds)
+            await asyncio.to_thread(self._send_request, HEADER.pack(len(message)) + message, fds)
         except OSError as exc:
             process.abandon()
             raise SupervisorError(exc.strerror or str(exc), exc.errno or 0) from exc
@@ -344,7 +344,7 @@ class Supervisor:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _send(self, message: bytes, fds: "_Descriptors") -> None:
+    def _send_request(self, message: bytes, fds: "_Descriptors") -> None:
         if not fds.claim():
             return
         try:
@@ -381,7 +381,7 @@ class Supervisor:
         with theirs:
             number = theirs.fileno()
             self._spawner = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM, str(number), *_folders()],
+                [sys.executable, "-I", "-S", "-c", _PROGRAM, str(number), *_list_import_folders()],
                 pass_fds=(number,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -421,7 +421,7 @@ class _Descriptors:
         self._claims = threading.Semaphore(1)
         self.numbers = [control.fileno()]
 
-    def take(self, folder: Folder, stdio: Iterable[int | None]) -> None:
+    def duplicate(self, folder: Folder, stdio: Iterable[int | None]) -> None:
         """Open the working folder and the three streams anew."""
         self.numbers.append(os.open(folder.path_for_child(), os.O_RDONLY | os.O_DIRECTORY))
         for fd in stdio:
@@ -448,7 +448,7 @@ class _Descriptors:
         self.numbers.clear()
 
 
-def _folders() -> list[str]:
+def _list_import_folders() -> list[str]:
     """Where the spawner finds its own code, and the one library that it needs."""
     library = find_spec("stringzilla")
     folders = [Path(__file__).parents[2], *([Path(library.origin).parent] if library and library.origin else [])]

@@ -16,7 +16,7 @@ class EventLog:
     def __init__(self, bus: EventBus) -> None:
         self._events: list[Event] = []
         self._arrived = asyncio.Event()
-        self.close = bus.subscribe("*", self._take)
+        self.close = bus.subscribe("*", self._record_event)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter([event.to_json() for event in self._events])
@@ -46,6 +46,6 @@ class EventLog:
                 self._arrived.clear()
                 await self._arrived.wait()
 
-    def _take(self, event: Event) -> None:
+    def _record_event(self, event: Event) -> None:
         self._events.append(event)
         self._arrived.set()

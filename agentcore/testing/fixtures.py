@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 async def agentcore_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator["HostFactory"]:
     """Start real hosts with the modules of a test; see `agentcore.testing.HostFactory` and `RunningHost`."""
     async with AsyncExitStack() as running:
-        yield _factory(running, tmp_path_factory, "hosting", "running_host")
+        yield _create_factory(running, tmp_path_factory, "hosting", "running_host")
 
 
 @pytest_asyncio.fixture
 async def agentcore_client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator["ClientFactory"]:
     """Start real servers with the modules of a test; see `agentcore.testing.ClientFactory` and `ServerClient`."""
     async with AsyncExitStack() as running:
-        yield _factory(running, tmp_path_factory, "serving", "running_server")
+        yield _create_factory(running, tmp_path_factory, "serving", "running_server")
 
 
-def _factory(running: AsyncExitStack, folders: pytest.TempPathFactory, home: str, way: str) -> Any:
+def _create_factory(running: AsyncExitStack, folders: pytest.TempPathFactory, home: str, way: str) -> Any:
     """Enters `agentcore.testing.HOME.WAY` for each plan; what was entered is left in reverse order."""
 
     async def make(modules: Sequence["ModuleLike"] = (), **wanted: Any) -> Any:

@@ -17,10 +17,10 @@ from agentcore.config import AppConfig, prepare_roots
 from agentcore.core import load_config
 from agentcore.core.approvals import ApprovalRequest, Verdict
 from agentcore.core.calls import CallOutcome, CallRequest, ModelReader
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.discovery import installed_entries
 from agentcore.core.modules import Validate, compile_schema
-from agentcore.hosts import places_of
+from agentcore.hosts import make_hosts
 from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 from agentcore.testing.events import EventLog
 
@@ -101,14 +101,14 @@ class HostPlan:
         """Whether the modules run in a process of their own."""
         return (self.isolation or os.environ.get(ISOLATION_VARIABLE)) == "process"
 
-    def given(self) -> list[Module]:
+    def create_local_modules(self) -> list[Module]:
         """The modules that are handed over as objects, each with its name; none where they run elsewhere."""
-        return [] if self.is_isolated else self._named()
+        return [] if self.is_isolated else self._create_modules()
 
-    def _named(self) -> list[Module]:
-        return [_named(module) for module in self.modules if not isinstance(module, str)]
+    def _create_modules(self) -> list[Module]:
+        return [_create_module(module) for module in self.modules if not isinstance(module, str)]
 
-    def write(self, folder: Path) -> tuple[AppConfig, dict[str, str]]:
+    def write_config(self, folder: Path) -> tuple[AppConfig, dict[str, str]]:
         """Write app.json into a folder, and load it.
 
         Returns:
@@ -119,7 +119,10 @@ class HostPlan:
         if self.roots:
             document["workspace"] = {**document.get("workspace", {}), "roots": [str(root) for root in self.roots]}
         if self.is_isolated:
-            document["modules"] = listed = [*listed, *(_importable(module, folder) for module in self._named())]
+            document["modules"] = listed = [
+                *listed,
+                *(_make_importable(module, folder) for module in self._create_modules()),
+            ]
             if listed and "hosts" not in document:
                 document["hosts"] = {"isolated": {"kind": "process", "modules": listed}}
         path = folder / "app.json"
@@ -140,9 +143,9 @@ class RunningHost:
         asked: Calls that a person was asked about, once `answer_approvals` was called.
     """
 
-    def __init__(self, host: Host, workspace: Path) -> None:
-        self.host, self.workspace = host, workspace
-        self.events = EventLog(host.events)
+    def __init__(self, core: Core, workspace: Path) -> None:
+        self.host, self.workspace = core, workspace
+        self.events = EventLog(core.events)
         self.asked: list[ApprovalRequest] = []
         self._schemas: dict[int, tuple[ToolDefinition, Validate]] = {}
 
@@ -178,15 +181,15 @@ class RunningHost:
         return await self._carry_out(request)
 
     async def _carry_out(self, request: CallRequest) -> CallOutcome:
-        outcome = await self.host.call(request)
+        outcome = await self.host.run_call(request)
         tool = self.host.registry.tools.get(request.tool)
         if outcome.ok and tool is not None and tool.definition.output_schema is not None:
             data = pydantic_core.from_json(outcome.encoded_data)
-            if errors := self._schema_of(tool.definition)(data):
+            if errors := self._get_validator(tool.definition)(data):
                 raise AssertionError(f"data of {request.tool} are not as its output schema says: {errors}")
         return outcome
 
-    def _schema_of(self, definition: ToolDefinition) -> Validate:
+    def _get_validator(self, definition: ToolDefinition) -> Validate:
         if id(definition) not in self._schemas:
             assert definition.output_schema is not None  # noqa: S101 - the caller has looked
             # kept together: the id of a definition that is gone could be another's
@@ -198,7 +201,7 @@ class RunningHost:
         changes = self.host.policy_changes
         while waiting := [change for change in changes.waiting if change.proposal.kind == "definitions"]:
             for change in waiting:
-                await changes.decide(change.change_id, approved=True, by="test")
+                await changes.decide_change(change.change_id, approved=True, by="test")
 
     def answer_approvals(self, *, approve: bool) -> None:
         """Let a person approve, or reject, every call that is asked about from now on; `asked` keeps them."""
@@ -226,11 +229,11 @@ async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHos
     Raises:
         ModuleNotReadyError: A module did not get ready, and that was not expected.
     """
-    config, environ = plan.write(folder)
+    config, environ = plan.write_config(folder)
     roots = prepare_roots(config)
     with StateDir.open(config.file, roots, environ=environ) as state:
-        async with Host.open(config, state, plan.given(), places=places_of(config)) as host:
-            running = RunningHost(host, roots[0])
+        async with Core.open(config, state, plan.create_local_modules(), places=make_hosts(config)) as core:
+            running = RunningHost(core, roots[0])
             if plan.accepts_definitions:
                 await running.accept_definitions()
             if not plan.is_failure_expected and (problems := running.problems()):
@@ -238,7 +241,7 @@ async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHos
             yield running
 
 
-def _named(module: Module | type[Module]) -> Module:
+def _create_module(module: Module | type[Module]) -> Module:
     """The module as an object that knows its name: its own, its entry point's, else its class's in snake_case."""
     made = module() if isinstance(module, type) else module
     if made.name is None:
@@ -249,7 +252,7 @@ def _named(module: Module | type[Module]) -> Module:
     return made
 
 
-def _importable(module: Module, folder: Path) -> str:
+def _make_importable(module: Module, folder: Path) -> str:
     """The name by which another process finds a module: its entry point's, else that of a local module made here."""
     cls, name = type(module), str(module.name)
     if _entry_point_name(cls) == name:

@@ -77,13 +77,13 @@ async def running_server(
     ):
         async with running_host(plan, folder) as host:
             names = host.host.config.server
-            page, approval = _addresses(listener, names.hosts), _addresses(second, names.approval_hosts)
+            page, approval = _create_addresses(listener, names.hosts), _create_addresses(second, names.approval_hosts)
             apps = view_addresses(third.getsockname()[1], names.apps_hosts)
             app = create_app(host.host, addresses=page, approval=approval, apps=apps)
-            server, approval_app = _test_server(app, listener), create_approval_app(app, approval)
+            server, approval_app = _create_test_server(app, listener), create_approval_app(app, approval)
             async with (
-                _test_server(approval_app, second),
-                _test_server(create_apps_app(app, apps), third),
+                _create_test_server(approval_app, second),
+                _create_test_server(create_apps_app(app, apps), third),
                 ServerClient(server, host, approval.base_url, approval_app) as client,
             ):
                 try:
@@ -93,13 +93,13 @@ async def running_server(
                     # chat ends before them, as at any end, so that its sessions go on after a restart
                     await app.dispatcher.parts.chat.close()
                     host.host.approvals.close()
-                    host.host.calls.cut_all(ToolError("cancelled", "the test has ended"))
+                    host.host.calls.cancel_all_calls(ToolError("cancelled", "the test has ended"))
 
 
-def _addresses(listener: socket.socket, hosts: tuple[str, ...]) -> Addresses:
+def _create_addresses(listener: socket.socket, hosts: tuple[str, ...]) -> Addresses:
     return Addresses(listener.getsockname()[1], hosts)
 
 
-def _test_server(app: web.Application, listener: socket.socket) -> TestServer:
+def _create_test_server(app: web.Application, listener: socket.socket) -> TestServer:
     port: int = listener.getsockname()[1]
     return TestServer(app, host=LOOPBACK, port=port, socket_factory=lambda *_: listener)

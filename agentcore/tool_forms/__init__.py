@@ -3,5 +3,5 @@
 from agentcore.tool_forms.check import Finding, check_tool
 from agentcore.tool_forms.dialects import DIALECTS, Dialect, DialectName
 from agentcore.tool_forms.forms import FORMS, FormName, LoweredSchema, ToolForm
-from agentcore.tool_forms.lowering import Lowered, lower
-from agentcore.tool_forms.references import inlined
+from agentcore.tool_forms.lowering import Lowered, lower_schema
+from agentcore.tool_forms.references import inline_references

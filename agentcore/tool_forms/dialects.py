@@ -49,7 +49,7 @@ class Dialect:
     is_strict: bool = False
     description_chars: int | None = None
 
-    def shortened(self, description: str) -> str:
+    def shorten_description(self, description: str) -> str:
         """A tool's description with no more than is taken of it, cut between words."""
         limit = self.description_chars
         if limit is None or len(description) <= limit:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
-from agentcore.tool_forms.lowering import Lowered, lower
-from agentcore.tool_forms.references import inlined
-from agentcore.tool_forms.repair import repair
+from agentcore.tool_forms.lowering import Lowered, lower_schema
+from agentcore.tool_forms.references import inline_references
+from agentcore.tool_forms.repair import repair_arguments
 
 FormName = Literal["openai", "openai_strict", "openai_compatible", "anthropic", "gemini", "mcp"]
 
@@ -68,22 +68,22 @@ class LoweredSchema:
         self._made: dict[str, Lowered] = {}
         self._inlined: dict[str, Any] | None = None
 
-    def to(self, dialect: Dialect) -> Lowered:
+    def lower_to(self, dialect: Dialect) -> Lowered:
         """The schema in a dialect; whoever gets it leaves it as it is."""
         made = self._made.get(dialect.name)
         if made is None:
-            made = self._made[dialect.name] = lower(self.schema, dialect)
+            made = self._made[dialect.name] = lower_schema(self.schema, dialect)
         return made
 
-    def repair(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def repair_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """A model's arguments, put right where there is no doubt what they mean."""
         if self._inlined is None:
-            self._inlined = inlined(self.schema)
-        return repair(arguments, self._inlined)
+            self._inlined = inline_references(self.schema)
+        return repair_arguments(arguments, self._inlined)
 
 
 def _to_openai(definition: Definition, lowered: Lowered) -> dict[str, Any]:
-    description = OPENAI.shortened(definition.description)
+    description = OPENAI.shorten_description(definition.description)
     function = {"name": definition.name, "description": description, "parameters": lowered.schema}
     return {"type": "function", "function": function}
 

@@ -41,7 +41,7 @@ def grammar_pattern(pattern: str) -> str | None:
         if depth < 0 or (token["choice"] and depth == 0) or (not is_begun and (token["end"] or token["choice"])):
             return None
         is_begun = not (token["group"] or token["choice"])
-        written = _written(token)
+        written = _write_token(token)
         if written is None:
             return None
         made += written
@@ -52,9 +52,9 @@ def grammar_pattern(pattern: str) -> str | None:
     return f"^{made}$" if made and depth == 0 and prod(counts) <= REPETITIONS else None
 
 
-def _written(token: re.Match[str]) -> str | None:
+def _write_token(token: re.Match[str]) -> str | None:
     if token["set"] is not None:
-        return _set(token["set"][1:-1])
+        return _write_set(token["set"][1:-1])
     if token["escape"] is not None:
         char = token["escape"][1]
         # as a set of one, for what counts it would else count the literals before it as well
@@ -62,7 +62,7 @@ def _written(token: re.Match[str]) -> str | None:
     return "(" if token["group"] is not None else token[0]
 
 
-def _set(inside: str) -> str | None:
+def _write_set(inside: str) -> str | None:
     """The inside of a set without escapes; None: a grammar would read it in another way."""
     for char, chars in _SETS.items():
         inside = inside.replace(f"\\{char}", chars)

@@ -8,9 +8,9 @@ from agentcore.tool_forms.dialects import Dialect
 from agentcore.tool_forms.for_models import for_models
 from agentcore.tool_forms.grammar_pattern import grammar_pattern
 from agentcore.tool_forms.keywords import LISTS, MAPS, NUMBER_BOUNDS, SINGLES, SIZE_BOUNDS
-from agentcore.tool_forms.merging import merged, without_choice, without_tagged_choice
-from agentcore.tool_forms.references import inlined
-from agentcore.tool_forms.strict import CannotBeStrictError, strict
+from agentcore.tool_forms.merging import merge_all_of, without_choice, without_tagged_choice
+from agentcore.tool_forms.references import inline_references
+from agentcore.tool_forms.strict import CannotBeStrictError, make_strict
 
 _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 _ANY_TYPES = ("string", "number", "boolean", "object")
@@ -57,9 +57,9 @@ class Lowered(NamedTuple):
     is_strict: bool = False
 
 
-def lower(schema: dict[str, Any], dialect: Dialect) -> Lowered:
+def lower_schema(schema: dict[str, Any], dialect: Dialect) -> Lowered:
     """A tool's schema as a dialect takes it; the schema itself stays as it is."""
-    root = without_choice(merged(for_models(inlined(schema))))
+    root = without_choice(merge_all_of(for_models(inline_references(schema))))
     rest: dict[str, Any] = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
     root = {"type": "object", "properties": {}} | rest | {"type": "object"}
     faults = []
@@ -72,11 +72,11 @@ def lower(schema: dict[str, Any], dialect: Dialect) -> Lowered:
             f" does not match {names.pattern}"
             for name in wrong
         ]
-    made = _Lowering(dialect).object(root)
+    made = _Lowering(dialect).lower_object(root)
     if not dialect.is_strict:
         return Lowered(made, tuple(faults))
     try:
-        return Lowered(strict(made), tuple(faults), is_strict=True)
+        return Lowered(make_strict(made), tuple(faults), is_strict=True)
     except CannotBeStrictError as exc:
         return Lowered(made, (*faults, f"it is sent without strict: {exc}"))
 
@@ -85,7 +85,7 @@ class _Lowering:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
 
-    def object(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def lower_object(self, schema: dict[str, Any]) -> dict[str, Any]:
         """A schema with properties, of which only those that exist are required."""
         schema = dict(schema)
         if isinstance(properties := schema.get("properties"), dict):
@@ -98,29 +98,33 @@ class _Lowering:
             schema["required"] = required
         if not schema.get("required") or "properties" not in schema:
             schema.pop("required", None)
-        return self._kept(schema)
+        return self._lower_keywords(schema)
 
-    def part(self, part: Any) -> Any:
+    def lower_part(self, part: Any) -> Any:
         """One schema within the whole."""
         if not isinstance(part, dict):
-            return self._any({}) if part else {"enum": []}
-        part = _single(merged(part))
+            return self._describe_any({}) if part else {"enum": []}
+        part = _unwrap_single_choice(merge_all_of(part))
         if not self._dialect.is_strict:
             part = without_tagged_choice(part)
         if not self._dialect.takes_mixed:
-            part = self._unmixed(part)
+            part = self._split_types(part)
         part = self._with_items(part)
-        made = self.object(part)
-        return made if any(key in made for key in ("type", "anyOf", "oneOf", "enum", "const")) else self._any(made)
+        made = self.lower_object(part)
+        return (
+            made
+            if any(key in made for key in ("type", "anyOf", "oneOf", "enum", "const"))
+            else self._describe_any(made)
+        )
 
-    def _any(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _describe_any(self, schema: dict[str, Any]) -> dict[str, Any]:
         """A schema of any value."""
         if self._dialect.takes_any:
             # an empty one is an object to some
             return schema if "description" in schema else schema | {"description": "any JSON value"}
         return schema | {"anyOf": [{"type": name} for name in _ANY_TYPES]}
 
-    def _unmixed(self, part: dict[str, Any]) -> dict[str, Any]:
+    def _split_types(self, part: dict[str, Any]) -> dict[str, Any]:
         if "properties" in part:
             part = without_choice(part)
         if "oneOf" in part:
@@ -138,21 +142,21 @@ class _Lowering:
     def _with_items(self, part: dict[str, Any]) -> dict[str, Any]:
         """Lists whose places differ, for who knows no `prefixItems`, and lists of anything."""
         if "prefixItems" not in self._dialect.keywords and isinstance(part.get("prefixItems"), list):
-            part = _with_equal_places(part)
+            part = _merge_prefix_items(part)
         if part.get("type") != "array" or _is_typed(part.get("items")):
             return part
         if self._dialect.takes_any:
             return {key: value for key, value in part.items() if key != "items"}
         return part | {"items": True}
 
-    def _is_bound(self, value: Any, schema: dict[str, Any]) -> bool:
+    def _is_valid_bound(self, value: Any, schema: dict[str, Any]) -> bool:
         if isinstance(value, bool):  # as the fourth draft says that a bound is no value itself
             return False
         if self._dialect.takes_mixed:
             return True
         return abs(value) <= _NUMBER_MAX and (isinstance(value, int) or schema.get("type") != "integer")
 
-    def _kept(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _lower_keywords(self, schema: dict[str, Any]) -> dict[str, Any]:
         """What the dialect takes of one schema, with its parts; the rest in words where they help."""
         dialect = self._dialect
         kept: dict[str, Any] = {}
@@ -161,15 +165,15 @@ class _Lowering:
         for key, value in schema.items():
             if (key, value) == ("description", ""):
                 continue
-            if not dialect.is_strict and _goes_without_saying(key, value):
+            if not dialect.is_strict and _is_omittable(key, value):
                 continue
-            if key in dialect.keywords and (taken := self._taken(key, value, schema)) is not None:
+            if key in dialect.keywords and (taken := self._lower_keyword(key, value, schema)) is not None:
                 kept[key] = taken
             elif key in _EXCLUSIVE and is_integer and type(value) is int:
                 bound, step = _EXCLUSIVE[key]
                 kept[bound] = value + step
             else:
-                said += _words(key, value)
+                said += _describe_keyword(key, value)
         if "const" in schema and "const" not in kept and isinstance(schema["const"], str):
             kept["enum"] = [schema["const"]]
         if said:
@@ -177,36 +181,36 @@ class _Lowering:
             kept["description"] = f"{kept['description']} {words}" if kept.get("description") else words[1:-1]
         return kept
 
-    def _taken(self, key: str, value: Any, schema: dict[str, Any]) -> Any:
+    def _lower_keyword(self, key: str, value: Any, schema: dict[str, Any]) -> Any:
         """The value of a keyword as the dialect takes it; None: it does not."""
         dialect = self._dialect
         if key in MAPS | LISTS | SINGLES:
-            return self._parts(key, value)
+            return self._lower_parts(key, value)
         if key == "pattern" and dialect.needs_plain_patterns:
             return grammar_pattern(value)
         if key == "enum" and not dialect.takes_any:
             return [each for each in value if isinstance(each, str)] or None
-        return value if self._is_taken(key, value, schema) else None
+        return value if self._is_supported(key, value, schema) else None
 
-    def _parts(self, key: str, value: Any) -> Any:
+    def _lower_parts(self, key: str, value: Any) -> Any:
         if isinstance(value, dict) and key in MAPS:
-            return {name: self.part(part) for name, part in value.items()}
+            return {name: self.lower_part(part) for name, part in value.items()}
         if isinstance(value, list) and key in LISTS:
-            return [self.part(part) for part in value if part is not False]
+            return [self.lower_part(part) for part in value if part is not False]
         if key in SINGLES:
-            return value if key == "additionalProperties" and isinstance(value, bool) else self.part(value)
+            return value if key == "additionalProperties" and isinstance(value, bool) else self.lower_part(value)
         return None
 
-    def _is_taken(self, key: str, value: Any, schema: dict[str, Any]) -> bool:
+    def _is_supported(self, key: str, value: Any, schema: dict[str, Any]) -> bool:
         dialect = self._dialect
         if key in NUMBER_BOUNDS:
-            return self._is_bound(value, schema)
+            return self._is_valid_bound(value, schema)
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         return key not in SIZE_BOUNDS or dialect.size_max is None or value <= dialect.size_max
 
 
-def _goes_without_saying(key: str, value: Any) -> bool:
+def _is_omittable(key: str, value: Any) -> bool:
     """What no model needs to be told, and would pay for with each request: it is checked all the same."""
     if key == "additionalProperties":
         return value is False
@@ -219,7 +223,7 @@ def _goes_without_saying(key: str, value: Any) -> bool:
     return key in ("minimum", "maximum") and (value in (0, 1) or abs(value) >= _FAR)
 
 
-def _words(key: str, value: Any) -> Iterator[str]:
+def _describe_keyword(key: str, value: Any) -> Iterator[str]:
     """What is left out, as a model can use it; nothing: it needs not be told."""
     if key == "uniqueItems" and value is not True:
         return
@@ -239,27 +243,27 @@ def _without_null(part: Any) -> Any:
     """An argument that may be left out, and is null then, without the null: leaving it out is shorter."""
     if not isinstance(part, dict) or part.get("default", ...) is not None:
         return part
-    part = {key: value for key, value in merged(part).items() if key != "default"}
+    part = {key: value for key, value in merge_all_of(part).items() if key != "default"}
     for key in ("anyOf", "oneOf"):
         if isinstance(part.get(key), list):
             part[key] = [each for each in part[key] if each != {"type": "null"}]
     for key, null in (("type", "null"), ("enum", None)):
         if isinstance(part.get(key), list) and len(rest := [each for each in part[key] if each != null]) > 0:
             part[key] = rest[0] if key == "type" and len(rest) == 1 else rest
-    return _single(part)
+    return _unwrap_single_choice(part)
 
 
-def _single(part: dict[str, Any]) -> dict[str, Any]:
+def _unwrap_single_choice(part: dict[str, Any]) -> dict[str, Any]:
     """A choice of one thing is that thing; what stands beside it counts first."""
     for key in ("anyOf", "oneOf"):
         only = part.get(key)
         if isinstance(only, list) and len(only) == 1 and isinstance(only[0], dict):
             rest = {name: value for name, value in part.items() if name != key}
-            return _single(merged(rest | {"allOf": [*rest.get("allOf", ()), only[0]]}))
+            return _unwrap_single_choice(merge_all_of(rest | {"allOf": [*rest.get("allOf", ()), only[0]]}))
     return part
 
 
-def _with_equal_places(part: dict[str, Any]) -> dict[str, Any]:
+def _merge_prefix_items(part: dict[str, Any]) -> dict[str, Any]:
     """A list in each place of which may stand what may stand in any."""
     places, others = part["prefixItems"], part.get("items")
     rest = {key: value for key, value in part.items() if key not in {"prefixItems", "items"}}
@@ -270,7 +274,7 @@ def _with_equal_places(part: dict[str, Any]) -> dict[str, Any]:
     if not all(map(_is_typed, places)):
         return rest
     different = [place for number, place in enumerate(places) if place not in places[:number]]
-    return rest | {"items": _single({"anyOf": different})}
+    return rest | {"items": _unwrap_single_choice({"anyOf": different})}
 
 
 def _is_typed(schema: Any) -> bool:

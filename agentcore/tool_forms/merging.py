@@ -10,7 +10,7 @@ _CHOICES = ("anyOf", "oneOf")
 _WORDS_CHARS = 300
 
 
-def merged(schema: dict[str, Any]) -> dict[str, Any]:
+def merge_all_of(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema without `allOf`: it takes all that it took before, and no more where that can be said in one schema."""
     parts = schema.get("allOf")
     if not isinstance(parts, list):
@@ -18,7 +18,7 @@ def merged(schema: dict[str, Any]) -> dict[str, Any]:
     result = {key: value for key, value in schema.items() if key != "allOf"}
     for part in parts:
         if isinstance(part, dict):
-            result = _both(result, merged(part))
+            result = _intersect_schemas(result, merge_all_of(part))
     return result
 
 
@@ -30,7 +30,7 @@ def without_choice(schema: dict[str, Any]) -> dict[str, Any]:
     key = next((key for key in _CHOICES if isinstance(schema.get(key), list)), None)
     if key is None:
         return schema
-    branches = [without_choice(merged(part)) for part in schema[key] if isinstance(part, dict)]
+    branches = [without_choice(merge_all_of(part)) for part in schema[key] if isinstance(part, dict)]
     objects = [part for part in branches if _is_object(part)]
     rest = {name: value for name, value in schema.items() if name != key}
     if not objects or (len(objects) < len(branches) and not _is_object(rest)):
@@ -38,14 +38,14 @@ def without_choice(schema: dict[str, Any]) -> dict[str, Any]:
     properties = dict(rest.get("properties", {}))
     for part in objects:
         for name, value in part.get("properties", {}).items():
-            properties[name] = _either(properties[name], value) if name in properties else value
+            properties[name] = _unite_schemas(properties[name], value) if name in properties else value
     common = [
         name for name in objects[0].get("required", ()) if all(name in part.get("required", ()) for part in objects)
     ]
     made = rest | {"type": "object", "properties": properties}
     if required := list(dict.fromkeys([*rest.get("required", ()), *common])):
         made["required"] = required
-    if words := _choice_in_words(objects, required, properties):
+    if words := _describe_choice(objects, required, properties):
         made["description"] = f"{made['description']} {words}" if made.get("description") else words
     # what one alternative forbids another may want
     if any(part.get("additionalProperties", True) is not False for part in objects):
@@ -61,17 +61,17 @@ def without_tagged_choice(schema: dict[str, Any]) -> dict[str, Any]:
     key = next((key for key in _CHOICES if isinstance(schema.get(key), list)), None)
     if key is None or "properties" in schema:
         return schema
-    branches = [merged(part) if isinstance(part, dict) else {} for part in schema[key]]
-    tag = _tag(branches)
+    branches = [merge_all_of(part) if isinstance(part, dict) else {} for part in schema[key]]
+    tag = _find_tag(branches)
     if tag is None:
         return schema
-    said = "; ".join(_branch_in_words(part, tag) for part in branches)
+    said = "; ".join(_describe_branch(part, tag) for part in branches)
     made = without_choice({name: value for name, value in schema.items() if name != "description"} | {key: branches})
     head = schema.get("description")
     return made | {"description": f"{head} {tag} {said}" if head else f"{tag} {said}"}
 
 
-def _tag(branches: list[dict[str, Any]]) -> str | None:
+def _find_tag(branches: list[dict[str, Any]]) -> str | None:
     """The argument that is another fixed text in each of several objects; None: there is none."""
     if not branches[1:] or not all(map(_is_object, branches)):
         return None
@@ -82,7 +82,7 @@ def _tag(branches: list[dict[str, Any]]) -> str | None:
     return None
 
 
-def _branch_in_words(branch: Mapping[str, Any], tag: str) -> str:
+def _describe_branch(branch: Mapping[str, Any], tag: str) -> str:
     """Such as `setText: selector, text`; an argument that may be left out has a question mark."""
     required = branch.get("required", ())
     others = [name if name in required else f"{name}?" for name in branch["properties"] if name != tag]
@@ -94,7 +94,7 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
     return schema.get("type", "object") == "object" and ("properties" in schema or "required" in schema)
 
 
-def _choice_in_words(objects: Iterable[Mapping[str, Any]], required: list[str], properties: Mapping[str, Any]) -> str:
+def _describe_choice(objects: Iterable[Mapping[str, Any]], required: list[str], properties: Mapping[str, Any]) -> str:
     """Which arguments belong together, such as `Give either path, or url and name.`; empty: too long to say."""
     choices = []
     for part in objects:
@@ -111,34 +111,36 @@ def _is_fixed(schema: Any) -> bool:
     return isinstance(schema, dict) and isinstance(schema.get("const"), str)
 
 
-def _either(first: Any, second: Any) -> Any:
+def _unite_schemas(first: Any, second: Any) -> Any:
     """A schema that takes what either takes."""
     if first == second or first is True or second is True:
         return first if first == second else True
     if not isinstance(first, dict) or not isinstance(second, dict):
         return first if isinstance(first, dict) else second
-    values = [_values(part) for part in (first, second)]
+    values = [_allowed_values(part) for part in (first, second)]
     if all(values):
         kept = {key: value for key, value in first.items() if key not in {"const", "enum", "default", "description"}}
         return kept | {"enum": [*values[0], *(value for value in values[1] if value not in values[0])]}
     return {"anyOf": [first, second]}
 
 
-def _values(schema: Mapping[str, Any]) -> list[Any]:
+def _allowed_values(schema: Mapping[str, Any]) -> list[Any]:
     return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
 
 
-def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+def _intersect_schemas(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """A schema of what holds in both; where that cannot be said, what the first says counts."""
     result = dict(first)
     for key, value in second.items():
-        result[key] = _joined(key, result[key], value) if key in result else value
+        result[key] = _intersect_keyword(key, result[key], value) if key in result else value
     return result
 
 
-def _joined(key: str, first: Any, second: Any) -> Any:
+def _intersect_keyword(key: str, first: Any, second: Any) -> Any:
     if key == "properties":
-        return first | {name: _property(first[name], part) if name in first else part for name, part in second.items()}
+        return first | {
+            name: _intersect_property(first[name], part) if name in first else part for name, part in second.items()
+        }
     if key == "required":
         return list(dict.fromkeys([*first, *second]))
     if key in {"type", "enum"}:
@@ -149,9 +151,9 @@ def _joined(key: str, first: Any, second: Any) -> Any:
     return second if key == "additionalProperties" and second is False else first
 
 
-def _property(first: Any, second: Any) -> Any:
+def _intersect_property(first: Any, second: Any) -> Any:
     if isinstance(first, dict) and isinstance(second, dict):
-        return _both(merged(first), merged(second))
+        return _intersect_schemas(merge_all_of(first), merge_all_of(second))
     return first if isinstance(first, dict) else second
 
 

@@ -8,14 +8,14 @@ from agentcore.tool_forms.keywords import over_parts
 _NOT_FOLLOWED = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions"))
 
 
-def inlined(schema: dict[str, Any]) -> dict[str, Any]:
+def inline_references(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without `$ref` and `$defs`.
 
     A part that holds itself ends where it would begin anew, and a schema that would grow beyond all bounds ends where
     it has `LOWERED_PARTS` parts, or is `LOWERED_DEPTH` deep: there only the type is said. What refers to nothing takes
     any value.
     """
-    found: dict[str, Any] = _Inliner(schema).part(schema)
+    found: dict[str, Any] = _Inliner(schema).inline_part(schema)
     return found
 
 
@@ -25,45 +25,45 @@ class _Inliner:
         self._open = ["#"]
         self._parts = self._depth = 0
 
-    def part(self, part: Any) -> Any:
+    def inline_part(self, part: Any) -> Any:
         """One schema of the whole."""
         self._parts += 1
         if not isinstance(part, dict):
             return part is not False
         if self._parts > LOWERED_PARTS or self._depth > LOWERED_DEPTH:
-            return _outline(part)
+            return _make_outline(part)
         self._depth += 1
         try:
-            return self._whole(part)
+            return self._inline_schema(part)
         finally:
             self._depth -= 1
 
-    def _whole(self, part: dict[str, Any]) -> Any:
-        changed = over_parts({key: value for key, value in part.items() if key not in _NOT_FOLLOWED}, self.part)
+    def _inline_schema(self, part: dict[str, Any]) -> Any:
+        changed = over_parts({key: value for key, value in part.items() if key not in _NOT_FOLLOWED}, self.inline_part)
         reference = part.get("$ref")
         if not isinstance(reference, str):
             return changed
-        target = self._followed(reference)
+        target = self._inline_reference(reference)
         return {**changed, "allOf": [target, *changed.get("allOf", ())]} if changed else target
 
-    def _followed(self, reference: str) -> Any:
-        target = _pointed_at(self._root, reference)
+    def _inline_reference(self, reference: str) -> Any:
+        target = _find_target(self._root, reference)
         if not isinstance(target, dict):
             return target is not False
         if reference in self._open:
-            return _outline(target)
+            return _make_outline(target)
         self._open.append(reference)
         try:
-            return self.part(target)
+            return self.inline_part(target)
         finally:
             self._open.pop()
 
 
-def _outline(schema: dict[str, Any]) -> dict[str, Any]:
+def _make_outline(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: schema[key] for key in ("type", "description") if key in schema}
 
 
-def _pointed_at(root: dict[str, Any], reference: str) -> Any:
+def _find_target(root: dict[str, Any], reference: str) -> Any:
     """What a reference within the same schema points at; None: nothing, or something elsewhere."""
     if reference != "#" and not reference.startswith("#/"):
         return None

@@ -7,8 +7,8 @@ Only what the schema refuses is changed: valid arguments stay as they are, and a
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentcore.strict_json import decode
-from agentcore.tool_forms.merging import merged
+from agentcore.strict_json import decode_json
+from agentcore.tool_forms.merging import merge_all_of
 
 _JSON_TYPES: Mapping[type, frozenset[str]] = {
     type(None): frozenset(("null",)),
@@ -22,93 +22,93 @@ _JSON_TYPES: Mapping[type, frozenset[str]] = {
 _ALL_TYPES = frozenset(name for names in _JSON_TYPES.values() for name in names)
 
 
-def repair(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def repair_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """Put arguments right.
 
     Args:
         arguments: As the model gave them; they stay as they are.
         schema: The schema of the tool, with its references inlined.
     """
-    repaired: dict[str, Any] = _value(arguments, schema)
+    repaired: dict[str, Any] = _repair_value(arguments, schema)
     return repaired
 
 
-def _value(value: Any, schema: Any) -> Any:
-    part = _alternative(value, merged(schema)) if isinstance(schema, dict) else None
+def _repair_value(value: Any, schema: Any) -> Any:
+    part = _find_alternative(value, merge_all_of(schema)) if isinstance(schema, dict) else None
     if part is None:
         return value
     if isinstance(value, str):
-        decoded = _decoded(value, schema)
-        return value if decoded is None else _value(decoded, schema)
+        decoded = _decode_text(value, schema)
+        return value if decoded is None else _repair_value(decoded, schema)
     if isinstance(value, dict):
-        return _object(value, part)
+        return _repair_object(value, part)
     if isinstance(value, list):
         items = part.get("items")
-        return [_value(each, items) for each in value] if isinstance(items, dict) else value
+        return [_repair_value(each, items) for each in value] if isinstance(items, dict) else value
     return value
 
 
-def _object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _repair_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     properties, required = schema.get("properties", {}), schema.get("required", ())
     others = None if "patternProperties" in schema else schema.get("additionalProperties")
     repaired = {}
     for name, each in value.items():
         part = properties.get(name, others)
         is_optional = name in properties and name not in required
-        if each is None and is_optional and "null" not in _types(part):
+        if each is None and is_optional and "null" not in _allowed_types(part):
             continue
-        repaired[name] = _value(each, part)
+        repaired[name] = _repair_value(each, part)
     return repaired
 
 
-def _decoded(value: str, schema: dict[str, Any]) -> Any:
+def _decode_text(value: str, schema: dict[str, Any]) -> Any:
     """The list or object whose JSON text stands where only such a one may stand; None: it does not."""
-    wanted = _types(schema)
+    wanted = _allowed_types(schema)
     if "string" in wanted or not wanted & {"array", "object"}:
         return None
     try:
-        decoded = decode(value)
+        decoded = decode_json(value)
     except ValueError:
         return None
     return decoded if isinstance(decoded, list | dict) and _JSON_TYPES[type(decoded)] <= wanted else None
 
 
-def _alternative(value: Any, schema: dict[str, Any]) -> dict[str, Any] | None:
+def _find_alternative(value: Any, schema: dict[str, Any]) -> dict[str, Any] | None:
     """The one schema that a value can be meant for; None: there are several, or none."""
     choices = next((schema[key] for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list)), None)
     # what stands beside a choice holds for each of its schemas
     if choices is None or isinstance(value, str) or "properties" in schema:
         return schema
-    fitting = [each for each in choices if isinstance(each, dict) and _may_be_meant(value, merged(each))]
-    return _alternative(value, merged(fitting[0])) if len(fitting) == 1 else None
+    fitting = [each for each in choices if isinstance(each, dict) and _can_match(value, merge_all_of(each))]
+    return _find_alternative(value, merge_all_of(fitting[0])) if len(fitting) == 1 else None
 
 
-def _may_be_meant(value: Any, schema: dict[str, Any]) -> bool:
-    if not _JSON_TYPES.get(type(value), frozenset()) & _types(schema):
+def _can_match(value: Any, schema: dict[str, Any]) -> bool:
+    if not _JSON_TYPES.get(type(value), frozenset()) & _allowed_types(schema):
         return False
     properties = schema.get("properties", {}) if isinstance(value, dict) else {}
     fixed = {name: part["const"] for name, part in properties.items() if isinstance(part, dict) and "const" in part}
     return all(name not in value or value[name] == wanted for name, wanted in fixed.items())
 
 
-def _types(schema: Any) -> frozenset[str]:
+def _allowed_types(schema: Any) -> frozenset[str]:
     """The types of the values that a schema may take."""
     if not isinstance(schema, dict):
         return _ALL_TYPES
-    schema = merged(schema)
+    schema = merge_all_of(schema)
     found = _ALL_TYPES
-    for types in _said_types(schema):
+    for types in _declared_types(schema):
         found &= types
     return found
 
 
-def _said_types(schema: dict[str, Any]) -> Iterator[frozenset[str]]:
+def _declared_types(schema: dict[str, Any]) -> Iterator[frozenset[str]]:
     if "type" in schema:
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         yield frozenset(kinds) | ({"integer"} if "number" in kinds else frozenset())
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
-            yield frozenset().union(*map(_types, schema[key]))
+            yield frozenset().union(*map(_allowed_types, schema[key]))
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(values, list):
         yield frozenset().union(*(_JSON_TYPES.get(type(each), frozenset()) for each in values))

@@ -16,7 +16,7 @@ class CannotBeStrictError(ValueError):
     """The schema takes values that a strict one cannot describe; the message says which."""
 
 
-def strict(schema: dict[str, Any]) -> dict[str, Any]:
+def make_strict(schema: dict[str, Any]) -> dict[str, Any]:
     """The strict form of an object's schema in the strict dialect.
 
     An object with any properties becomes the JSON text of one, which is put right when the call comes.
@@ -25,7 +25,7 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
         CannotBeStrictError: It takes just any value somewhere, or is nested too deep or too large.
     """
     maker = _Strict()
-    made = maker.object(schema, 1)
+    made = maker.convert_object(schema, 1)
     if maker.properties > PROPERTIES_MAX:
         raise CannotBeStrictError(f"it has more than {PROPERTIES_MAX:,} properties")
     return made
@@ -35,33 +35,35 @@ class _Strict:
     def __init__(self) -> None:
         self.properties = 0
 
-    def object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+    def convert_object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         """An object whose properties are known."""
         if depth > DEPTH_MAX:
             raise CannotBeStrictError(f"objects are nested more than {DEPTH_MAX} deep")
         self.properties += len(schema["properties"])
         required = schema.get("required", ())
         properties = {
-            name: self.part(part, depth) if name in required else _nullable(self.part(_said_default(part), depth))
+            name: self.convert_part(part, depth)
+            if name in required
+            else _make_nullable(self.convert_part(_describe_default(part), depth))
             for name, part in schema["properties"].items()
         }
         return {**schema, "properties": properties, "required": list(properties), "additionalProperties": False}
 
-    def part(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+    def convert_part(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         """Any schema within."""
         schema = {key: value for key, value in schema.items() if key != "default"}
         if schema.get("type") == "object":
             if "properties" in schema and schema.get("additionalProperties", False) is False:
-                return self.object(schema, depth + 1)
+                return self.convert_object(schema, depth + 1)
             return _as_text(schema)
         if not any(key in schema for key in ("type", "anyOf", "enum", "const")):
             raise CannotBeStrictError("an argument takes any JSON value")
         if schema.get("type") == "array" and "items" not in schema:
             raise CannotBeStrictError("a list takes any JSON values")
-        return over_parts(schema, lambda part: self.part(part, depth) if isinstance(part, dict) else part)
+        return over_parts(schema, lambda part: self.convert_part(part, depth) if isinstance(part, dict) else part)
 
 
-def _said_default(schema: dict[str, Any]) -> dict[str, Any]:
+def _describe_default(schema: dict[str, Any]) -> dict[str, Any]:
     default = schema.get("default")
     if default is None:
         return schema
@@ -69,7 +71,7 @@ def _said_default(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "description": f"{schema['description']} ({words})" if schema.get("description") else words}
 
 
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+def _make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
     kind = schema.get("type")
     if isinstance(schema.get("anyOf"), list):
         null = {"type": "null"}

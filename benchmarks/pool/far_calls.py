@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.server.addresses import Addresses
 from agentcore.server.app import create_app
 from benchmarks.calls import NOOP
@@ -23,7 +23,7 @@ from benchmarks.pool.programs import Nats, Program, nats_server, settle
 from benchmarks.servers import free_port
 
 Work = Callable[[], Awaitable[None]]
-MakeCall = Callable[[Host, str], Work]
+MakeCall = Callable[[Core, str], Work]
 
 _ROUNDS = 30
 _CALLS = 50
@@ -118,20 +118,20 @@ async def _over_web_socket(folder: Path, calling: MakeCall) -> list[Row]:
     _write_module(folder / "server", "here")
     _write_module(folder / "far", "there")
     async with (
-        open_host(folder / "server", {"modules": ["here"]}) as host,
-        _served(host) as address,
-        _paired(folder / "far", host, address),
+        open_host(folder / "server", {"modules": ["here"]}) as core,
+        _served(core) as address,
+        _paired(folder / "far", core, address),
         _socket_echo(folder) as echo,
     ):
-        there, here = calling(host, "there_call"), calling(host, "here_call")
+        there, here = calling(core, "there_call"), calling(core, "here_call")
         what = "no-op call over a WebSocket, on top of one in the server, against a bare WebSocket echo"
         return await on_top(what, there, here, echo)
 
 
 @asynccontextmanager
-async def _served(host: Host) -> AsyncIterator[str]:
+async def _served(core: Core) -> AsyncIterator[str]:
     port = free_port()
-    runner = web.AppRunner(create_app(host, addresses=Addresses(port)))
+    runner = web.AppRunner(create_app(core, addresses=Addresses(port)))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
     try:
@@ -141,19 +141,19 @@ async def _served(host: Host) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def _paired(folder: Path, host: Host, address: str) -> AsyncIterator[None]:
+async def _paired(folder: Path, core: Core, address: str) -> AsyncIterator[None]:
     """A host that was let in, and is connected."""
     agent = Program.of_host(folder, "far", ["there"], "--server", address)
     with agent.running():
         code = await settle(lambda: re.search(r": ([0-9A-Z]{5}-[0-9A-Z]{5})", agent.said()))
-        pairing, _ = await host.host_pairings.find(code[1])
-        await host.host_pairings.decide(pairing.pairing_id, "benchmark", accepts=True)
-        await settle(lambda: _has(host, "there_call"))
+        pairing, _ = await core.host_pairings.find_by_code(code[1])
+        await core.host_pairings.decide_pairing(pairing.pairing_id, "benchmark", accepts=True)
+        await settle(lambda: _has(core, "there_call"))
         yield
 
 
-def _has(host: Host, tool: str) -> bool:
-    return any(each.definition.name == tool for each in host.registry.tools.values())
+def _has(core: Core, tool: str) -> bool:
+    return any(each.definition.name == tool for each in core.registry.tools.values())
 
 
 @asynccontextmanager
@@ -191,11 +191,11 @@ async def _over_nats(folder: Path, calling: MakeCall) -> list[Row]:
     with nats.running(), agent.running():
         await nats.is_up()
         async with (
-            open_host(folder / "server", {"modules": ["here", "there"], "hosts": {"farm": farm}}) as host,
+            open_host(folder / "server", {"modules": ["here", "there"], "hosts": {"farm": farm}}) as core,
             _nats_echo(folder, nats.address) as echo,
         ):
-            await settle(lambda: _has(host, "there_call"))
-            there, here = calling(host, "there_call"), calling(host, "here_call")
+            await settle(lambda: _has(core, "there_call"))
+            there, here = calling(core, "there_call"), calling(core, "here_call")
             what = "no-op call over NATS, on top of one in the server, against a bare NATS request and reply"
             return await on_top(what, there, here, echo)
 

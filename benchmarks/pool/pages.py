@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agentcore.supervision.descendants import below
+from agentcore.supervision.descendants import list_descendants
 from benchmarks import servers
 from benchmarks.browser_hosts import find_browser, serve_pages, settings
 from benchmarks.measure import Row
@@ -99,7 +99,7 @@ class _Visits:
 
 def _memory_mib(farm: Farm) -> float:
     """What all hosts have in memory, with their browsers."""
-    pids = [pid for host in farm.hosts.values() for pid in (host.pid, *below(host.pid))]
+    pids = [pid for host in farm.hosts.values() for pid in (host.pid, *list_descendants(host.pid))]
     total = 0.0
     for pid in pids:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a process of a page may end meanwhile

@@ -9,9 +9,9 @@ import typing_extensions
 from pydantic import BaseModel, Field, TypeAdapter
 
 from agentcore.api import Module, tool
-from agentcore.api.result_schema import Untitled, output_schema, without_titles
-from agentcore.api.result_type import usable_hint
-from agentcore.api.tool_method import tool_methods
+from agentcore.api.result_schema import Untitled, build_output_schema, strip_titles
+from agentcore.api.result_type import to_pydantic_hint
+from agentcore.api.tool_method import create_tool_methods
 
 HOLD_RESULTS = [
     "agentcore_agent_tools.results",
@@ -83,13 +83,13 @@ class Homonyms(TypedDict):
 
 
 def of_pydantic(kind: Any) -> dict[str, Any]:
-    adapter = TypeAdapter(usable_hint(kind))
-    return without_titles(adapter.json_schema(mode="serialization", schema_generator=Untitled))
+    adapter = TypeAdapter(to_pydantic_hint(kind))
+    return strip_titles(adapter.json_schema(mode="serialization", schema_generator=Untitled))
 
 
 @pytest.mark.parametrize("kind", [Part, Whole, Model, Bounded, Numbered, Doubled, Old, Node, Homonyms])
 def test_schema_is_what_pydantic_makes_of_the_type(kind):
-    assert output_schema(kind) == of_pydantic(kind)
+    assert build_output_schema(kind) == of_pydantic(kind)
 
 
 @pytest.mark.parametrize("module", HOLD_RESULTS)
@@ -97,7 +97,7 @@ def test_schemas_of_bundled_tools_are_what_pydantic_makes_of_their_types(module)
     kinds = [kind for kind in vars(import_module(module)).values() if typing_extensions.is_typeddict(kind)]
     assert kinds
     for kind in kinds:
-        assert output_schema(kind) == of_pydantic(kind)
+        assert build_output_schema(kind) == of_pydantic(kind)
 
 
 class Tree(TypedDict):
@@ -115,7 +115,7 @@ class Forest(Module):
 
 
 def test_tool_whose_type_cannot_be_checked_is_left_out():
-    found = tool_methods(Forest(), {})
+    found = create_tool_methods(Forest(), {})
     if sys.version_info >= (3, 12):  # it can be checked there
         assert not found.faults
         schema = found.found["tree"].definition.output_schema

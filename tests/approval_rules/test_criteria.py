@@ -68,12 +68,12 @@ class Tag(TextCriterion):
         return CommandPattern(pattern)
 
     @classmethod
-    def values(cls, facts):
+    def extract_values(cls, facts):
         return (facts.arguments["tag"],) if "tag" in facts.arguments else ()
 
     @classmethod
-    def offered(cls, facts, roots):
-        return [{cls.key: tag} for tag in cls.values(facts)] or None
+    def suggest_patterns(cls, facts, roots):
+        return [{cls.key: tag} for tag in cls.extract_values(facts)] or None
 
 
 KINDS: Kinds'''

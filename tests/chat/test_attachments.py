@@ -93,7 +93,7 @@ async def test_picture_goes_to_a_model_that_sees_in_its_provider_s_form(open_tal
         sent = await upload(talk, picture(), "shot.png")
         await talk.say(session_id, "Which colour?", attachments=[sent["artifactId"]])
         await talk.say(session_id, "Sure?")
-        stored = [row.message for row in await talk.host.store.chats.rows(session_id)]
+        stored = [row.message for row in await talk.host.store.chats.load_history(session_id)]
     encoded = base64.b64encode(picture()).decode()
     for request in provider.requests:
         first = next(message for message in spoken(request) if message["role"] == "user")["content"]
@@ -274,10 +274,10 @@ async def test_edited_message_keeps_its_attachments_and_a_deleted_session_lets_g
             await talk.ask("POST", path, {"number": item["number"], "text": "Second"}, status=202)
             await events.until("session.finished")
         (edited, _) = await talk.items(session_id)
-        assert await artifacts.is_held(sent["artifactId"], session_id)
+        assert await artifacts.is_pinned(sent["artifactId"], session_id)
         found = (await talk.ask("GET", "/api/sessions?q=a.txt"))["sessions"]
         await talk.ask("DELETE", f"/api/sessions/{session_id}")
-        assert not await artifacts.is_held(sent["artifactId"], session_id)
+        assert not await artifacts.is_pinned(sent["artifactId"], session_id)
     assert (edited["text"], edited["attachments"]) == ("Second", [sent])
     assert "content of it" in said_last(provider)
     assert [session["sessionId"] for session in found] == [session_id]

@@ -119,7 +119,7 @@ async def test_defect_of_the_turn_is_an_event_and_the_next_message_goes_on(open_
     provider.say("Here again.")
     async with open_talk(Notes(), **TOKEN) as talk:
         (call,) = calls_of(await talk.post("add"))
-        await talk.host.store.chats.change("s1", page="{what no client can send")
+        await talk.host.store.chats.update_session("s1", page="{what no client can send")
         events = await talk.approve(call["toolId"])
         after = await talk.post("go on")
     assert [event["error"]["type"] for event in events if "error" in event] == ["internal_error"]

@@ -132,7 +132,7 @@ async def test_call_that_was_approved_for_one_host_does_not_run_on_another(open_
         assert waiting.host == "laptop"
         await talk.ask("PATCH", f"/api/sessions/{session}", {"host": ""})
         async with talk.events(session) as events:
-            await talk.host.approvals.decide(waiting.call_id, Verdict(True, "test"))
+            await talk.host.approvals.decide_call(waiting.call_id, Verdict(True, "test"))
             await events.until("session.finished")
         assert server.ran == there.ran == []
         assert "no longer on host 'laptop'" in results(provider)[0]
@@ -167,7 +167,7 @@ async def test_what_was_allowed_for_later_holds_on_its_host_alone(open_talk, pro
         (waiting,) = talk.host.approvals.waiting
         offer = next(offer for offer in waiting.offers if offer.scope == "always")
         async with talk.events(session) as events:
-            await talk.host.approvals.decide(waiting.call_id, Verdict(True, "test", grant=offer))
+            await talk.host.approvals.decide_call(waiting.call_id, Verdict(True, "test", grant=offer))
             await events.until("session.finished")
         question = {"tool": "put", "arguments": {"text": "x"}, "sessionId": session}
         there = await talk.ask("POST", "/api/approvals/explain", question)
@@ -190,7 +190,7 @@ async def test_call_that_waits_on_a_host_waits_over_a_restart_until_that_is_back
         async with joined(talk.host, "laptop", tmp_path, there), talk.events(session) as events:
             (waiting,) = talk.host.approvals.waiting
             assert (waiting.call_id, waiting.host) == (asked.call_id, "laptop")
-            await talk.host.approvals.decide(waiting.call_id, Verdict(True, "test"))
+            await talk.host.approvals.decide_call(waiting.call_id, Verdict(True, "test"))
             await events.until("session.finished")
     assert (server.ran, there.ran) == ([], ["x"])
 

@@ -122,7 +122,7 @@ async def test_calls_of_client_and_server_in_one_answer_each_go_their_way(open_t
             more = await answer(talk, '浏览器工具 request_more_elements 执行结果: {"elements": []}', session_id)
             rejected = await consent(talk, session_id, pressed["toolId"], approved=False)
             (request,) = talk.host.approvals.waiting
-            await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(request.call_id, Verdict(approved=True, by="test"))
             while (seen := await events.until("session.finished"))[-1]["waiting"]:
                 pass
     assert [call["kind"] for call in (added, pressed, looked)] == ["server", "client", "client"]

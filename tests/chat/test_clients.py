@@ -42,7 +42,7 @@ class Client:
 
 
 async def paired(talk, name="panel", scopes=("chat",)):
-    return Client(talk, await talk.host.store.client_keys.add(name, scopes))
+    return Client(talk, await talk.host.store.client_keys.create_key(name, scopes))
 
 
 async def test_client_makes_a_session_talks_follows_and_decides_its_calls(open_talk, provider):
@@ -90,7 +90,7 @@ async def test_client_reaches_no_session_that_it_did_not_make(open_talk, provide
     provider.say("", ("a", "note_add", '{"text": "milk"}'))
     async with open_talk(notes, **TOKEN) as talk:
         client = await paired(talk)
-        other = Client(talk, await talk.host.store.client_keys.add("other", ["chat"]))
+        other = Client(talk, await talk.host.store.client_keys.create_key("other", ["chat"]))
         theirs = await other.begin()
         (call,) = calls_of(await talk.post("add milk"))
         (waiting,) = (await talk.ask("GET", "/api/approvals"))["calls"]
@@ -137,7 +137,7 @@ async def test_client_makes_no_session_under_a_name_of_its_choice(open_talk, pro
     async with open_talk(Notes()) as talk:
         client = await paired(talk)
         events = await client.chat("hello", name)
-        assert await talk.host.store.chats.find(name) is None
+        assert await talk.host.store.chats.find_session(name) is None
         status, _ = await client.ask("GET", f"/api/events?session_id={name}")
     assert (events[0]["error"]["type"], status) == ("session_not_found", 403)
 

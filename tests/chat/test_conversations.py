@@ -64,7 +64,7 @@ def of_type(events, event_type):
 
 async def decide(talk, *, approved):
     (request,) = talk.host.approvals.waiting
-    await talk.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
+    await talk.host.approvals.decide_call(request.call_id, Verdict(approved=approved, by="test"))
 
 
 async def test_message_is_answered_by_events_and_kept(open_talk, provider):
@@ -158,7 +158,7 @@ async def test_page_that_opens_while_the_answer_comes_sees_what_is_there_and_mis
             page = await talk.ask("GET", f"/api/sessions/{session_id}/messages")
             gate.set()
             await events.until("session.finished")
-        missed = talk.host.events.since(page["eventId"])
+        missed = talk.host.events.events_since(page["eventId"])
     assert [item["text"] for item in page["items"]] == ["count"]
     rest = "".join(event.data["content"] for event in missed if event.type == "session.content")
     assert page["streaming"]["text"] + rest == "One two three four five."
@@ -364,7 +364,7 @@ async def test_mode_that_asks_less_counts_once_a_person_has_confirmed_it(open_ta
         looser = await talk.ask("PATCH", path, {"mode": "allow"}, status=403)
         before = await talk.ask("GET", path)
         (change,) = talk.host.policy_changes.waiting
-        await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+        await talk.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
         after = await talk.ask("GET", path)
         stricter = await talk.ask("PATCH", path, {"mode": "deny"})
         made = await talk.ask("POST", "/api/sessions", {"mode": "ask_writes"}, status=403)
@@ -388,7 +388,7 @@ async def test_mode_that_was_confirmed_is_the_one_that_was_shown(open_talk):
         await talk.ask("PATCH", path, {"agentId": "doer"})
         (change,) = talk.host.policy_changes.waiting
         assert "+mode: ask_writes" in change.proposal.diff[0][1]
-        await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+        await talk.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
         assert (await talk.ask("GET", path))["mode"] == "ask_writes"
 
 

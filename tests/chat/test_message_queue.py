@@ -210,7 +210,7 @@ async def test_message_goes_out_when_the_call_that_waited_was_decided(open_talk,
             chat = Waiting(talk, session_id, events)
             await chat.send("later")
             (request,) = talk.host.approvals.waiting
-            await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(request.call_id, Verdict(approved=True, by="test"))
             await chat.finished(2)
     assert (shelf.added, said(provider)) == (["milk"], ["add", "later"])
 
@@ -229,7 +229,7 @@ async def test_queue_outlives_a_restart_and_goes_on_after_the_turn(open_talk, pr
     async with open_talk() as talk, talk.events(session_id) as events:
         chat = Waiting(talk, session_id, events)
         kept = texts(await chat.queue())
-        await talk.client.server.app.dispatcher.parts.chat.resume()
+        await talk.client.server.app.dispatcher.parts.chat.resume_turns()
         await chat.finished(2)
         items = await talk.items(session_id)
     assert kept == ["second"]

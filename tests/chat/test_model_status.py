@@ -3,7 +3,7 @@
 import pytest
 from aiohttp import web
 
-from agentcore.chat.model.local_servers import Place
+from agentcore.chat.model.local_servers import KnownServer
 from agentcore.chat.model.provider_keys import ProviderKeys, StoredProvider
 from agentcore.chat.model_status import find_model_status
 from agentcore.chat.settings import ChatSettings
@@ -33,8 +33,8 @@ def find(tmp_path):
 
     async def find(*places, environ=None, models=None, keys=None):
         keys = keys or ProviderKeys(tmp_path, environ or {})
-        settings = ChatSettings.read(models, None, keys.environ())
-        return await find_model_status(settings, keys, [Place("ollama", place) for place in places])
+        settings = ChatSettings.from_config(models, None, keys.merge_environ())
+        return await find_model_status(settings, keys, [KnownServer("ollama", place) for place in places])
 
     return find
 
@@ -66,7 +66,7 @@ async def test_key_in_the_environment_is_enough(find):
 
 async def test_key_that_was_entered_is_enough(find, tmp_path):
     keys = ProviderKeys(tmp_path, {})
-    await keys.replace("anthropic", StoredProvider(), StoredProvider(key="sk-2"))
+    await keys.replace_stored_provider("anthropic", StoredProvider(), StoredProvider(key="sk-2"))
     status = await find(NOWHERE, keys=keys)
     assert status.summary == "claude-sonnet-4-5 (Anthropic, with the key that you entered)"
 

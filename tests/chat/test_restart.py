@@ -41,7 +41,7 @@ async def test_call_that_was_queued_for_a_decision_as_the_server_ended_waits_aft
         assert calls_of(await talk.post("add")) == []  # it ends before the client hears of the call
         await closing[0]
     async with open_talk(notes, **TOKEN) as talk:
-        await talk.client.server.app.dispatcher.parts.chat.resume()
+        await talk.client.server.app.dispatcher.parts.chat.resume_turns()
         (request,) = talk.host.approvals.waiting
         call = await waiting_call(talk, request.session_id)
         assert text_of(await talk.approve(call.tool_id)) == "Added."
@@ -51,9 +51,9 @@ async def test_call_that_was_queued_for_a_decision_as_the_server_ended_waits_aft
 async def waiting_call(talk, session_id):
     """The one open call of a session, once it waits."""
     async with asyncio.timeout(30):
-        while (await talk.host.store.chats.open_calls(session_id))[0].state != "waiting":
+        while (await talk.host.store.chats.load_open_calls(session_id))[0].state != "waiting":
             await asyncio.sleep(0.01)
-    return (await talk.host.store.chats.open_calls(session_id))[0]
+    return (await talk.host.store.chats.load_open_calls(session_id))[0]
 
 
 @pytest.mark.spec("K2")
@@ -71,7 +71,7 @@ async def test_call_that_ran_at_the_end_is_interrupted_and_not_run_again(open_ta
     async with open_talk(second, **TOKEN) as talk:
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
-        await talk.client.server.app.dispatcher.parts.chat.resume()
+        await talk.client.server.app.dispatcher.parts.chat.resume_turns()
         async with asyncio.timeout(30):
             await finished.wait()
     assert not second.entered.is_set()
@@ -90,10 +90,10 @@ async def test_answer_that_was_cut_off_by_a_restart_is_asked_for_again(open_talk
     async with open_talk() as talk:
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
-        await talk.client.server.app.dispatcher.parts.chat.resume()
+        await talk.client.server.app.dispatcher.parts.chat.resume_turns()
         async with asyncio.timeout(30):
             await finished.wait()
-        assert len(await talk.host.store.chats.messages("s1")) == 2
+        assert len(await talk.host.store.chats.load_context_messages("s1")) == 2
 
 
 async def test_client_that_went_away_resumes_from_the_last_event(open_talk, provider):
@@ -101,7 +101,7 @@ async def test_client_that_went_away_resumes_from_the_last_event(open_talk, prov
     async with open_talk() as talk:
         before = talk.host.events.last_id
         await talk.post()
-        missed = talk.host.events.since(before)
+        missed = talk.host.events.events_since(before)
     texts = [event.data["content"] for event in missed if event.type == "session.content"]
     assert "".join(texts) == "One two three."
     assert missed[-1].type == "session.finished"

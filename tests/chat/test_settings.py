@@ -11,7 +11,7 @@ BOTH = {**OPENAI, "ANTHROPIC_API_KEY": "sk-2"}
 
 
 def choose(wanted=None, *, models=None, environ=OPENAI, agent=None):
-    return ChatSettings.read(models, {}, environ).choose(wanted, agent or AgentConfig())
+    return ChatSettings.from_config(models, {}, environ).choose_model(wanted, agent or AgentConfig())
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_model_that_cannot_be_asked_says_why(wanted, models, environ, error_type
 
 def test_wrong_settings_name_the_place_and_no_value():
     with pytest.raises(ToolError, match=r"m\.tools") as caught:
-        ChatSettings.read({"m": {"tools": "secret-value"}}, {}, {})
+        ChatSettings.from_config({"m": {"tools": "secret-value"}}, {}, {})
     assert caught.value.type == "invalid_settings"
     assert "secret-value" not in caught.value.message
 
 
 def test_agent_offers_what_its_patterns_say():
     agent = AgentConfig(tools=("read_*", "!read_secret"))
-    assert [agent.offers(name) for name in ("read_file", "read_secret", "write_file")] == [True, False, False]
+    assert [agent.offers_tool(name) for name in ("read_file", "read_secret", "write_file")] == [True, False, False]

@@ -10,8 +10,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 
-from agentcore.chat.model.local_servers import Place, look
-from agentcore.chat.model.provider_models import ask_for_models, suggested
+from agentcore.chat.model.local_servers import KnownServer, find_local_servers
+from agentcore.chat.model.provider_models import ask_for_models, suggest_model
 from agentcore.errors import ToolError
 
 pytestmark = pytest.mark.spec("C5")
@@ -20,7 +20,7 @@ SECRET = "sk-entered-by-a-person"
 
 async def confirm(talk):
     (change,) = talk.host.policy_changes.waiting
-    await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await talk.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
     return change
 
 
@@ -59,7 +59,7 @@ async def test_key_counts_once_a_person_has_confirmed_it_and_is_never_given_back
         record = await talk.ask("GET", "/api/calls")
         file = talk.host.state.path / "providers.json"
         mode = stat.S_IMODE(file.stat().st_mode)
-        told = [event.encoded().decode() for event in talk.host.events.since(talk.host.events.last_id[:9] + "0")]
+        told = [event.encode().decode() for event in talk.host.events.events_since(talk.host.events.last_id[:9] + "0")]
     assert asked["error"]["type"] == "confirmation_required"
     assert before["isSetUp"] is False
     assert shown["providers"][0]["keyOrigin"] == "stored"
@@ -113,9 +113,9 @@ async def test_key_is_shown_with_the_address_that_it_goes_to_and_goes_to_no_othe
         await talk.ask("PUT", path, {"key": SECRET}, status=403)
         await talk.ask("PUT", path, {"baseUrl": address}, status=403)
         key, elsewhere = talk.host.policy_changes.waiting
-        await talk.host.policy_changes.decide(elsewhere.change_id, approved=True, by="test")
+        await talk.host.policy_changes.decide_change(elsewhere.change_id, approved=True, by="test")
         with pytest.raises(ToolError) as caught:
-            await talk.host.policy_changes.decide(key.change_id, approved=True, by="test")
+            await talk.host.policy_changes.decide_change(key.change_id, approved=True, by="test")
         kept = await talk.ask("GET", "/api/chat")
         await talk.ask("PUT", path, {"key": SECRET}, status=403)
         shown = await confirm(talk)
@@ -194,14 +194,14 @@ async def test_model_servers_are_found_at_their_places_and_nothing_else_is_taken
     app.router.add_get("/moved/models", moved)
     async with TestServer(app) as server:
         base = f"http://127.0.0.1:{server.port}"
-        places = [Place(name, f"{base}/{name}") for name in ("ollama", "other", "moved", "nothing")]
-        found = await look([*places, Place("closed", "http://127.0.0.1:9/v1")])
+        places = [KnownServer(name, f"{base}/{name}") for name in ("ollama", "other", "moved", "nothing")]
+        found = await find_local_servers([*places, KnownServer("closed", "http://127.0.0.1:9/v1")])
     assert found == [("ollama", f"{base}/ollama", ["qwen3:8b"])]
 
 
 async def test_servers_are_looked_for_when_a_person_asks(open_talk):
     async with open_talk() as talk:
-        talk.client.server.app.dispatcher.parts.chat.setup.places = (Place("vllm", "http://127.0.0.1:9/v1"),)
+        talk.client.server.app.dispatcher.parts.chat.setup.places = (KnownServer("vllm", "http://127.0.0.1:9/v1"),)
         said = await talk.ask("POST", "/api/chat/local-servers")
     assert said == {"found": [], "looked": ["http://127.0.0.1:9/v1"]}
 
@@ -230,7 +230,7 @@ async def test_list_that_comes_in_many_pieces_is_read_to_its_end(open_talk, prov
     async with open_talk(models={}) as talk:
         said = await talk.ask("POST", "/api/chat/providers/openai/models")
     assert said["models"] == [entry["id"] for entry in provider.listed["data"]]
-    (found,) = await look([Place("vllm", f"{provider.url}/v1")])
+    (found,) = await find_local_servers([KnownServer("vllm", f"{provider.url}/v1")])
     assert found.models == said["models"]
 
 
@@ -271,7 +271,7 @@ async def test_refusal_of_the_list_is_what_it_is_without_the_key(
     ],
 )
 def test_model_that_is_suggested_can_talk(provider_name, names, first):
-    assert suggested(provider_name, names) == first
+    assert suggest_model(provider_name, names) == first
 
 
 @pytest.mark.spec("C5")

@@ -71,14 +71,18 @@ async def test_call_that_runs_is_cancelled_everywhere_also_after_an_approval(ope
             if is_asked:
                 await events.until("session.finished")
                 for request in talk.host.approvals.waiting:
-                    await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="test"))
+                    await talk.host.approvals.decide_call(request.call_id, Verdict(approved=True, by="test"))
             await shelf.entered.wait()
             running = await talk.ask("GET", f"/api/sessions/{session_id}")
             await stop(talk, session_id)
             ended = await events.until("session.finished")
         first, second = (await talk.items(session_id))[1]["calls"]
         outcome = await recorded(talk, first["callId"])
-        assert (talk.host.calls.in_flight, talk.host.approvals.waiting, talk.host.approvals.unused) == ({}, [], [])
+        assert (talk.host.calls.in_flight, talk.host.approvals.waiting, talk.host.approvals.unused_verdicts) == (
+            {},
+            [],
+            [],
+        )
         await talk.say(session_id, "and now?")
     assert running["isRunning"] is True
     results = [event["tool_result"] for event in of_type(ended, "session.toolResult")]

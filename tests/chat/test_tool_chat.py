@@ -224,11 +224,11 @@ async def test_sub_agent_works_in_a_thread_of_its_own_and_gives_its_report(open_
         await talk.say(session_id, "delegate")
         async with talk.events(session_id) as events:
             (outer,) = talk.host.approvals.waiting
-            await talk.host.approvals.decide(outer.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(outer.call_id, Verdict(approved=True, by="test"))
             seen = await events.until("approval.requested")
             (inner,) = talk.host.approvals.waiting
             assert (inner.principal.kind, helper.noted) == ("chat", [])
-            await talk.host.approvals.decide(inner.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(inner.call_id, Verdict(approved=True, by="test"))
             seen += await events.until("session.finished")
         items = await talk.items(session_id)
     main, worker, last, end = provider.requests
@@ -259,7 +259,7 @@ async def test_sub_agent_has_no_more_rights_than_the_session(open_talk, provider
         await talk.say(session_id, "delegate")
         async with talk.events(session_id) as events:
             (outer,) = talk.host.approvals.waiting
-            await talk.host.approvals.decide(outer.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(outer.call_id, Verdict(approved=True, by="test"))
             await events.until("approval.requested")
             (inner,) = talk.host.approvals.waiting
     assert (inner.definition.name, helper.noted) == ("helper_note", [])
@@ -296,7 +296,7 @@ async def test_page_rejects_a_call_of_a_sub_agent(open_talk, provider):
         await talk.say(session_id, "delegate")
         async with talk.events(session_id) as events:
             (outer,) = talk.host.approvals.waiting
-            await talk.host.approvals.decide(outer.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(outer.call_id, Verdict(approved=True, by="test"))
             seen = await events.until("approval.requested")
             while seen[-1].get("state") != "waiting":
                 seen.append(await events.next())
@@ -361,7 +361,7 @@ async def test_call_of_a_sub_agent_that_waits_gives_way_to_what_the_person_says_
         await talk.say(session_id, "delegate")
         async with talk.events(session_id) as events:
             (outer,) = talk.host.approvals.waiting
-            await talk.host.approvals.decide(outer.call_id, Verdict(approved=True, by="test"))
+            await talk.host.approvals.decide_call(outer.call_id, Verdict(approved=True, by="test"))
             while (await events.next()).get("state") != "waiting":
                 pass
             body = {"text": "no milk", "when": "steer"}

@@ -27,7 +27,7 @@ async def approve(talk, session_id):
             "session_id": session_id,
             "message": json.dumps({"toolId": tool_id, "approved": True}),
         }
-        key = await talk.host.store.client_keys.add(f"panel-{tool_id}", ["approve"])
+        key = await talk.host.store.client_keys.create_key(f"panel-{tool_id}", ["approve"])
         headers = {"Authorization": f"Bearer {key}"}
         async with talk.client.post("/api/v1/agent/chat", json=answer, headers=headers) as response:
             await response.read()
@@ -77,7 +77,7 @@ async def test_requests_of_the_chat_page_work_as_they_stand(open_talk, provider,
     async with open_talk("fs_tools", **roots(tmp_path)) as talk:
         environ = {
             "AGENTCORE_TOKEN": talk.host.state.token.get_secret_value(),
-            "APPROVER_KEY": await talk.host.store.client_keys.add("curl", ["approve"]),
+            "APPROVER_KEY": await talk.host.store.client_keys.create_key("curl", ["approve"]),
         }
         address = str(talk.client.make_url("/")).rstrip("/")
         asked = await typed(first, address, environ)

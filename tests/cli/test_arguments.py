@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.cli.arguments import described_type, parse_arguments
+from agentcore.cli.arguments import describe_type, parse_arguments
 from agentcore.cli.terminal.exits import CliError
 
 SCHEMA = {
@@ -152,4 +152,4 @@ def test_text_stays_what_it_is(text):
     [("text", "text"), ("perhaps", "whole number"), ("mode", '"fast" | "slow"'), ("anything", "any value")],
 )
 def test_types_are_described_for_people(name, expected):
-    assert described_type(SCHEMA, SCHEMA["properties"][name]) == expected
+    assert describe_type(SCHEMA, SCHEMA["properties"][name]) == expected

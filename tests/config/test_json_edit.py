@@ -31,7 +31,7 @@ def sources(draw: st.DrawFn, documents: st.SearchStrategy[Any] = VALUES) -> Json
 @given(sources(), st.data())
 def test_replacing_a_value_by_itself_keeps_the_text(source: JsonSource, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(sorted(source.spans, key=repr)))
-    assert with_value(source, path, source.at(path)) == source.text
+    assert with_value(source, path, source.get_value(path)) == source.text
 
 
 @given(sources(), st.data(), VALUES)
@@ -41,7 +41,7 @@ def test_replacing_a_value_changes_it_and_nothing_around_it(
     path = data.draw(st.sampled_from(sorted(source.spans, key=repr)))
     edited = JsonSource(with_value(source, path, value))
     before, after = source.spans[path], edited.spans[path]
-    assert repr(edited.at(path)) == repr(value)
+    assert repr(edited.get_value(path)) == repr(value)
     assert edited.text[: after.start] == source.text[: before.start]
     assert edited.text[after.end :] == source.text[before.end :]
 

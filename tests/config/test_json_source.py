@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentcore.config.json_source import DEPTH_LIMIT, JsonPath, JsonSource, JsonSyntaxError, dotted
+from agentcore.config.json_source import DEPTH_LIMIT, JsonPath, JsonSource, JsonSyntaxError, format_path
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
@@ -38,7 +38,7 @@ def test_reads_what_json_writes(document: Any, indent: int | str | None, escape:
 def test_every_span_holds_the_text_of_its_value(document: Any, indent: int | str | None) -> None:
     source = JsonSource(dumped(document, indent))
     for path, span in source.spans.items():
-        assert json.loads(source.text[span.start : span.end]) == source.at(path)
+        assert json.loads(source.text[span.start : span.end]) == source.get_value(path)
     for path, span in source.key_spans.items():
         assert json.loads(source.text[span.start : span.end]) == path[-1]
 
@@ -133,7 +133,7 @@ def test_position_of_what_is_missing_is_that_of_what_is_around_it() -> None:
 
 def test_value_at_a_path_that_is_missing_is_a_key_error() -> None:
     with pytest.raises(KeyError, match=r"server\.port"):
-        JsonSource("{}").at(("server", "port"))
+        JsonSource("{}").get_value(("server", "port"))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_value_at_a_path_that_is_missing_is_a_key_error() -> None:
     ],
 )
 def test_paths_are_shown_as_people_write_them(path: JsonPath, text: str) -> None:
-    assert dotted(path) == text
+    assert format_path(path) == text
 
 
 def test_floats_keep_their_kind() -> None:

@@ -78,8 +78,8 @@ async def use(host: RunningHost, context: Mapping[str, Any]) -> AsyncIterator[st
             arguments = {"schema": next(iter(host.host.registry.tools.values())).definition.input_schema}
         for _ in range(LOGINS):
             request = CallRequest(name, arguments, MODEL, mode="allow", reader=ModelReader(), asker=Someone())
-            outcome = await host.host.call(request)
-            yield f"{name} {outcome.encoded().decode()}"
+            outcome = await host.host.run_call(request)
+            yield f"{name} {outcome.encode_envelope().decode()}"
             if outcome.error is None or outcome.error.type != "login_needed":
                 break
             yield await log_in(host)
@@ -87,7 +87,7 @@ async def use(host: RunningHost, context: Mapping[str, Any]) -> AsyncIterator[st
 
 async def log_in(host: RunningHost) -> str:
     """Be the person who opens an address in a browser, says yes there, and is led back; says how it ended."""
-    login = host.host.modules.get(f"mcp_{KEY}").login
+    login = host.host.modules.get_record(f"mcp_{KEY}").login
     assert login is not None
     try:
         async with httpx2.AsyncClient(follow_redirects=True) as browser:
@@ -103,7 +103,7 @@ async def log_in(host: RunningHost) -> str:
 
 def needs_login(host: RunningHost) -> bool:
     """Whether the server has said that somebody has to log in."""
-    login = host.host.modules.get(f"mcp_{KEY}").login
+    login = host.host.modules.get_record(f"mcp_{KEY}").login
     return login is not None and login.status().state == "needed"
 
 

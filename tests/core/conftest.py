@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from agentcore.api import Module
-from agentcore.core import Host, load_config
+from agentcore.core import Core, load_config
 from agentcore.store.state import StateDir
 from tests.core.installing import Site
 
-MakeHost = Callable[..., Awaitable[Host]]
+MakeHost = Callable[..., Awaitable[Core]]
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ async def make_host(tmp_path: Path) -> AsyncIterator[MakeHost]:
     """Make a host of modules given as objects, and of local modules given as name and source."""
     async with AsyncExitStack() as stack:
 
-        async def make(*given: Module, files: dict[str, str] | None = None, **app: Any) -> Host:
+        async def make(*given: Module, files: dict[str, str] | None = None, **app: Any) -> Core:
             folder = tmp_path / "app"
             (folder / "modules").mkdir(parents=True)
             for name, source in (files or {}).items():
@@ -35,17 +35,17 @@ async def make_host(tmp_path: Path) -> AsyncIterator[MakeHost]:
 
 
 @pytest.fixture
-async def host(request: pytest.FixtureRequest, make_host: MakeHost) -> Host:
+async def host(request: pytest.FixtureRequest, make_host: MakeHost) -> Core:
     """The host with the modules that the test file names in `HOST`; each name is that of a fixture."""
     described = getattr(request.module, "HOST", {})
     return await make_host(*[request.getfixturevalue(each) for each in described.get("modules", ())])
 
 
 @pytest.fixture
-def restart(make_host: MakeHost, tmp_path: Path) -> Callable[[], Awaitable[Host]]:
+def restart(make_host: MakeHost, tmp_path: Path) -> Callable[[], Awaitable[Core]]:
     """End the host that runs, and start one in the same folder, as if the process were another."""
 
-    async def again() -> Host:
+    async def again() -> Core:
         stack: AsyncExitStack = make_host.stack  # type: ignore[attr-defined]
         await stack.aclose()
         for name in [name for name in sys.modules if name.startswith(("acme_", "evil_", "other_"))]:
@@ -56,12 +56,12 @@ def restart(make_host: MakeHost, tmp_path: Path) -> Callable[[], Awaitable[Host]
 
 
 @asynccontextmanager
-async def _open_host(tmp_path: Path, given: Sequence[Module] = ()) -> AsyncIterator[Host]:
+async def _open_host(tmp_path: Path, given: Sequence[Module] = ()) -> AsyncIterator[Core]:
     environ = {"AGENTCORE_STATE_DIR": str(tmp_path / "state")}
     config = load_config(tmp_path / "app" / "app.json", environ)
     with StateDir.open(config.file, environ=environ) as state:
-        async with Host.open(config, state, given) as host:
-            yield host
+        async with Core.open(config, state, given) as core:
+            yield core
 
 
 @pytest.fixture

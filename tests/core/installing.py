@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.core.discovery.installed import rescan
+from agentcore.core.discovery.installed import invalidate_metadata
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Site:
                 **(files or {}),
             }
         )
-        rescan()
+        invalidate_metadata()
         return self.path / info
 
     def uninstall(self, info: Path) -> None:
@@ -60,7 +60,7 @@ class Site:
         for file in info.iterdir():
             file.unlink()
         info.rmdir()
-        rescan()
+        invalidate_metadata()
 
     def forget(self, before: set[str]) -> None:
         """Take out what was imported since."""

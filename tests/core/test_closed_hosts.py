@@ -12,7 +12,7 @@ import pytest
 
 from agentcore.api import Module, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Host, load_config
+from agentcore.core import CallRequest, Core, load_config
 from agentcore.store.state import StateDir
 
 HOSTS = 50
@@ -45,10 +45,10 @@ def open_host(tmp_path):
     config = load_config(tmp_path / "app.json", environ)
 
     @asynccontextmanager
-    async def opened(module: Module) -> AsyncIterator[Host]:
+    async def opened(module: Module) -> AsyncIterator[Core]:
         with StateDir.open(config.file, environ=environ) as state:
-            async with Host.open(config, state, [module]) as host:
-                yield host
+            async with Core.open(config, state, [module]) as core:
+                yield core
 
     return opened
 
@@ -66,7 +66,7 @@ async def test_fifty_hosts_leave_no_thread_task_or_descriptor(open_host):
     async def live_and_die() -> None:
         async with open_host(Working()) as host:
             call = CallRequest("work", {}, Principal("cli"))
-            outcomes = await asyncio.gather(*(host.call(call) for _ in range(4)))
+            outcomes = await asyncio.gather(*(host.run_call(call) for _ in range(4)))
             assert all(outcome.ok for outcome in outcomes)
 
     await live_and_die()  # what is made once for the process is there afterwards
@@ -95,7 +95,7 @@ async def test_thread_of_a_hung_tool_ends_with_its_job_though_the_host_is_closed
 
     before = threads()
     async with open_host(Hung()) as host:
-        call = asyncio.create_task(host.call(CallRequest("hang", {}, Principal("cli"))))
+        call = asyncio.create_task(host.run_call(CallRequest("hang", {}, Principal("cli"))))
         await asyncio.to_thread(entered.wait, 60)
     assert (await call).error.type == "module_stopping"
     assert threads() - before

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.spec("S5")
 
 SCRIPT = """
 import ctypes, os, pathlib, subprocess
-from agentcore.core.process_privacy import keep_secrets
-keep_secrets()
+from agentcore.core.process_privacy import hide_secrets
+hide_secrets()
 libc = ctypes.CDLL(None)
 is_dumpable = libc.prctl(3, 0, 0, 0, 0)
 libc.prctl(4, 1, 0, 0, 0)  # or an ordinary user could not read what was wiped

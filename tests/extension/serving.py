@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentcore.core.context_task import ContextTask
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.server.approving import Browser, approver, new_code
@@ -38,7 +38,7 @@ class Server:
         return self.held.value
 
     @property
-    def host(self) -> Host:
+    def host(self) -> Core:
         return self.client.running.host
 
     @property

@@ -34,7 +34,7 @@ async def test_person_confirms_the_extension_and_the_server_then_knows_it_by_its
     used = await extension.run(USED)
     assert (used["origin"], used["scopes"]) == (server.address, ["chat", "tab"])
     await extension.pair(server)
-    known, again = sorted(server.host.store.client_keys.clients(), key=lambda each: each.name)
+    known, again = sorted(server.host.store.client_keys.list_clients(), key=lambda each: each.name)
     assert (known.name, again.name) == ("Test-browser", "Test-browser-2")
     assert (known.kind, known.origin) == ("extension", f"chrome-extension://{ID}")
     script = """async ({origin, key}) => {

@@ -17,14 +17,14 @@ from agentcore.files.protection import Protection
      "home/.config/fish/config.fish", ".github/copilot-instructions.md", "secrets/key", "x/deep/y/z", "a.pem"],
 )  # fmt: skip
 def test_control_files_are_protected_at_any_depth(path: str) -> None:
-    assert Protection(["/secrets/**", "x/**/y", "*.pem"]).covers(path.split("/"))
+    assert Protection(["/secrets/**", "x/**/y", "*.pem"]).is_protected(path.split("/"))
 
 
 @pytest.mark.parametrize(
     "path", ["src/main.py", "git/config", "Makefile", "sub/secrets/key", "x/z", ".config/other", ".gitignore"]
 )
 def test_ordinary_files_are_not_protected(path: str) -> None:
-    assert not Protection(["/secrets/**", "x/**/y", "*.pem"]).covers(path.split("/"))
+    assert not Protection(["/secrets/**", "x/**/y", "*.pem"]).is_protected(path.split("/"))
 
 
 _NAMES = st.sampled_from(
@@ -36,14 +36,14 @@ _NAMES = st.sampled_from(
 @given(st.lists(_NAMES, max_size=4), st.lists(_NAMES, min_size=1, max_size=6, unique=True))
 def test_walk_finds_exactly_the_entries_whose_paths_are_protected(folder: list[str], names: list[str]) -> None:
     protection = Protection(["/secrets/**", "x/**/y", "*.pem", "/src/**/e*"])
-    assume(not protection.covers(folder))
-    expected = [name for name in names if protection.covers((*folder, name))]
-    assert protection.covered_among(folder, names) == expected
+    assume(not protection.is_protected(folder))
+    expected = [name for name in names if protection.is_protected((*folder, name))]
+    assert protection.protected_among(folder, names) == expected
 
 
 def test_walk_finds_the_modules_folder_beside_a_control_file_only() -> None:
-    assert Protection().covered_among((), ["modules", "src"]) == []
-    assert sorted(Protection().covered_among(("src",), ["app.json", "modules"])) == ["app.json", "modules"]
+    assert Protection().protected_among((), ["modules", "src"]) == []
+    assert sorted(Protection().protected_among(("src",), ["app.json", "modules"])) == ["app.json", "modules"]
 
 
 @pytest.fixture
@@ -155,7 +155,9 @@ def test_link_that_leads_out_is_judged_by_its_own_place(root: Path) -> None:
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
 def test_files_that_a_known_client_reads_in_a_project_are_protected(client: AgentClient) -> None:
     assert client.project_files or client.name == "claude-desktop"  # which opens no projects
-    unprotected = [path for path in client.project_files if not Protection().covers(("project", *path.split("/")))]
+    unprotected = [
+        path for path in client.project_files if not Protection().is_protected(("project", *path.split("/")))
+    ]
     assert unprotected == []
 
 
@@ -175,19 +177,19 @@ def test_files_that_a_known_client_reads_in_a_project_are_protected(client: Agen
      ".config/zellij/config.kdl", ".config/starship.toml", ".xonshrc", ".wezterm.lua", ".xsessionrc"],
 )  # fmt: skip
 def test_files_of_common_editors_shells_and_agents_are_protected(path: str) -> None:
-    assert Protection().covers(path.split("/"))
+    assert Protection().is_protected(path.split("/"))
 
 
 def test_ordinary_files_of_other_version_control_systems_are_not_protected() -> None:
-    assert not Protection().covers((".hg", "store", "00changelog.i"))
-    assert not Protection().covers((".jj", "repo", "store", "x"))
-    assert not Protection().covers((".sl", "store", "x"))
-    assert not Protection().covers(("_darcs", "hashed_inventory"))
+    assert not Protection().is_protected((".hg", "store", "00changelog.i"))
+    assert not Protection().is_protected((".jj", "repo", "store", "x"))
+    assert not Protection().is_protected((".sl", "store", "x"))
+    assert not Protection().is_protected(("_darcs", "hashed_inventory"))
 
 
 def test_walk_tells_a_folder_of_jujutsu_from_a_file_that_leads_to_one() -> None:
-    assert Protection().covered_among((".jj",), ["repo", "working_copy"]) == ["repo"]
-    assert Protection().covered_among((".jj",), ["repo", "working_copy"], {"repo", "working_copy"}) == []
+    assert Protection().protected_among((".jj",), ["repo", "working_copy"]) == ["repo"]
+    assert Protection().protected_among((".jj",), ["repo", "working_copy"], {"repo", "working_copy"}) == []
 
 
 def test_link_on_the_way_to_protected_files_is_known_with_what_is_protected_below_it() -> None:

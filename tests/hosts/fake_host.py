@@ -11,7 +11,7 @@ from typing import Any
 
 from agentcore.api.definition import ToolDefinition
 from agentcore.hosts.wire.declared import definition_to_wire
-from agentcore.hosts.wire.frames import BINARY, PROTOCOL, TEXT, frame, piece
+from agentcore.hosts.wire.frames import BINARY, PROTOCOL, TEXT, encode_chunk, encode_frame
 
 TOOL = definition_to_wire(
     ToolDefinition("lie", "Lies.", {"type": "object"}, effects=frozenset(("read",))), checks_arguments=False
@@ -37,13 +37,13 @@ class FakeHost:
 
     def send(self, message: Any) -> None:
         """Send any JSON value as a message."""
-        self.socket.sendall(frame(TEXT, json.dumps(message).encode()))
+        self.socket.sendall(encode_frame(TEXT, json.dumps(message).encode()))
 
     def blob(self, data: bytes, *, number: int | None = None, is_last: bool = True) -> int:
         """Send a piece of a blob."""
         self.blobs += 1
         number = self.blobs if number is None else number
-        self.socket.sendall(frame(BINARY, piece(number, data, is_last=is_last)))
+        self.socket.sendall(encode_frame(BINARY, encode_chunk(number, data, is_last=is_last)))
         return number
 
     def hello(self, **fields: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 
-from agentcore.hosts.wire.frames import PROTOCOL, piece
+from agentcore.hosts.wire.frames import PROTOCOL, encode_chunk
 from agentcore.hosts.wire.web_socket import SOCKET_PATH
 from tests.hosts.fake_host import TOOL
 from tests.hosts.two_machines import WAIT_S, Server
@@ -53,7 +53,7 @@ class FakeMachine:
         self._blobs += 1
         for begin in range(0, max(len(data), 1), 65_536):
             part = data[begin : begin + 65_536]
-            await self.socket.send_bytes(piece(self._blobs, part, is_last=begin + 65_536 >= len(data)))
+            await self.socket.send_bytes(encode_chunk(self._blobs, part, is_last=begin + 65_536 >= len(data)))
         return self._blobs
 
     async def hello(self) -> None:

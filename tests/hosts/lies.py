@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from agentcore.hosts.wire.frames import TEXT, frame
+from agentcore.hosts.wire.frames import TEXT, encode_frame
 from tests.hosts.fake_host import TOOL, FakeHost, Message
 
 RESOURCE = {
@@ -31,7 +31,7 @@ OF_NEAR = {**RESOURCE, "resource_id": "box_s1_0", "session_id": "s1"}
 
 
 def _flood(host: FakeHost) -> None:
-    many = frame(TEXT, b'{"type": "nothing.known"}') * 1000
+    many = encode_frame(TEXT, b'{"type": "nothing.known"}') * 1000
     while True:
         host.socket.sendall(many)
 
@@ -40,7 +40,7 @@ def _flood_of_records(host: FakeHost) -> None:
     """Each of them is written down: there are too many long before there are as many as a flood has."""
     said = {"type": "record", "module": host.module, "outcome": "x", "details": {}, "call": "", "sessionId": ""}
     while True:
-        host.socket.sendall(frame(TEXT, json.dumps(said).encode()) * 100)
+        host.socket.sendall(encode_frame(TEXT, json.dumps(said).encode()) * 100)
 
 
 def _flood_of_pieces(host: FakeHost) -> None:

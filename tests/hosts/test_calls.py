@@ -132,7 +132,7 @@ async def test_settings_arrive_and_wrong_ones_are_told_with_their_place(agentcor
     assert (await host.call("greet", name="Bob")).content[0].text == "good day, Bob"
     wrong = {"config": {"faraway": {"greting": "x"}}}
     host = await agentcore_host(modules=[Faraway()], isolation="process", config=wrong, is_failure_expected=True)
-    reason = host.host.modules.get("faraway").reason
+    reason = host.host.modules.get_record("faraway").reason
     assert "did you mean 'greeting'" in reason, reason
     assert "app.json" in reason
 
@@ -181,7 +181,7 @@ async def test_progress_and_output_are_told(shared_host):
 async def test_cancelled_call_is_cancelled_in_its_process(shared_host):
     call = asyncio.create_task(shared_host.outcome("wait"))
     told = await shared_host.events.wait_for("call.progress", message="waits")
-    await shared_host.host.calls.cancel(told["callId"], Principal("cli"))
+    await shared_host.host.calls.cancel_call(told["callId"], Principal("cli"))
     assert (await call).error.type == "cancelled"
     assert (shared_host.host.state.data_dir("faraway") / "cancelled").read_text() == "yes"
 
@@ -268,7 +268,7 @@ async def test_bare_hooks_work_there_as_well(agentcore_host, tmp_path):
     host = await agentcore_host(["bare"], isolation="process", config=config, is_failure_expected=True)
     assert (await host.call("bare_double", x=21)).data == 42
     assert (await host.outcome("bare_double", {})).error.type == "invalid_arguments"
-    [problem] = host.host.modules.get("bare").tool_errors
+    [problem] = host.host.modules.get_record("bare").tool_errors
     assert "bad name!" in problem
 
 

@@ -111,7 +111,7 @@ async def test_wrong_settings_are_told_with_file_line_and_key(start, modules):
     _write(modules)
     config = {"config": {"changing": {"size": "large"}}}
     host = await start("changing", config=config, is_failure_expected=True)
-    record = host.host.modules.get("changing")
+    record = host.host.modules.get_record("changing")
     assert record.state == "failed"
     assert "app.json:1" in record.reason or "app.json, line" in record.reason, record.reason
     assert "size" in record.reason
@@ -122,7 +122,7 @@ async def test_wrong_settings_are_told_with_file_line_and_key(start, modules):
 async def test_module_that_is_not_there_is_missing_and_the_others_run(start, modules):
     _write(modules)
     host = await start("changing", "nowhere", is_failure_expected=True)
-    assert host.host.modules.get("nowhere").state == "missing"
+    assert host.host.modules.get_record("nowhere").state == "missing"
     assert (await host.call("version")).data["version"] == 1
 
 
@@ -132,11 +132,11 @@ async def test_module_that_is_not_there_is_missing_and_the_others_run(start, mod
 async def test_module_that_ends_its_process_as_it_starts_is_given_up_with_a_reason(start, modules, init):
     _write(modules, init=init)
     host = await start("changing", is_failure_expected=True)
-    record = host.host.modules.get("changing")
+    record = host.host.modules.get_record("changing")
     async with asyncio.timeout(WITHIN_S):
-        while "3 times within a minute" not in host.host.modules.get("changing").reason:
+        while "3 times within a minute" not in host.host.modules.get_record("changing").reason:
             await asyncio.sleep(0.02)
-    record = host.host.modules.get("changing")
+    record = host.host.modules.get_record("changing")
     assert record.state == "failed"
     assert "exit code 7" in record.reason or "SIGSEGV" in record.reason
     assert (await host.call("near")).content[0].text == "near"

@@ -15,7 +15,7 @@ import pytest_asyncio
 from agentcore.api.definition import ToolDefinition
 from agentcore.bounds import HOST_OFFER_BYTES
 from agentcore.hosts.wire.declared import definition_to_wire
-from agentcore.hosts.wire.frames import PIECE_BYTES, PROTOCOL, piece
+from agentcore.hosts.wire.frames import PIECE_BYTES, PROTOCOL, encode_chunk
 from agentcore.hosts.wire.web_socket import SOCKET_PATH
 from tests.hosts.two_machines import WAIT_S, Place, Server, serving
 
@@ -298,7 +298,7 @@ async def test_unknown_machine_may_send_no_blob_before_it_is_asked(cheated):
     async with dialled_once_there_is_room(cheated) as liar:
         await liar.hello(hasMore=True, members=[])
         await liar.hear("pair.code")
-        await liar.socket.send_bytes(piece(1, b"x", is_last=False))
+        await liar.socket.send_bytes(encode_chunk(1, b"x", is_last=False))
         assert "bytes, or" in await liar.goodbye()
 
 
@@ -309,7 +309,7 @@ async def offer(liar: Liar, *, size: int = 0, **fields: Any) -> None:
     data = json.dumps(said).encode().ljust(size)
     for begin in range(0, len(data), PIECE_BYTES):
         is_last = begin + PIECE_BYTES >= len(data)
-        await liar.socket.send_bytes(piece(1, data[begin : begin + PIECE_BYTES], is_last=is_last))
+        await liar.socket.send_bytes(encode_chunk(1, data[begin : begin + PIECE_BYTES], is_last=is_last))
     await liar.say("reply", id=asked["id"], ok=True, result={"blob": 1})
 
 

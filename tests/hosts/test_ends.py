@@ -209,8 +209,8 @@ async def test_process_that_ends_three_times_in_a_minute_stays_down_until_somebo
     for number in range(3):
         await _again(host)
         assert (await host.outcome("die", {"how": "exit"})).error.type == "module_failed", number
-    await wait_until(lambda: "3 times within a minute" in host.host.modules.get("perilous").reason)
-    record = host.host.modules.get("perilous")
+    await wait_until(lambda: "3 times within a minute" in host.host.modules.get_record("perilous").reason)
+    record = host.host.modules.get_record("perilous")
     assert record.state == "failed"
     assert "exit code 3" in record.reason
     assert "the last words" in record.reason

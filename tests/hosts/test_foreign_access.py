@@ -12,10 +12,10 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from agentcore.api.definition import CallPreview, ToolDefinition
-from agentcore.cli.conversation.answers import shown
+from agentcore.cli.conversation.answers import format_question
 from agentcore.hosts.places.operations import OPERATIONS
 from agentcore.hosts.wire.declared import definition_to_wire, preview_to_wire
-from agentcore.hosts.wire.frames import piece
+from agentcore.hosts.wire.frames import encode_chunk
 from tests.forking import run
 from tests.hosts.test_dialled_lies import MEMBER, RESOURCE, TOOL, dialled
 from tests.hosts.two_machines import WAIT_S, Place, Turn, serving
@@ -190,7 +190,7 @@ async def test_a_foreign_machine_reads_the_artifacts_that_its_call_names_and_no_
 
             calling = asyncio.create_task(server.call("lie", host="liar", session_id="s1"))
             first = await liar.hear("tool.call")
-            await liar.socket.send_bytes(piece(1, PASSWORD.encode(), is_last=True))
+            await liar.socket.send_bytes(encode_chunk(1, PASSWORD.encode(), is_last=True))
             saved = await ask(liar, "artifact.save", n=first["n"], blob=1, mime="text/plain", name="notes.txt")
             artifact_id = saved["result"]["artifactId"]
             assert await readable(first, artifact_id), "its own"
@@ -215,7 +215,7 @@ async def test_a_foreign_machine_is_given_no_artifact_by_naming_it_in_a_call_of_
             await server.host_is("liar", "running")
 
             async def save(call, blob):
-                await liar.socket.send_bytes(piece(blob, PASSWORD.encode(), is_last=True))
+                await liar.socket.send_bytes(encode_chunk(blob, PASSWORD.encode(), is_last=True))
                 saved = await ask(liar, "artifact.save", n=call["n"], blob=blob, mime="text/plain", name="notes.txt")
                 return saved["result"]["artifactId"]
 
@@ -363,7 +363,7 @@ async def test_question_says_which_machine_asks(place, provider):
             await liar.say("tool.ask", id=5, n=call["n"], isSecret=False, **asked)
             first = await question_of(server, session)
             assert (first["text"], first["askedBy"], first["host"]) == ("Your password?", "liar/liar", "liar")
-            assert shown(first) == "Host 'liar' asks, and gets the answer:\n? Your password?"
+            assert format_question(first) == "Host 'liar' asks, and gets the answer:\n? Your password?"
             await server.post(f"/api/sessions/{session}/answer", questionId=first["questionId"], text="no")
             assert (await liar.hear("reply"))["ok"]
 
@@ -380,7 +380,7 @@ async def test_question_of_a_tool_that_a_machine_has_called_names_the_machine(pl
             await liar.say("call.nested", id=5, n=call["n"], tool="ask_user", arguments=asked)
             question = await question_of(server, session)
             assert (question["askedBy"], question["host"]) == ("agent_tools", "liar")
-            assert shown(question) == "Host 'liar' asks, and gets the answer:\n? Your password?"
+            assert format_question(question) == "Host 'liar' asks, and gets the answer:\n? Your password?"
             await server.post(f"/api/sessions/{session}/answer", questionId=question["questionId"], text="no")
             assert (await liar.hear("reply"))["ok"]
         provider.say("", ("a", "ask_user", json.dumps(asked)))
@@ -389,7 +389,7 @@ async def test_question_of_a_tool_that_a_machine_has_called_names_the_machine(pl
         following = asyncio.create_task(Turn(server, session).follow())
         question = await question_of(server, session)
         assert (question["askedBy"], question["host"]) == ("agent_tools", "")
-        assert shown(question) == "? Your password?"
+        assert format_question(question) == "? Your password?"
         await server.post(f"/api/sessions/{session}/answer", questionId=question["questionId"], text="no")
         await asyncio.wait_for(following, WAIT_S)
 
@@ -572,7 +572,7 @@ async def test_a_preview_of_a_machine_can_read_artifacts_and_do_nothing_else(pla
             preview = await liar.hear("call.preview")
             for kind, fields in requests.items():
                 if kind == "artifact.save":
-                    await liar.socket.send_bytes(piece(1, b"x", is_last=True))
+                    await liar.socket.send_bytes(encode_chunk(1, b"x", is_last=True))
                 refused = await ask(liar, kind, n=preview["n"], **fields)
                 assert refused.get("error", {}).get("type") == "not_in_preview", (kind, refused)
             described = await ask(liar, "artifact.describe", n=preview["n"], artifactId="art_none")

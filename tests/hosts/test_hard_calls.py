@@ -171,7 +171,7 @@ async def test_what_a_cancelled_call_has_begun_is_cancelled_with_it(shared_host)
     call = asyncio.create_task(shared_host.outcome("through", {"tool": "near_wait"}))
     await shared_host.events.wait_for("call.progress", message="near waits")
     *_, outer = [each["callId"] for each in shared_host.events.of("call.started") if each["tool"] == "through"]
-    await shared_host.host.calls.cancel(outer, PERSON)
+    await shared_host.host.calls.cancel_call(outer, PERSON)
     assert (await call).error.type == "cancelled"
     await _cancelled(shared_host, before)
 
@@ -186,7 +186,7 @@ async def test_nested_call_that_the_module_gives_up_is_cancelled_in_the_server(s
 async def test_tool_that_refuses_to_be_cancelled_holds_nobody_up(shared_host):
     call = asyncio.create_task(shared_host.outcome("stubborn"))
     told = await shared_host.events.wait_for("call.progress", message="stubborn")
-    await shared_host.host.calls.cancel(told["callId"], PERSON)
+    await shared_host.host.calls.cancel_call(told["callId"], PERSON)
     async with asyncio.timeout(5):
         assert (await call).error.type == "cancelled"
     assert (await shared_host.call("quick")).data

@@ -48,7 +48,7 @@ async def test_module_of_another_interpreter_runs_with_what_is_installed_there(a
     hosts = {"other": {"kind": "process", "modules": ["weather"], "python": str(python)}}
     host = await agentcore_host(["weather"], config={"hosts": hosts})
     assert (await host.call("weather_dependency")).content[0].text == "2.0"
-    record = host.host.modules.get("weather")
+    record = host.host.modules.get_record("weather")
     assert record.origin["distribution"] == "acme-weather"
     assert str(python.parents[1]) in record.origin["file"]
     assert "acme_dependency" not in sys.modules
@@ -76,7 +76,7 @@ def _bare(folder: Path) -> Path:
 async def test_interpreter_that_cannot_run_hosts_is_told(agentcore_host, tmp_path, make, said):
     hosts = {"other": {"kind": "process", "modules": ["weather"], "python": str(make(tmp_path))}}
     host = await agentcore_host(["weather"], config={"hosts": hosts}, is_failure_expected=True)
-    record = host.host.modules.get("weather")
+    record = host.host.modules.get_record("weather")
     assert record.state == "failed"
     assert "host 'other' did not start" in record.reason
     assert said in record.reason, record.reason

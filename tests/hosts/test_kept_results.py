@@ -89,7 +89,7 @@ async def _paint(app: Path, folder: Path, count: int) -> None:
 async def _rows(running: RunningHost, count: int) -> dict[int, str]:
     async with asyncio.timeout(WITHIN_S):
         while True:
-            page = [each.row for each in await running.host.store.record.page() if each.row.tool == "paint"]
+            page = [each.row for each in await running.host.store.record.read_page() if each.row.tool == "paint"]
             if len(page) >= count:
                 return {json.loads(row.arguments)["number"]: row.outcome for row in page}
             await asyncio.sleep(0.05)

@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from agentcore.supervision.descendants import below
+from agentcore.supervision.descendants import list_descendants
 from tests import programs
 from tests.forking import AsyncCommand, start_command
 
@@ -125,7 +125,7 @@ async def served(tmp_path):
 def hosts_of(folder: Path) -> list[int]:
     """Processes of hosts whose files are in a folder."""
     found = []
-    for pid in below(1):
+    for pid in list_descendants(1):
         with contextlib.suppress(OSError):
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
             if b"agentcore.hosts.worker" in command and str(folder).encode() in command:

@@ -11,7 +11,7 @@ import pytest
 
 from agentcore.api import Module, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
-from agentcore.supervision.descendants import below
+from agentcore.supervision.descendants import list_descendants
 from tests.hosts.fake_host import FakeHost, write_fake
 from tests.hosts.lies import (
     CUT_OFF,
@@ -158,7 +158,7 @@ async def _is_refused(host, lie: str) -> None:
 )
 async def test_host_that_does_not_greet_as_it_should_fails_with_a_reason(lying, program, reason):
     host = await lying(program, is_failure_expected=True)
-    record = host.host.modules.get("liar")
+    record = host.host.modules.get_record("liar")
     assert record.state == "failed"
     assert reason in record.reason
     assert (await host.call("near_pid")).data == os.getpid()
@@ -167,11 +167,11 @@ async def test_host_that_does_not_greet_as_it_should_fails_with_a_reason(lying, 
 @pytest.mark.more
 async def test_host_that_says_nothing_is_given_up_and_its_process_ended(lying):
     host = await lying(no_hello, is_failure_expected=True)
-    record = host.host.modules.get("liar")
+    record = host.host.modules.get_record("liar")
     assert record.state == "failed"
     assert "did not greet within 25 s" in record.reason
     async with asyncio.timeout(WITHIN_S):
-        while any(b"agentcore.hosts.worker" in _command(pid) for pid in below(os.getpid())):
+        while any(b"agentcore.hosts.worker" in _command(pid) for pid in list_descendants(os.getpid())):
             await asyncio.sleep(0.05)
 
 
@@ -185,7 +185,7 @@ def _command(pid: int) -> bytes:
 @pytest.mark.more
 async def test_tools_beyond_the_bound_are_left_out(lying):
     host = await lying(many_tools, is_failure_expected=True)
-    record = host.host.modules.get("liar")
+    record = host.host.modules.get_record("liar")
     assert record.state == "ready", record.reason
     assert len(record.tools) == 2_000
     assert any("are left out: a module may have 2000" in each for each in record.tool_errors)
@@ -193,7 +193,7 @@ async def test_tools_beyond_the_bound_are_left_out(lying):
 
 async def test_definitions_that_are_none_are_left_out_and_said(lying):
     host = await lying(wrong_tools, is_failure_expected=True)
-    record = host.host.modules.get("liar")
+    record = host.host.modules.get_record("liar")
     assert record.state == "ready", record.reason
     assert (await host.call("lie")).content[0].text == "done"
     assert (await host.call("near_pid")).data == os.getpid()
@@ -202,7 +202,7 @@ async def test_definitions_that_are_none_are_left_out_and_said(lying):
 
 async def test_attributes_that_a_module_does_not_have_are_not_taken(lying):
     host = await lying(says_too_much)
-    assert host.host.modules.get("liar").placed.place == "isolated"
+    assert host.host.modules.get_record("liar").placed.host_name == "isolated"
     assert (await host.call("lie")).content[0].text == "done"
 
 
@@ -222,7 +222,7 @@ async def test_attributes_that_a_module_does_not_have_are_not_taken(lying):
 async def test_module_of_which_the_host_says_something_wrong_fails_with_a_reason(lying, loaded):
     program = PROGRAMS[str(loaded)]
     host = await lying(program, is_failure_expected=True)
-    record = host.host.modules.get("liar")
+    record = host.host.modules.get_record("liar")
     assert record.state == "failed"
     assert next(iter(loaded)) in record.reason or "it calls itself 'near'" in record.reason
     assert (await host.call("near_pid")).data == os.getpid()

@@ -14,7 +14,7 @@ from agentcore.api import Module, ResourceUse, ToolContext, tool
 from agentcore.encoding import to_json
 from agentcore.hosts.places.link import HostLink
 from agentcore.hosts.places.linked_module import LinkedModule
-from agentcore.hosts.wire.frames import PROTOCOL, piece
+from agentcore.hosts.wire.frames import PROTOCOL, encode_chunk
 
 RESOURCE = {
     "resource_id": "far_s1_0",
@@ -237,7 +237,7 @@ async def _hear(host, sent: list[dict[str, Any]]) -> None:
     """While a call waits for its host, that host says things; then it is gone, and with it what it has made."""
     if not host.host.resources.list(owner="near"):
         await host.outcome("fill", session_id="s1")
-    record = host.host.modules.get("far")
+    record = host.host.modules.get_record("far")
     ended: list[str] = []
     link = HostLink(
         *("away", _Nowhere(), host.host.resources),
@@ -248,25 +248,25 @@ async def _hear(host, sent: list[dict[str, Any]]) -> None:
         on_end=ended.append,
     )
     linked = LinkedModule("far", 1, record.runtime)
-    link.add(linked)
+    link.add_module(linked)
 
     async def pass_on(ctx: ToolContext) -> Any:
-        return await link.call(linked, ctx, "pass_on", {})  # type: ignore[arg-type]  # it is one of this server
+        return await link.call_tool(linked, ctx, "pass_on", {})  # type: ignore[arg-type]  # it is one of this server
 
     vars(record.plugin)["link"] = pass_on
     call = asyncio.create_task(host.outcome("pass_on", session_id="s1"))
     while not link.calls._sent:
         await asyncio.sleep(0)
     [waiting] = link.calls._sent.values()
-    link.peer.receive_binary(piece(1, b"a picture", is_last=True))
+    link.peer.receive_binary(encode_chunk(1, b"a picture", is_last=True))
     for message in sent:
         for each in ("id", "call"):
             if message.get(each) == "call":
                 message[each] = waiting.context.call_id
         link.peer.receive_text(to_json(message))
         await asyncio.sleep(0)
-    link.peer.end("over")
-    link.lose("over")
+    link.peer.close("over")
+    link.fail_all_calls("over")
     outcome = await call
     assert outcome.ok or outcome.error.type != "timeout"
     if not outcome.ok:

@@ -14,8 +14,8 @@ import pytest
 from agentcore.api import Module, ResourceUse, ToolContext, ToolError, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.config import prepare_roots
-from agentcore.core import CallRequest, Host
-from agentcore.hosts import places_of
+from agentcore.core import CallRequest, Core
+from agentcore.hosts import make_hosts
 from agentcore.hosts.wire.socket_file import short_name
 from agentcore.store.state import StateDir
 from agentcore.testing.hosting import HostPlan, running_host
@@ -125,10 +125,10 @@ class Servers:
     @asynccontextmanager
     async def starting(self):
         """A server that takes calls, and whose modules have yet to be started."""
-        config, environ = self.plan().write(self._folder)
+        config, environ = self.plan().write_config(self._folder)
         with StateDir.open(config.file, prepare_roots(config), environ=environ) as state:
-            async with Host.open(config, state, start=False, places=places_of(config)) as host:
-                yield host
+            async with Core.open(config, state, start=False, places=make_hosts(config)) as core:
+                yield core
 
 
 @pytest.fixture
@@ -166,11 +166,11 @@ async def test_other_settings_start_it_anew_in_the_same_process(servers):
 async def test_resources_come_back_with_their_tabs(servers):
     async with servers.server() as first:
         await first.outcome("fill", {"text": "a"}, session_id="s1")
-        tab = first.host.tabs.in_order()[0].tab_id
+        tab = first.host.tabs.list_tabs()[0].tab_id
     async with servers.server() as second:
         outcome = await second.outcome("fill", {"text": "b"}, session_id="s1")
         assert outcome.result.content[0].text == "a,b"
-        assert [(each.tab_id, each.is_closed) for each in second.host.tabs.in_order()] == [(tab, False)]
+        assert [(each.tab_id, each.is_closed) for each in second.host.tabs.list_tabs()] == [(tab, False)]
         assert second.host.resources.get("box_s1_0").title == "b"
 
 
@@ -188,13 +188,13 @@ async def test_call_on_its_way_ends_for_the_next_server_and_once(servers, tmp_pa
     go.touch()
     async with servers.server() as second:
         again = CallRequest("slow", dict(arguments), PERSON, call_id=started["callId"])
-        outcome = await second.host.call(again)
+        outcome = await second.host.run_call(again)
         assert outcome.ok, outcome.error
         assert outcome.result.data["said"] == "the end"
         assert await second.host.store.artifacts.load(outcome.result.data["artifact"]) == b"kept"
-        rows = [row for row in await second.host.store.record.page() if row.row.call_id == started["callId"]]
+        rows = [row for row in await second.host.store.record.read_page() if row.row.call_id == started["callId"]]
         assert [row.row.outcome for row in rows] == ["ok"]
-        assert (await second.host.call(again)).error.type == "approval_not_found"
+        assert (await second.host.run_call(again)).error.type == "approval_not_found"
     assert log.read_text() == "began\n"
 
 
@@ -207,7 +207,7 @@ async def test_call_that_the_host_knows_nothing_of_is_interrupted(servers, tmp_p
     await call
     os.kill(pid, 9)
     async with servers.server() as second:
-        rows = [row for row in await second.host.store.record.page() if row.row.call_id == started["callId"]]
+        rows = [row for row in await second.host.store.record.read_page() if row.row.call_id == started["callId"]]
         assert [row.row.outcome for row in rows] == ["interrupted"]
         assert (await second.call("where")).data["pid"] != pid
 
@@ -260,10 +260,10 @@ async def test_code_that_differs_is_shown_and_replaced_on_reload(tmp_path):
     async with running_host(plan, folder) as second:
         modules = second.host.modules
         assert (await second.call("version")).data == before
-        assert await modules.has_changed(modules.get("changing"))
+        assert await modules.has_changed(modules.get_record("changing"))
         await modules.reload("changing")
         assert (await second.call("version")).data == [2, before[1]]
-        assert not await modules.has_changed(modules.get("changing"))
+        assert not await modules.has_changed(modules.get_record("changing"))
         await second.host.modules.disable("changing")
         await has_ended(before[1])
 
@@ -306,7 +306,7 @@ async def test_what_it_says_before_it_is_taken_up_does_not_end_it(servers, tmp_p
                 await asyncio.sleep(0.01)
         go.touch()
         request = CallRequest("busy", arguments, PERSON, session_id="cli", call_id=started["callId"])
-        outcome = await second.host.call(request)
+        outcome = await second.host.run_call(request)
         # what the chat or the agent of that call allows went with the first server
         assert outcome.result.content[0].text == "interrupted"
         assert (await second.call("where")).data["count"] == 0
@@ -334,8 +334,8 @@ async def test_call_that_is_sent_again_while_the_server_starts_waits_for_its_end
     go.touch()
     request = CallRequest("slow", arguments, PERSON, session_id="cli", call_id=started["callId"])
     async with servers.starting() as second:
-        again = asyncio.create_task(second.call(request))
-        once_more = asyncio.create_task(second.call(replace(request, arguments=dict(arguments))))
+        again = asyncio.create_task(second.run_call(request))
+        once_more = asyncio.create_task(second.run_call(replace(request, arguments=dict(arguments))))
         await second.start()
         assert (await again).result.data["said"] == "the end"
         assert (await once_more).result.data["said"] == "the end"
@@ -351,7 +351,7 @@ async def test_start_that_is_broken_off_leaves_it_to_the_next_server(servers):
     async with servers.starting() as second:
         start = asyncio.create_task(second.start())
         async with asyncio.timeout(20):
-            while second.place("lasting").report().state != "starting":
+            while second.find_host("lasting").describe_host().state != "starting":
                 await asyncio.sleep(0.01)
         start.cancel()
         with suppress(asyncio.CancelledError):

@@ -63,15 +63,15 @@ async def test_package_that_changed_meanwhile_is_shown_and_its_new_code_runs_aft
         modules = second.host.modules
         for name in ("one", "two"):
             assert (await second.call(name)).data == _of(1, pid)
-            assert await modules.has_changed(modules.get(name))
+            assert await modules.has_changed(modules.get_record(name))
         await modules.reload("one")
         for name in ("one", "two"):
             assert (await second.call(name)).data == _of(2, pid)
-            assert not await modules.has_changed(modules.get(name))
-            assert modules.get(name).origin["version"] == "2.0"
+            assert not await modules.has_changed(modules.get_record(name))
+            assert modules.get_record(name).origin["version"] == "2.0"
     async with running_host(plan, app) as third:
         assert (await third.call("two")).data == _of(2, pid)
-        assert not await third.host.modules.has_changed(third.host.modules.get("two"))
+        assert not await third.host.modules.has_changed(third.host.modules.get_record("two"))
         for name in ("one", "two"):
             await third.host.modules.disable(name)
         await has_ended(pid)

@@ -26,7 +26,7 @@ class Wire:
 def linked(**on_request):
     """Two peers; the second one answers requests."""
     asking, answering = (Peer(Wire(), on_end=lambda reason: None) for _ in range(2))
-    answering.serve(on_request)
+    answering.add_request_handlers(on_request)
     asking._transport.other, answering._transport.other = answering, asking
     return asking, answering
 

@@ -54,7 +54,7 @@ async def test_plugin_works_in_a_process_of_its_own(agentcore_host, site, name, 
     if name == "browser":
         request.getfixturevalue("chromium")
     host = await agentcore_host(smoke.modules, config={"config": SETTINGS}, isolation="process")
-    assert {record.placed.place for record in host.host.modules.records.values()} == {"isolated"}
+    assert {record.placed.host_name for record in host.host.modules.records.values()} == {"isolated"}
     arguments = {key: site if value == "SITE" else value for key, value in smoke.arguments.items()}
     assert smoke.words in repr(await host.call(smoke.tool, **arguments))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.supervision.descendants import below
+from agentcore.supervision.descendants import list_descendants
 from tests.hosts.test_killed_server import Served, hosts_of
 
 WAIT_S = 60.0
@@ -85,7 +85,7 @@ async def _are_noted(state: Path) -> None:
 async def test_calls_of_a_killed_server_are_interrupted_once_and_run_once(served, tmp_path):
     async with served.running() as server:
         calls = await _begin(server, tmp_path)
-        pids = set(below(server.process.pid))
+        pids = set(list_descendants(server.process.pid))
         assert len(pids) >= 3
         await _are_noted(tmp_path / "state")
         await server.kill()
@@ -102,7 +102,7 @@ async def test_calls_of_a_killed_server_are_interrupted_once_and_run_once(served
 async def test_server_that_stops_leaves_no_process_and_no_file_of_its_hosts(served, tmp_path):
     async with served.running() as server:
         calls = await _begin(server, tmp_path)
-        pids = set(below(server.process.pid))
+        pids = set(list_descendants(server.process.pid))
         server.process.terminate()
         await server.process.wait()
         await asyncio.gather(*calls, return_exceptions=True)
@@ -117,7 +117,7 @@ async def test_host_that_outlives_goes_on_with_all_it_has_started_when_its_serve
     async with served.running() as server:
         calls = await _begin(server, tmp_path, 1)
         [pid] = hosts_of(tmp_path)
-        going_on = {pid, *below(pid)}
+        going_on = {pid, *list_descendants(pid)}
         assert len(going_on) >= 2
         server.process.terminate()
         await server.process.wait()

@@ -64,7 +64,7 @@ def _diff(text: str) -> str:
 
 async def let_wait(server: ServerClient, text: str = "buy milk", tool: str = "note_write") -> str:
     """A call of a model that waits; gives its id."""
-    outcome = await server.running.host.call(CallRequest(tool, {"text": text}, MODEL, session_id="s1"))
+    outcome = await server.running.host.run_call(CallRequest(tool, {"text": text}, MODEL, session_id="s1"))
     assert outcome.error is not None, outcome
     assert outcome.error.type == "approval_required"
     return outcome.call_id
@@ -73,7 +73,7 @@ async def let_wait(server: ServerClient, text: str = "buy milk", tool: str = "no
 async def send_again(server: ServerClient, call_id: str, text: str = "buy milk") -> Any:
     """Send a call again after its approval; the outcome."""
     request = CallRequest("note_write", {"text": text}, MODEL, session_id="s1", call_id=call_id)
-    return await server.running.host.call(request)
+    return await server.running.host.run_call(request)
 
 
 @dataclass

@@ -15,9 +15,9 @@ from aiohttp.test_utils import TestServer
 
 from agentcore.api import Module
 from agentcore.api.context import Principal
-from agentcore.core import Host, load_config
+from agentcore.core import Core, load_config
 from agentcore.core.context_task import ContextTask
-from agentcore.hosts import places_of
+from agentcore.hosts import make_hosts
 from agentcore.server.app import create_app
 from agentcore.server.http.application import ServerApplication
 from agentcore.store.state import StateDir
@@ -32,7 +32,7 @@ PERSON = Principal("cli")
 class Running:
     """A server that runs, and a client that shows the token."""
 
-    host: Host
+    host: Core
     app: ServerApplication
     port: int
     client: aiohttp.ClientSession
@@ -116,14 +116,14 @@ async def running(
     variables = {"AGENTCORE_STATE_DIR": str(place / "state"), **(environ or {})}
     config = load_config(folder / "app.json", variables)
     with StateDir.open(config.file, environ=variables) as state:
-        async with Host.open(config, state, given, places=places_of(config)) as host:
-            events = EventLog(host.events)
-            application = create_app(host, **options)
+        async with Core.open(config, state, given, places=make_hosts(config)) as core:
+            events = EventLog(core.events)
+            application = create_app(core, **options)
             server = TestServer(application)
             await server.start_server(shutdown_timeout=0.5)
             async with server, aiohttp.ClientSession(headers=_shown(state)) as client:
                 assert server.port is not None
-                yield Running(host, application, server.port, client)
+                yield Running(core, application, server.port, client)
     assert undeclared(events) == []
 
 

@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentcore.supervision.descendants import below, send_to
+from agentcore.supervision.descendants import list_descendants, send_to
 from tests.forking import Command, run
 
 LIMIT_S = 180
@@ -86,7 +86,7 @@ class Server:
 
     def children(self) -> set[int]:
         """Its living children, and theirs."""
-        return set(below(self.process.pid))
+        return set(list_descendants(self.process.pid))
 
     def end(self) -> None:
         """End it in any case."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agentcore.hosts.wire.frames import PROTOCOL, piece
+from agentcore.hosts.wire.frames import PROTOCOL, encode_chunk
 from agentcore.hosts.wire.web_socket import SOCKET_PATH
 from tests.server.test_serve import PROGRAM
 
@@ -154,7 +154,7 @@ async def send_cookies(server: Flooded, count: int, size: int) -> None:
 
 LONG_GREETING = greeting(3_900_000)
 SHORT_GREETING = greeting(60_000)
-BLOBS = [piece(number, b"x" * 65_000, is_last=False) for number in range(1, 15)]
+BLOBS = [encode_chunk(number, b"x" * 65_000, is_last=False) for number in range(1, 15)]
 
 ATTACKS: dict[str, Attack] = {
     "long greetings": lambda server: greet(server, LONG_GREETING),

@@ -113,7 +113,7 @@ async def test_page_acts_once_it_is_confirmed(agentcore_client: ClientFactory) -
 
     (change,) = changes.waiting  # one question, however often it was tried
     assert (change.proposal.kind, change.proposal.subject) == ("live_control", "site")
-    await changes.decide(change.change_id, approved=True, by="test")
+    await changes.decide_change(change.change_id, approved=True, by="test")
     assert await error_type(page.ask("POST", act)) is None
     assert await socket_status(server, page) == 101
     assert await error_type(other.ask("POST", act)) == "confirmation_required"
@@ -148,7 +148,7 @@ async def test_watching_asks_nobody_and_nothing_else_passes_until_it_is_decided(
         assert asked == again == {"state": "waiting", "changeId": change.change_id, "expiresAt": change.expires_at_ms}
         assert await say(socket, '{"type": "type"}') == "confirmation_required"
 
-        await changes.decide(change.change_id, approved=True, by="test")
+        await changes.decide_change(change.change_id, approved=True, by="test")
         assert await say(socket, '{"type": "type"}') == "picture"
         assert site.heard == ["shown", "type"]
         assert (await page.ask("GET", "/api/live-control/site"))[1] == {"state": "granted"}
@@ -159,7 +159,7 @@ async def test_page_that_was_refused_goes_on_watching_and_may_ask_again(agentcor
     page, changes = await approving.page(server), server.running.host.policy_changes
     async with watching(page) as socket:
         await page.ask("POST", "/api/live-control/site")
-        await changes.decide(changes.waiting[0].change_id, approved=False, by="test")
+        await changes.decide_change(changes.waiting[0].change_id, approved=False, by="test")
         assert await say(socket, '{"type": "type"}') == "confirmation_required"
         assert await say(socket, '{"type": "shown"}') == "picture"
         assert (await page.ask("GET", "/api/live-control/site"))[1] == {"state": "needed"}
@@ -171,8 +171,8 @@ async def test_socket_that_was_open_before_such_scripts_could_run_is_held_back_t
 ) -> None:
     site = Site()
     server = await agentcore_client([site, Scripts()])
-    host = server.running.host
-    scripts = host.modules.get("scripts")
+    core = server.running.host
+    scripts = core.modules.get_record("scripts")
     page = await approving.page(server)
     async with watching(page) as socket:
         scripts.state = "disabled"
@@ -200,4 +200,4 @@ async def test_only_a_websocket_is_watched(agentcore_client: ClientFactory) -> N
             runtime.add_route("GET", "show", Site().look, watching=Watching)
 
     server = await agentcore_client([Wrong()], is_failure_expected=True)
-    assert "only a WebSocket is watched" in str(server.running.host.modules.get("wrong").reason)
+    assert "only a WebSocket is watched" in str(server.running.host.modules.get_record("wrong").reason)

@@ -24,13 +24,13 @@ async def test_everything_is_there_after_a_restart(state_dir: StateDir, make_row
     async with Store.open(state_dir) as store:
         store.record.append(make_row())
         link = await store.artifacts.save(b"kept", mime="text/plain", name="a.txt")
-        page = await store.page_sessions.exchange(store.page_sessions.create_code())
-        approval = await store.approval_sessions.exchange(store.approval_sessions.create_code())
+        page = await store.page_sessions.exchange_code(store.page_sessions.create_code())
+        approval = await store.approval_sessions.exchange_code(store.approval_sessions.create_code())
     async with Store.open(state_dir) as store:
-        assert await store.record.count() == 1
+        assert await store.record.count_rows() == 1
         assert await store.artifacts.load(link.artifact_id) == b"kept"
-        assert await store.page_sessions.check([page.cookie], page.header) == page.session_id
-        assert await store.approval_sessions.check([approval.cookie], approval.header) == approval.session_id
+        assert await store.page_sessions.authenticate([page.cookie], page.header) == page.session_id
+        assert await store.approval_sessions.authenticate([approval.cookie], approval.header) == approval.session_id
 
 
 @pytest.mark.spec("S2")
@@ -52,7 +52,7 @@ async def test_broken_database_is_kept_with_its_artifacts_and_the_new_record_tel
     state_dir.database_path.write_bytes(b"not a database" * 1000)
     async with Store.open(state_dir) as store:
         broken = store.database.broken_path
-        [notice] = await store.record.page(RecordFilter(kind="notice"))
+        [notice] = await store.record.read_page(RecordFilter(kind="notice"))
         assert (notice.row.outcome, notice.row.arguments) == ("database_broken", f'{{"kept_as": "{broken.name}"}}')
         assert (broken.parent / f"{broken.stem}-artifacts" / link.artifact_id).read_bytes() == b"kept"
         assert (await store.record.verify()).is_intact

@@ -54,13 +54,13 @@ def recorded(recording: Recording, track_numbers: list[int]):
         def write(data: bytes) -> None:
             os.write(writing, data)
             while poll.poll(0):
-                recorder.read(streams[0])
+                recorder.record_available(streams[0])
 
         yield write
     finally:
         os.close(writing)
         os.close(reading)
-    recorder.read(streams[0])
+    recorder.record_available(streams[0])
     assert recorder.is_complete
 
 

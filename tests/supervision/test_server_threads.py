@@ -16,7 +16,7 @@ def test_stack_names_files_and_functions_in_letters_of_any_script():
     exec(compile("def anhält(look, thread):\n    return look(thread)\n", FILE, "exec"), names)
     faulthandler.register(SHOW_STACK, file=write, all_threads=False)
     try:
-        stack = names["anhält"](ServerThreads(os.getpid(), read).stack, threading.get_native_id())
+        stack = names["anhält"](ServerThreads(os.getpid(), read).read_stack, threading.get_native_id())
     finally:
         faulthandler.unregister(SHOW_STACK)
         os.close(read)

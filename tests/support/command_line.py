@@ -38,11 +38,11 @@ def run_command(
     needs_process = not words or words[0] in _OWN_PROCESS or words[:2] == ("mcp", "--client")
     if needs_process or not forking.can_copy(python, env):
         return forking.run(*words, typed=typed, limit_s=limit_s, cwd=cwd, env=env, python=python)
-    from agentcore.cli.main import _run
+    from agentcore.cli.main import _run_command
 
     with _as_process(cwd, env), CliRunner().isolation(input=typed.encode()) as streams:
         try:
-            code = _run(words)
+            code = _run_command(words)
         except SystemExit as exc:
             code = int(exc.code or 0)
         sys.stdout.flush()

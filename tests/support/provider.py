@@ -200,7 +200,7 @@ async def accept_instructions(host: Any) -> None:
     await read_sources(host)
     for change in host.policy_changes.waiting:
         if change.proposal.kind == "instructions":
-            await host.policy_changes.decide(change.change_id, approved=True, by="test")
+            await host.policy_changes.decide_change(change.change_id, approved=True, by="test")
 
 
 @dataclass

@@ -60,7 +60,7 @@ async def test_tool_of_a_module_class_is_called_through_the_host(agentcore_host)
     host = await agentcore_host(modules=[Weather])
     result = await host.call("weather_now", city="Bonn")
     assert result.data == {"city": "Bonn", "unit": "C"}
-    assert host.host.modules.get("weather").state == "ready"
+    assert host.host.modules.get_record("weather").state == "ready"
 
 
 @pytest.mark.spec("M5")
@@ -139,7 +139,7 @@ async def test_module_that_does_not_start_fails_the_test_with_its_traceback(agen
 
 async def test_failure_that_is_expected_can_be_looked_at(agentcore_host):
     host = await agentcore_host(modules=[Broken()], is_failure_expected=True)
-    assert host.host.modules.get("broken").state == "failed"
+    assert host.host.modules.get_record("broken").state == "failed"
     assert "no network" in host.problems()[0]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower
+from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
 from tests.tool_forms.test_lowering import SCHEMAS, object_of
 from tests.tool_forms.tiny_gguf import write_model
 
@@ -100,7 +100,7 @@ def take_as_gemini(schema: dict[str, Any]) -> None:
 @pytest.mark.spec("K9")
 async def test_llama_makes_grammars_of_all_bundled_tools_one_by_one_and_together(definitions, model):
     form = FORMS["openai_compatible"]
-    tools = [form.write(each, lower(each.input_schema, form.dialect)) for each in definitions]
+    tools = [form.write(each, lower_schema(each.input_schema, form.dialect)) for each in definitions]
     assert len(tools) > 60
     assert await grammars(tools, model) == {"taken": len(tools)}
 
@@ -118,7 +118,7 @@ async def test_llama_refuses_what_is_left_out_for_it(model, keyword):
 async def test_llama_makes_grammars_of_any_lowered_schema(model):
     patterns = ("^[a-z][a-z0-9_]{0,63}$", r"^\d{4}-\d\d?$", r"^(?:ab|c\.)+$", r"^v[\w.-]+(a{2,}|[+*?-]){1,3}$")
     with_patterns = [object_of({"it": {"type": "string", "pattern": pattern}}) for pattern in patterns]
-    lowered = [lower(schema, DIALECTS["portable"]).schema for schema in (*schemas(60), *with_patterns)]
+    lowered = [lower_schema(schema, DIALECTS["portable"]).schema for schema in (*schemas(60), *with_patterns)]
     assert all("pattern" in schema["properties"]["it"] for schema in lowered[-len(patterns) :])
     assert await grammars([as_openai(schema) for schema in lowered], model) == {"taken": len(lowered)}
 
@@ -126,13 +126,15 @@ async def test_llama_makes_grammars_of_any_lowered_schema(model):
 @pytest.mark.spec("K9")
 async def test_sdk_of_gemini_takes_all_bundled_tools(definitions):
     for definition in definitions:
-        take_as_gemini(lower(definition.input_schema, DIALECTS["gemini"]).schema)
+        take_as_gemini(lower_schema(definition.input_schema, DIALECTS["gemini"]).schema)
 
 
 @pytest.mark.spec("K9")
 @given(found=SCHEMAS)
 def test_sdk_of_gemini_takes_any_lowered_schema(found):
-    take_as_gemini(lower(object_of({"it": found[0]}, "it", **{"$defs": {"Any": True}}), DIALECTS["gemini"]).schema)
+    take_as_gemini(
+        lower_schema(object_of({"it": found[0]}, "it", **{"$defs": {"Any": True}}), DIALECTS["gemini"]).schema
+    )
 
 
 @pytest.mark.spec("K9")

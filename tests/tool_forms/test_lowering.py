@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.api import ToolDefinition
-from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower
+from agentcore.tool_forms import DIALECTS, FORMS, LoweredSchema, check_tool, lower_schema
 from agentcore.tool_forms.grammar_pattern import grammar_pattern
 from agentcore.tool_forms.keywords import LISTS, MAPS, SINGLES
 
@@ -22,7 +22,7 @@ def object_of(properties: dict[str, Any], *required: str, **more: Any) -> dict[s
 
 
 def lowered(schema: dict[str, Any], dialect: Any) -> dict[str, Any]:
-    return lower(schema, DIALECTS[dialect]).schema
+    return lower_schema(schema, DIALECTS[dialect]).schema
 
 
 def argument(schema: Any, dialect: Any, **root: Any) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def test_what_the_tool_takes_its_lowered_schema_takes_in_words_that_the_provider
 @pytest.mark.spec("K9")
 @given(found=SCHEMAS)
 def test_strict_schema_requires_all_and_is_closed_or_says_that_it_is_not_strict(found):
-    made = lower(
+    made = lower_schema(
         object_of({"it": found[0], "other": found[0]}, "it", **{"$defs": {"Any": True}}), DIALECTS["openai_strict"]
     )
     if made.is_strict:
@@ -185,15 +185,17 @@ def test_what_is_left_out_is_said_where_a_model_could_come_near_it():
 @pytest.mark.spec("K9")
 def test_argument_whose_name_the_provider_refuses_is_left_out_and_named():
     schema = object_of({"$filter": TEXT, "top": TEXT}, "top", "$filter")
-    made = lower(schema, DIALECTS["anthropic"])
+    made = lower_schema(schema, DIALECTS["anthropic"])
     assert made.schema == object_of({"top": TEXT}, "top")
     assert "'$filter'" in made.faults[0]
-    assert lower(schema, DIALECTS["openai"]).schema == schema
+    assert lower_schema(schema, DIALECTS["openai"]).schema == schema
 
 
 @pytest.mark.spec("K9")
 def test_map_is_the_text_of_an_object_where_a_schema_is_strict():
-    made = lower(object_of({"headers": {"type": "object", "additionalProperties": TEXT}}), DIALECTS["openai_strict"])
+    made = lower_schema(
+        object_of({"headers": {"type": "object", "additionalProperties": TEXT}}), DIALECTS["openai_strict"]
+    )
     assert made.is_strict
     assert made.schema["properties"]["headers"]["type"] == ["string", "null"]
     assert "JSON object" in made.schema["properties"]["headers"]["description"]
@@ -277,7 +279,7 @@ def test_choice_by_a_fixed_text_becomes_one_object_and_words_say_what_goes_with_
 def test_description_that_openai_would_refuse_is_cut_between_words_and_said():
     schema, said = LoweredSchema(object_of({})), "word " * 300
     tool = ToolDefinition("a", said, schema.schema)
-    sent = {name: form.write(tool, schema.to(form.dialect)) for name, form in FORMS.items()}
+    sent = {name: form.write(tool, schema.lower_to(form.dialect)) for name, form in FORMS.items()}
     short = sent["openai"]["function"]["description"]
     assert len(short) <= 1024
     assert short.endswith("word …")

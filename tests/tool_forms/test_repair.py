@@ -68,7 +68,7 @@ values = st.recursive(
 @given(arguments=valid)
 def test_valid_arguments_stay_as_they_are(arguments):
     jsonschema_rs.validate(SCHEMA, arguments)
-    assert TOOL.repair(arguments) == arguments
+    assert TOOL.repair_arguments(arguments) == arguments
 
 
 @pytest.mark.spec("K9")
@@ -85,15 +85,15 @@ def test_nulls_and_json_text_become_what_they_stand_for(arguments, data):
         if "tags" in spot:
             spot["tags"] = json.dumps(spot["tags"])
     before = json.dumps(sent)
-    assert TOOL.repair(sent) == arguments
+    assert TOOL.repair_arguments(sent) == arguments
     assert json.dumps(sent) == before
 
 
 @pytest.mark.spec("K9")
 @given(arguments=st.dictionaries(st.sampled_from([*SCHEMA["properties"], "other"]), values))
 def test_whatever_comes_is_put_right_once_and_nothing_valid_is_lost(arguments):
-    repaired = TOOL.repair(arguments)
-    assert TOOL.repair(repaired) == repaired
+    repaired = TOOL.repair_arguments(arguments)
+    assert TOOL.repair_arguments(repaired) == repaired
     for name, value in arguments.items():
         schema = {**SCHEMA["properties"].get(name, {"not": {}}), "$defs": SCHEMA["$defs"]}
         if jsonschema_rs.is_valid(schema, value):
@@ -121,4 +121,4 @@ def test_whatever_comes_is_put_right_once_and_nothing_valid_is_lost(arguments):
     ],
 )
 def test_nothing_is_guessed(given, kept):
-    assert TOOL.repair(given) == kept
+    assert TOOL.repair_arguments(given) == kept

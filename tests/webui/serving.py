@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Route
 
 from agentcore.core.context_task import ContextTask
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.server.http.application import ServerApplication
 from agentcore.testing.hosting import HostPlan, ModuleLike
 from agentcore.testing.serving import ServerClient, running_server
@@ -49,7 +49,7 @@ class WebUi:
         return self.held.value
 
     @property
-    def host(self) -> Host:
+    def host(self) -> Core:
         return self.server.running.host
 
     @property
@@ -139,7 +139,7 @@ class WebUi:
     async def _log_in(self, page: Page) -> None:
         """Give the page's browser what it keeps of a log-in: a cookie, and the header's value."""
         sessions = self.host.store.page_sessions
-        session = await sessions.exchange(sessions.create_code())
+        session = await sessions.exchange_code(sessions.create_code())
         assert session is not None
         assert isinstance(self.server.app, ServerApplication)
         name = self.host.state.cookie_name("page")

@@ -57,7 +57,7 @@ async def ui(start_webui):
     command = {"command": "exec cat", "background": True, "terminal": True}
     outcome = await started.server.running.outcome("bash", command, session_id="chat")
     started.terminal = outcome.unwrap().data["process_id"]
-    (recorded,) = await started.host.store.record.page(limit=1)
+    (recorded,) = await started.host.store.record.read_page(limit=1)
     started.call = recorded.row.call_id
     return started
 

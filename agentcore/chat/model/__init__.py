@@ -1,5 +1,5 @@
 """Models: providers, their keys and lists, one request and its answer."""
 
 from agentcore.chat.model.provider_keys import ProviderKeys, StoredProvider
-from agentcore.chat.model.provider_models import suggested
+from agentcore.chat.model.provider_models import suggest_model
 from agentcore.chat.model.providers import DEFAULT_PROVIDER, PROVIDERS, ProviderName

@@ -26,16 +26,16 @@ class ChosenModel:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
-        self.name = self._read()
+        self.name = self._read_stored_name()
 
-    async def keep(self, name: str | None) -> None:
+    async def store_name(self, name: str | None) -> None:
         """Ask this one from now on; None: as if nothing had been chosen."""
         if name == self.name:
             return
         await asyncio.to_thread(write_private_file, self._path, json.dumps({"model": name}).encode())
         self.name = name
 
-    def _read(self) -> str | None:
+    def _read_stored_name(self) -> str | None:
         content = read_private_file(self._path, _FILE_LIMIT_BYTES)
         if content is None:
             return None

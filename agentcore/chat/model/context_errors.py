@@ -56,7 +56,7 @@ def is_too_long(said: str) -> bool:
     return _TOO_LONG.search(said) is not None
 
 
-def limit_in(said: str) -> int | None:
+def parse_context_limit(said: str) -> int | None:
     """The size of the context that a provider names when it refuses, in tokens; None: it names none."""
     for pattern in _LIMITS:
         for match in pattern.finditer(said):
@@ -66,6 +66,6 @@ def limit_in(said: str) -> int | None:
     return None
 
 
-def all_said(body: Any, exc: Exception) -> str:
+def full_error_text(body: Any, exc: Exception) -> str:
     """All that a provider said with a refusal, its codes included."""
     return f"{exc} {body if isinstance(body, str) else json.dumps(body, default=str)}"

@@ -33,7 +33,7 @@ class ContextSizes:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str | None, str], int | None] = {}
 
-    async def find(self, choice: ModelChoice, model: Model) -> int | None:
+    async def find_size(self, choice: ModelChoice, model: Model) -> int | None:
         """The size of a model's context in tokens; None: nobody says."""
         if choice.context_tokens is not None:
             return choice.context_tokens
@@ -42,20 +42,20 @@ class ContextSizes:
             # in a thread: the table that comes with the library is large
             usual = await asyncio.to_thread(lambda: model.context_window)
             is_own = choice.base_url is None and usual is not None
-            self._known[key] = usual if is_own else await _listed(choice) or usual
+            self._known[key] = usual if is_own else await _find_listed_size(choice) or usual
         return self._known[key]
 
 
-async def _listed(choice: ModelChoice) -> int | None:
+async def _find_listed_size(choice: ModelChoice) -> int | None:
     try:
         content = await ask_for_list(choice.provider, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
     except ToolError as exc:
         log.info("context_size_not_listed", model=choice.model, error=exc.type)
         return None
-    return size_in(content, choice.model)
+    return parse_context_size(content, choice.model)
 
 
-def size_in(content: bytes, model: str) -> int | None:
+def parse_context_size(content: bytes, model: str) -> int | None:
     """The size of a model's context that a list of models says; None: it says none."""
     try:
         entries: list[Any] = json.loads(content)["data"]

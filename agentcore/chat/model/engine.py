@@ -24,13 +24,13 @@ from pydantic_ai.tools import ToolDefinition
 from agentcore.chat.model.context_size import ContextSizes
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.model.provider_errors import tell_failure
+from agentcore.chat.model.provider_errors import to_provider_error
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.model.valid_response import valid_response
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError
 from agentcore.tool_forms import Dialect
-from agentcore.valid_text import TextPieces
+from agentcore.valid_text import TextChunks
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ class Engine:
         self._models: dict[str, tuple[Model, Client]] = {}
         self._sizes = ContextSizes()
 
-    async def ask(
+    async def request_response(
         self,
         choice: ModelChoice,
         messages: Sequence[ModelMessage],
@@ -75,15 +75,15 @@ class Engine:
         """
         dialect = choice.dialect
         parameters = ModelRequestParameters(
-            function_tools=[_definition(tool, dialect) for tool in tools],
+            function_tools=[_to_tool_definition(tool, dialect) for tool in tools],
             instruction_parts=_parts_of(instructions, marks_cache=PROVIDERS[choice.provider].marks_cache),
         )
         stream = None
         has_begun = False
-        text, thought = TextPieces(), TextPieces()
+        text, thought = TextChunks(), TextChunks()
         try:
             async with model_request_stream(
-                await self._model(choice), list(messages), model_request_parameters=parameters, instrument=False
+                await self._load_model(choice), list(messages), model_request_parameters=parameters, instrument=False
             ) as stream:
                 async for event in stream:
                     if piece := _text_of(event):
@@ -92,21 +92,21 @@ class Engine:
                     elif piece := _thought_of(event):
                         has_begun = True
                         on_thinking(thought.add(piece))
-            on_thinking(thought.rest())
-            on_text(text.rest())
+            on_thinking(thought.flush())
+            on_text(text.flush())
             received = stream.get()
             response = valid_response(received)
         except Exception as exc:
             log.info("model_request_failed", provider=choice.provider, model=choice.model, error=type(exc).__name__)
-            error = tell_failure(exc, choice, has_begun=has_begun or stream is not None)
-            raise BrokenAnswerError(error, _received(stream)) from exc
-        if (fault := _fault_of(response, received, choice)) is not None:
+            error = to_provider_error(exc, choice, has_begun=has_begun or stream is not None)
+            raise BrokenAnswerError(error, _read_partial_response(stream)) from exc
+        if (fault := _incomplete_answer_error(response, received, choice)) is not None:
             raise BrokenAnswerError(fault, response)
         return response
 
     async def context_tokens(self, choice: ModelChoice) -> int | None:
         """The size of a model's context; None: nobody says. May ask the provider, once."""
-        return await self._sizes.find(choice, await self._model(choice))
+        return await self._sizes.find_size(choice, await self._load_model(choice))
 
     async def close(self) -> None:
         """Close the clients."""
@@ -114,7 +114,7 @@ class Engine:
             await client.close()
         self._models.clear()
 
-    async def _model(self, choice: ModelChoice) -> Model:
+    async def _load_model(self, choice: ModelChoice) -> Model:
         key = repr((choice, choice.api_key.get_secret_value()))
         if key not in self._models:
             adapter = await asyncio.to_thread(import_module, PROVIDERS[choice.provider].adapter)
@@ -123,10 +123,10 @@ class Engine:
         return self._models[key][0]
 
 
-def _definition(tool: OfferedTool, dialect: Dialect) -> ToolDefinition:
-    schema, _, is_strict = tool.schema.to(dialect)
+def _to_tool_definition(tool: OfferedTool, dialect: Dialect) -> ToolDefinition:
+    schema, _, is_strict = tool.schema.lower_to(dialect)
     # said either way: what is left open the adapters decide by a reading of their own
-    description = dialect.shortened(tool.description)
+    description = dialect.shorten_description(tool.description)
     return ToolDefinition(name=tool.name, parameters_json_schema=schema, description=description, strict=is_strict)
 
 
@@ -156,7 +156,7 @@ def _thought_of(event: Any) -> str:
     return ""
 
 
-def _fault_of(response: ModelResponse, received: ModelResponse, choice: ModelChoice) -> ToolError | None:
+def _incomplete_answer_error(response: ModelResponse, received: ModelResponse, choice: ModelChoice) -> ToolError | None:
     """Why an answer is not whole, or not all of what was received could be read."""
     model = f"{choice.provider}:{choice.model}"
     if len(response.parts) < len(received.parts):
@@ -175,7 +175,7 @@ def _fault_of(response: ModelResponse, received: ModelResponse, choice: ModelCho
     return None
 
 
-def _received(stream: StreamedResponse | None) -> ModelResponse | None:
+def _read_partial_response(stream: StreamedResponse | None) -> ModelResponse | None:
     """What has come of an answer that failed; None: nothing that can be kept."""
     try:
         return None if stream is None else valid_response(stream.get())

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import aiohttp
 
-from agentcore.chat.model.provider_models import can_talk, names_in, read_answer
+from agentcore.chat.model.provider_models import is_chat_model, parse_model_names, read_answer
 
 
-class Place(NamedTuple):
+class KnownServer(NamedTuple):
     """Where a kind of server listens as a rule, and its name for people."""
 
     kind: str
@@ -31,14 +31,14 @@ class LocalServer(NamedTuple):
 
 
 PLACES = (
-    Place("ollama", "http://127.0.0.1:11434/v1", "Ollama"),
-    Place("lm_studio", "http://127.0.0.1:1234/v1", "LM Studio"),
-    Place("llama_cpp", "http://127.0.0.1:8080/v1", "llama.cpp"),
-    Place("vllm", "http://127.0.0.1:8000/v1", "vLLM"),
-    Place("jan", "http://127.0.0.1:1337/v1", "Jan"),
-    Place("gpt4all", "http://127.0.0.1:4891/v1", "GPT4All"),
-    Place("koboldcpp", "http://127.0.0.1:5001/v1", "KoboldCpp"),
-    Place("docker", "http://127.0.0.1:12434/engines/v1", "Docker Model Runner"),
+    KnownServer("ollama", "http://127.0.0.1:11434/v1", "Ollama"),
+    KnownServer("lm_studio", "http://127.0.0.1:1234/v1", "LM Studio"),
+    KnownServer("llama_cpp", "http://127.0.0.1:8080/v1", "llama.cpp"),
+    KnownServer("vllm", "http://127.0.0.1:8000/v1", "vLLM"),
+    KnownServer("jan", "http://127.0.0.1:1337/v1", "Jan"),
+    KnownServer("gpt4all", "http://127.0.0.1:4891/v1", "GPT4All"),
+    KnownServer("koboldcpp", "http://127.0.0.1:5001/v1", "KoboldCpp"),
+    KnownServer("docker", "http://127.0.0.1:12434/engines/v1", "Docker Model Runner"),
 )
 """The defaults of these servers."""
 
@@ -46,21 +46,23 @@ LOOK_SECONDS = 3.0
 """How long a server may take to answer."""
 
 
-async def look(places: Sequence[Place] = PLACES, limit_s: float = LOOK_SECONDS) -> list[LocalServer]:
+async def find_local_servers(
+    places: Sequence[KnownServer] = PLACES, limit_s: float = LOOK_SECONDS
+) -> list[LocalServer]:
     """Ask each place for its models, in the protocol of OpenAI (`GET /v1/models`)."""
     # no proxy of the environment: what is asked is this machine
     timeout = aiohttp.ClientTimeout(total=limit_s)
     async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as client:
-        found = await asyncio.gather(*(_ask(client, place) for place in places))
+        found = await asyncio.gather(*(_probe_server(client, place) for place in places))
     return [server for server in found if server is not None]
 
 
-async def _ask(client: aiohttp.ClientSession, place: Place) -> LocalServer | None:
+async def _probe_server(client: aiohttp.ClientSession, place: KnownServer) -> LocalServer | None:
     try:
         async with client.get(f"{place.base_url}/models", allow_redirects=False) as response:
             if response.status != 200:  # noqa: PLR2004 - HTTP's OK
                 return None
-            names = names_in(await read_answer(response))
-            return LocalServer(place.kind, place.base_url, [name for name in names if can_talk(name)])
+            names = parse_model_names(await read_answer(response))
+            return LocalServer(place.kind, place.base_url, [name for name in names if is_chat_model(name)])
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
         return None  # something else listens there, or nothing does

@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.chat.bounds import ARGUMENTS_CHARS
 from agentcore.errors import ToolError
-from agentcore.strict_json import decode
+from agentcore.strict_json import decode_json
 from agentcore.tool_forms import LoweredSchema
 
 
@@ -23,9 +23,9 @@ def read_arguments(
         message = f"the arguments have {len(given):,} characters, {ARGUMENTS_CHARS:,} are the bound; send less at once"
         return "{}", ToolError("invalid_arguments", message, limit=ARGUMENTS_CHARS)
     try:
-        value = decode(given or "{}")
+        value = decode_json(given or "{}")
     except ValueError as exc:
         return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {given[:200]!r}")
     if not isinstance(value, dict):
         return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {given[:200]!r}")
-    return json.dumps(value if schema is None else schema.repair(value), ensure_ascii=False), None
+    return json.dumps(value if schema is None else schema.repair_arguments(value), ensure_ascii=False), None

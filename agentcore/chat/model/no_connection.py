@@ -59,7 +59,7 @@ def address_of(base_url: str) -> str:
 
 
 def _reason_of(exc: BaseException, base_url: str) -> tuple[Reason, BaseException]:
-    causes = list(_causes(exc))
+    causes = list(_iterate_causes(exc))
     for reason, kinds in _KINDS:
         if (found := next((cause for cause in causes if isinstance(cause, kinds)), None)) is not None:
             return ("proxy" if reason == "refused" and _has_proxy(base_url) else reason), found
@@ -79,7 +79,7 @@ _KINDS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
 """Which error tells which reason: the first that occurs counts."""
 
 
-def _causes(exc: BaseException) -> Iterator[BaseException]:
+def _iterate_causes(exc: BaseException) -> Iterator[BaseException]:
     """An error and those behind it, outermost first; of several attempts all of them."""
     waiting, seen = [exc], set[int]()
     while waiting:

@@ -43,7 +43,7 @@ def valid_name(name: str) -> str:
     return _NO_NAME.sub("_", name)[:_NAME_CHARS] or "unnamed"
 
 
-def offer(
+def list_offered_tools(
     registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig, host: str = ""
 ) -> list[OfferedTool]:
     """All tools of an agent in a stable order.
@@ -57,15 +57,15 @@ def offer(
         agent: Whose patterns count.
         host: The host that its calls go to; empty: none is chosen.
     """
-    replaced = registry.stood_in_for()
+    replaced = registry.replaced_modules()
     client = {tool.name: tool for tool in client_tools if tool.name not in RESERVED_NAMES}
     server = [
-        _of_server(tool, is_named=agent.names(name))
+        _of_server(tool, is_named=agent.names_tool(name))
         for name, tool in registry.tools_at(host).items()
         if tool.definition.served_as is None
         and name not in client
-        and agent.offers(name)
-        and (tool.module.name not in replaced or agent.names(name))
+        and agent.offers_tool(name)
+        and (tool.module.name not in replaced or agent.names_tool(name))
     ]
     return server + [OfferedTool(tool.name, tool.description, tool.schema, "client") for tool in client.values()]
 

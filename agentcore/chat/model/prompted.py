@@ -5,7 +5,7 @@ import re
 from typing import Any, NamedTuple
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN
-from agentcore.strict_json import decode, decode_at
+from agentcore.strict_json import decode_at, decode_json
 
 _OPENING = re.compile(r'\{\s{0,64}"tool_call"')
 _FENCE_BEFORE = re.compile(r"```[A-Za-z0-9_-]{0,32}\s{0,64}\Z")
@@ -50,7 +50,7 @@ def parse_written(content: str) -> Written:
         before = content[position : opening.start()]
         try:
             value, end = decode_at(content, opening.start())
-            calls.append(_read(value))
+            calls.append(_parse_call(value))
         except ValueError as exc:
             return Written(content, [], f"{exc}.")
         fence = _FENCE_BEFORE.search(before)
@@ -64,19 +64,19 @@ def parse_written(content: str) -> Written:
     return Written("".join(rest).strip() if calls else content, calls, None)
 
 
-def _read(value: dict[str, Any]) -> WrittenCall:
+def _parse_call(value: dict[str, Any]) -> WrittenCall:
     call = value["tool_call"]
     if not isinstance(call, dict) or not isinstance(call.get("tool_name"), str):
         raise ValueError("tool_call needs a tool_name that is text")
     arguments = call.get("arguments", {})
     if isinstance(arguments, str):
-        arguments = decode(arguments or "{}")
+        arguments = decode_json(arguments or "{}")
     if not isinstance(arguments, dict):
         raise ValueError("arguments must be a JSON object, or the JSON text of one")
     return WrittenCall(call["tool_name"], json.dumps(arguments, ensure_ascii=False))
 
 
-class Holder:
+class WrittenCallFilter:
     """Passes a stream of text on, but for what is, or may become, a call."""
 
     def __init__(self) -> None:
@@ -84,23 +84,23 @@ class Holder:
         self._passed = 0
         self._is_holding = False
 
-    def add(self, piece: str) -> str:
+    def add_text(self, piece: str) -> str:
         """Take a piece; gives what can be shown now."""
         self._text += piece
         if self._is_holding:
             return ""
         # looked for once: arguments may be long, and come in very many pieces
         self._is_holding = _OPENING.search(self._text, self._passed) is not None
-        return self._pass(_safe_end(self._text, self._passed))
+        return self._release_until(_safe_end(self._text, self._passed))
 
-    def rest(self, written: Written) -> str:
+    def flush(self, written: Written) -> str:
         """What is left to show when the text has ended."""
         if not written.calls:
-            return self._pass(len(self._text))
+            return self._release_until(len(self._text))
         shown = self._text[: self._passed].strip()
         return written.text[len(shown) :] if written.text.startswith(shown) else ""
 
-    def _pass(self, end: int) -> str:
+    def _release_until(self, end: int) -> str:
         passed, self._passed = self._text[self._passed : end], max(end, self._passed)
         return passed
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from agentcore.chat.model.no_connection import address_of
-from agentcore.chat.model.provider_models import ASK_SECONDS, ask_for_models, suggested, those_that_talk_first
+from agentcore.chat.model.provider_models import ASK_SECONDS, ask_for_models, sort_chat_models_first, suggest_model
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 
@@ -62,9 +62,9 @@ async def check_provider(
         if not names:
             address = address_of(candidate or PROVIDERS[provider].base_url)
             raise ToolError("models_empty", f"{address} answers, but it has no models for this key.", address=address)
-        names = those_that_talk_first(names)
+        names = sort_chat_models_first(names)
         return ProviderCheck(
-            candidate, names, suggested(provider, names), is_only_choice=candidate is None or len(names) == 1
+            candidate, names, suggest_model(provider, names), is_only_choice=candidate is None or len(names) == 1
         )
     assert first_error is not None  # noqa: S101 - there is always a candidate
     raise first_error

@@ -19,7 +19,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from agentcore.chat.model.context_errors import all_said, is_too_long, limit_in
+from agentcore.chat.model.context_errors import full_error_text, is_too_long, parse_context_limit
 from agentcore.chat.model.no_connection import address_of, no_answer_in_time, no_connection
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.settings import ModelChoice
@@ -47,7 +47,7 @@ _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
 )
 
 
-def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> ToolError:
+def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> ToolError:
     """The error object of a failed request to a model.
 
     Args:
@@ -64,10 +64,10 @@ def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> Too
         return error
     if isinstance(exc, ModelHTTPError):
         context["status"] = exc.status_code
-    words = _words_of(exc, choice, base_url, context)
-    said = all_said(exc.body if isinstance(exc, ModelHTTPError) else None, exc)
+    words = _describe_provider_message(exc, choice, base_url, context)
+    said = full_error_text(exc.body if isinstance(exc, ModelHTTPError) else None, exc)
     if isinstance(exc, ModelContextWindowExceededError) or (isinstance(exc, ModelAPIError) and is_too_long(said)):
-        if (limit := limit_in(said)) is not None:
+        if (limit := parse_context_limit(said)) is not None:
             context["context_tokens"] = limit
         message = f"The session is too long for the model's context. {words}"
         return ToolError("context_too_long", message, **context)
@@ -84,7 +84,7 @@ def tell_failure(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> Too
     return ToolError(error_type, message, retryable=isinstance(exc, ModelAPIError), **context)
 
 
-def _words_of(exc: Exception, choice: ModelChoice, base_url: str, context: dict[str, Any]) -> str:
+def _describe_provider_message(exc: Exception, choice: ModelChoice, base_url: str, context: dict[str, Any]) -> str:
     """What the provider said, as a sentence and short; puts it into the context, without the key, which some repeat."""
     if (page := _page_in(exc)) is not None:
         title = _TITLE.search(page)

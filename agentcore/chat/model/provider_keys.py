@@ -45,10 +45,10 @@ class ProviderKeys:
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self._path, self._environ = folder / _FILE, environ
-        self._stored = self._read()
+        self._stored = self._read_file()
         self._change = asyncio.Lock()
 
-    def environ(self) -> dict[str, str]:
+    def merge_environ(self) -> dict[str, str]:
         """The environment, with what was entered where it says nothing of a provider."""
         merged = dict(self._environ)
         for provider, stored in self._stored.items():
@@ -64,7 +64,7 @@ class ProviderKeys:
         """True when the environment sets this provider, so that stored keys and addresses have no effect."""
         return PROVIDERS[provider].is_in(self._environ)
 
-    def origin(self, provider: ProviderName) -> KeyOrigin | None:
+    def find_key_origin(self, provider: ProviderName) -> KeyOrigin | None:
         """Where the key of a provider comes from; None: there is none."""
         if PROVIDERS[provider].is_in(self._environ):
             return "environment" if self._environ.get(PROVIDERS[provider].key_variable) else None
@@ -73,9 +73,9 @@ class ProviderKeys:
 
     def base_url(self, provider: ProviderName) -> str | None:
         """The address that was set for a provider; None: its own."""
-        return self.environ().get(PROVIDERS[provider].base_url_variable) or None
+        return self.merge_environ().get(PROVIDERS[provider].base_url_variable) or None
 
-    def stored(self, provider: ProviderName) -> StoredProvider:
+    def get_stored_provider(self, provider: ProviderName) -> StoredProvider:
         """What is kept for a provider; empty: nothing."""
         return self._stored.get(provider, _NOTHING)
 
@@ -85,23 +85,25 @@ class ProviderKeys:
         An address that comes without a key takes the old key's place too: the key was meant for another one. An empty
         address is the provider's own.
         """
-        address = self.stored(provider).base_url if base_url is None else base_url or None
+        address = self.get_stored_provider(provider).base_url if base_url is None else base_url or None
         return StoredProvider(key=key, base_url=address)
 
-    async def replace(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
+    async def replace_stored_provider(
+        self, provider: ProviderName, before: StoredProvider, after: StoredProvider
+    ) -> None:
         """Keep one thing in place of another; nothing is kept in place of what a person was not shown.
 
         Raises:
             ToolError: `config_changed`: it is not `before` that is kept now.
         """
         async with self._change:
-            if self.stored(provider) != before:
+            if self.get_stored_provider(provider) != before:
                 message = f"what is kept for {provider} is other than when this was asked for; nothing was changed"
                 raise ToolError("config_changed", message, provider=provider)
             others = {name: stored for name, stored in self._stored.items() if name != provider}
-            await self._write(others if after == _NOTHING else {**others, provider: after})
+            await self._write_file(others if after == _NOTHING else {**others, provider: after})
 
-    def _read(self) -> dict[ProviderName, StoredProvider]:
+    def _read_file(self) -> dict[ProviderName, StoredProvider]:
         content = read_private_file(self._path, _FILE_LIMIT_BYTES)
         if content is None:
             return {}
@@ -112,7 +114,7 @@ class ProviderKeys:
             log.warning("provider_keys_unreadable", path=str(self._path), hint="enter the keys again")
             return {}
 
-    async def _write(self, stored: dict[ProviderName, StoredProvider]) -> None:
+    async def _write_file(self, stored: dict[ProviderName, StoredProvider]) -> None:
         shown = {
             name: {
                 "key": None if entry.key is None else entry.key.get_secret_value(),

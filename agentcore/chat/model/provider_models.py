@@ -36,7 +36,7 @@ async def ask_for_models(
     """
     content = await ask_for_list(provider, base_url, key, limit_s)
     try:
-        return names_in(content)
+        return parse_model_names(content)
     except ValueError as exc:
         raise _not_listed(_base_of(provider, base_url), is_web_page=_is_web_page(content)) from exc
 
@@ -66,7 +66,7 @@ async def ask_for_list(provider: ProviderName, base_url: str | None, key: Secret
             ) as response,
         ):
             if response.status != HTTPStatus.OK:
-                raise _refused(response.status, base)
+                raise _error_for_status(response.status, base)
             return await read_answer(response)
     except TimeoutError as exc:
         raise no_answer_in_time(base, limit_s) from exc
@@ -88,7 +88,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     return bytes(content)
 
 
-def names_in(content: bytes) -> list[str]:
+def parse_model_names(content: bytes) -> list[str]:
     """The names of the models in an answer, at most 1000.
 
     Raises:
@@ -101,17 +101,17 @@ def names_in(content: bytes) -> list[str]:
     return [valid_text(name) for name in names if isinstance(name, str)][:_MODELS_SHOWN]
 
 
-def can_talk(name: str) -> bool:
+def is_chat_model(name: str) -> bool:
     """True unless the name is that of a model for something else than conversations, such as embeddings."""
     return _NO_TALK.search(name) is None
 
 
-def those_that_talk_first(names: Sequence[str]) -> list[str]:
+def sort_chat_models_first(names: Sequence[str]) -> list[str]:
     """Models in their provider's order, those that do other things than talk behind the others."""
-    return sorted(names, key=lambda name: not can_talk(name))
+    return sorted(names, key=lambda name: not is_chat_model(name))
 
 
-def suggested(provider: ProviderName, names: Sequence[str]) -> str | None:
+def suggest_model(provider: ProviderName, names: Sequence[str]) -> str | None:
     """Which of a provider's models to begin with: its usual one, in its newest form; else the first that talks."""
     usual = PROVIDERS[provider].usual_model
     if usual in names:
@@ -119,10 +119,10 @@ def suggested(provider: ProviderName, names: Sequence[str]) -> str | None:
     dated = sorted(
         name for name in names if re.fullmatch(re.escape(usual) + r"-\d{8}|" + re.escape(usual) + "-latest", name)
     )
-    return dated[-1] if dated else next((name for name in names if can_talk(name)), None)
+    return dated[-1] if dated else next((name for name in names if is_chat_model(name)), None)
 
 
-def _refused(status: int, base: str) -> ToolError:
+def _error_for_status(status: int, base: str) -> ToolError:
     """What a status means. What the provider says to it is left out: some repeat the key."""
     context: dict[str, Any] = {"status": status, "address": address_of(base)}
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):

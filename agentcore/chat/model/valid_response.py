@@ -27,13 +27,13 @@ def valid_response(response: ModelResponse) -> ModelResponse:
     """
     said = response.usage
     usage = RequestUsage(
-        input_tokens=_count(said.input_tokens),
-        output_tokens=_count(said.output_tokens),
-        cache_read_tokens=min(_count(said.cache_read_tokens), _count(said.input_tokens)),
+        input_tokens=_valid_token_count(said.input_tokens),
+        output_tokens=_valid_token_count(said.output_tokens),
+        cache_read_tokens=min(_valid_token_count(said.cache_read_tokens), _valid_token_count(said.input_tokens)),
     )
     parts = [part for part in response.parts if _is_readable(part)]
-    valid = _valid(dataclasses.replace(response, parts=parts, usage=RequestUsage()))
-    return dataclasses.replace(valid if _can_be_kept(valid) else _bare(valid), usage=usage)
+    valid = _make_valid(dataclasses.replace(response, parts=parts, usage=RequestUsage()))
+    return dataclasses.replace(valid if _can_be_stored(valid) else _bare_response(valid), usage=usage)
 
 
 def _is_readable(part: ModelResponsePart) -> bool:
@@ -46,7 +46,7 @@ def _is_readable(part: ModelResponsePart) -> bool:
     return False
 
 
-def _can_be_kept(response: ModelResponse) -> bool:
+def _can_be_stored(response: ModelResponse) -> bool:
     """Whether it comes back from the store as it went in."""
     try:
         stored = ModelMessagesTypeAdapter.dump_json([response], warnings="error")
@@ -56,7 +56,7 @@ def _can_be_kept(response: ModelResponse) -> bool:
     return True
 
 
-def _bare(response: ModelResponse) -> ModelResponse:
+def _bare_response(response: ModelResponse) -> ModelResponse:
     """Only what is said, thought and wanted."""
     reason = (response.provider_details or {}).get("finish_reason")
     details = {"finish_reason": reason} if isinstance(reason, str) else None
@@ -72,19 +72,19 @@ def _bare_parts(response: ModelResponse) -> Iterator[ModelResponsePart]:
                 yield ToolCallPart(part.tool_name, part.args if isinstance(part.args, str) else None)
 
 
-def _valid(value: T) -> T:
+def _make_valid(value: T) -> T:
     made: Any = value
     if isinstance(value, str):
         made = valid_text(value)
     elif isinstance(value, dict):
-        made = {_valid(key): _valid(part) for key, part in value.items()}
+        made = {_make_valid(key): _make_valid(part) for key, part in value.items()}
     elif isinstance(value, list | tuple):
-        made = type(value)(_valid(part) for part in value)
+        made = type(value)(_make_valid(part) for part in value)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         named = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value) if field.init)
-        made = dataclasses.replace(value, **{name: _valid(part) for name, part in named})
+        made = dataclasses.replace(value, **{name: _make_valid(part) for name, part in named})
     return made  # type: ignore[no-any-return]
 
 
-def _count(tokens: Any) -> int:
+def _valid_token_count(tokens: Any) -> int:
     return min(max(tokens, 0), _MOST_TOKENS) if isinstance(tokens, int) else 0

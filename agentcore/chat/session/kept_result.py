@@ -10,13 +10,13 @@ from agentcore.store.artifacts import ArtifactStore
 from agentcore.store.chat import ChatCallRow
 
 
-class KeptResults:
+class ResultShrinker:
     """Makes envelopes small enough to be listed with hundreds of others."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
-    async def shrink(self, envelope: str, call: ChatCallRow, account: str) -> str:
+    async def shrink_envelope(self, envelope: str, call: ChatCallRow, account: str) -> str:
         """The envelope as JSON text, with large texts and images replaced by links to artifacts.
 
         Args:
@@ -27,23 +27,27 @@ class KeptResults:
         document: dict[str, Any] = json.loads(envelope)
         blocks = []
         for block in document.get("content", ()):
-            blocks += await self._shrunk(block, call, document["callId"], account)
+            blocks += await self._shrink_block(block, call, document["callId"], account)
         document["content"] = blocks
         if len(json.dumps(document.get("data"))) > KEPT_BLOCK_BYTES:
             document["data"], document["truncated"] = None, True
         return json.dumps(document, ensure_ascii=False)
 
-    async def _shrunk(
+    async def _shrink_block(
         self, block: dict[str, Any], call: ChatCallRow, call_id: str, account: str
     ) -> list[dict[str, Any]]:
         if len(block.get("base64", "")) > KEPT_BLOCK_BYTES:
-            return [await self._save(b64decode(block["base64"]), block["mime"], call, call_id, account)]
+            return [await self._save_artifact(b64decode(block["base64"]), block["mime"], call, call_id, account)]
         if len(block.get("text", "")) > KEPT_BLOCK_BYTES:
-            link = await self._save(block["text"].encode(), "text/plain; charset=utf-8", call, call_id, account)
+            link = await self._save_artifact(
+                block["text"].encode(), "text/plain; charset=utf-8", call, call_id, account
+            )
             return [{**block, "text": block["text"][:KEPT_BLOCK_BYTES]}, link]
         return [block]
 
-    async def _save(self, data: bytes, mime: str, call: ChatCallRow, call_id: str, account: str) -> dict[str, Any]:
+    async def _save_artifact(
+        self, data: bytes, mime: str, call: ChatCallRow, call_id: str, account: str
+    ) -> dict[str, Any]:
         kind = mime.partition(";")[0].rpartition("/")[2]
         name = f"{call.tool_name}.{'txt' if kind == 'plain' else kind}"
         try:

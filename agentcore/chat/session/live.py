@@ -66,9 +66,9 @@ class LiveSession:
         self._text: list[str] = []
         self._thinking: list[str] = []
 
-    def where(self, registry: ToolRegistry) -> str:
+    def current_host(self, registry: ToolRegistry) -> str:
         """The host that its calls go to now; empty: none is chosen."""
-        return registry.choose(self.hosts or ())
+        return registry.choose_host(self.hosts or ())
 
     @property
     def text(self) -> str:
@@ -88,7 +88,7 @@ class LiveSession:
         """A piece of the model's thoughts came."""
         self._thinking.append(piece)
 
-    def clear(self) -> None:
+    def clear_answer(self) -> None:
         """The answer is stored, or will not be."""
         self._text.clear()
         self._thinking.clear()
@@ -100,7 +100,7 @@ class LiveSessions:
     def __init__(self) -> None:
         self._live: dict[str, LiveSession] = {}
 
-    def get(self, session_id: str) -> LiveSession:
+    def get_or_create(self, session_id: str) -> LiveSession:
         """The live side of a session."""
         return self._live.setdefault(session_id, LiveSession())
 
@@ -108,7 +108,7 @@ class LiveSessions:
         """The live side of a session, if something goes on in it."""
         return self._live.get(session_id)
 
-    def forget(self, session_id: str) -> None:
+    def remove_if_idle(self, session_id: str) -> None:
         """Nothing goes on in a session any more."""
         live = self._live.get(session_id)
         if live is not None and not live.turn.locked() and not live.storing.locked():

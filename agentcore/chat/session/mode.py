@@ -18,6 +18,6 @@ async def agent_and_mode(
     Returns:
         The agent's id, and the mode of the session or the agent; None: neither has one.
     """
-    row = await chats.find(session_id)
+    row = await chats.find_session(session_id)
     agent = agent_id or (row.agent_id if row is not None else "default")
     return agent, settings.mode_for(row.mode if row is not None else None, agent)

@@ -33,39 +33,39 @@ class ModelScales:
         self.has_news = False
 
     @classmethod
-    def read(cls, stored: str | None) -> Self:
+    def from_json_text(cls, stored: str | None) -> Self:
         """As it was stored."""
         entries: dict[str, Any] = json.loads(stored or "{}")
         return cls({model: _Learned(*entry) for model, entry in entries.items()})
 
-    def dump(self) -> str:
+    def to_json_text(self) -> str:
         """As it is stored; JSON text."""
         self.has_news = False
         return json.dumps(self._known, ensure_ascii=False)
 
-    def scale(self, model: str) -> float:
+    def find_token_scale(self, model: str) -> float:
         """How many tokens the model counts for each that was estimated."""
-        return self._of(model).scale
+        return self._find_learned(model).scale
 
-    def limit(self, model: str) -> int | None:
+    def find_context_limit(self, model: str) -> int | None:
         """The context that the model's refusals have shown, in tokens; None: it has not refused."""
-        return self._of(model).limit
+        return self._find_learned(model).limit
 
-    def takes_pictures(self, model: str) -> bool:
+    def accepts_images(self, model: str) -> bool:
         """Whether the model's provider has not refused pictures."""
-        return self._of(model).takes_pictures
+        return self._find_learned(model).takes_pictures
 
-    def note_no_pictures(self, model: str) -> None:
+    def record_refused_images(self, model: str) -> None:
         """The provider has refused a request for its pictures."""
-        self._keep(model, self._of(model)._replace(takes_pictures=False))
+        self._store_learned(model, self._find_learned(model)._replace(takes_pictures=False))
 
-    def note_count(self, model: str, estimated: int, counted: int) -> None:
+    def record_token_count(self, model: str, estimated: int, counted: int) -> None:
         """The provider has counted the tokens of a request, cached ones included, that were estimated."""
         scale = counted / max(estimated, 1)
         if estimated >= _COUNTED_FROM and _PLAUSIBLE[0] <= scale <= _PLAUSIBLE[1]:
-            self._keep(model, self._of(model)._replace(scale=scale))
+            self._store_learned(model, self._find_learned(model)._replace(scale=scale))
 
-    def note_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
+    def record_length_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
         """The provider has refused a request as too long; gives the context that is believed from now on.
 
         Args:
@@ -74,17 +74,19 @@ class ModelScales:
             limit: The context that was believed until now.
             named: The context that the provider named.
         """
-        size = round(estimated * self.scale(model))
+        size = round(estimated * self.find_token_scale(model))
         lowered = max(named if named is not None else min(limit, size * 9 // 10), CONTEXT_TOKENS_MIN)
         # what was refused is longer than the context, whatever the estimate says
-        scale = self.scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
-        self._keep(model, self._of(model)._replace(scale=max(scale, self.scale(model)), limit=lowered))
+        scale = self.find_token_scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
+        self._store_learned(
+            model, self._find_learned(model)._replace(scale=max(scale, self.find_token_scale(model)), limit=lowered)
+        )
         return lowered
 
-    def _of(self, model: str) -> _Learned:
+    def _find_learned(self, model: str) -> _Learned:
         return self._known.get(model, _Learned())
 
-    def _keep(self, model: str, learned: _Learned) -> None:
+    def _store_learned(self, model: str, learned: _Learned) -> None:
         before = self._known.pop(model, None)
         self._known[model] = learned
         while len(self._known) > _MODELS_KEPT:

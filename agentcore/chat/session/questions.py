@@ -63,7 +63,7 @@ class Questions:
         question = self._waiting.get(question_id)
         if question is None or question.answer.done():
             return False
-        _check(question.inquiry, reply)
+        _check_reply(question.inquiry, reply)
         del self._waiting[question_id]
         question.answer.set_result(reply)
         return True
@@ -73,7 +73,7 @@ class Questions:
         self._waiting.pop(question.view.question_id, None)
 
 
-def _check(inquiry: Inquiry, reply: Reply) -> None:
+def _check_reply(inquiry: Inquiry, reply: Reply) -> None:
     if reply.is_declined:
         return
     if inquiry.kind == "text" and not reply.text.strip():

@@ -8,7 +8,7 @@ from agentcore.store.chat import ChatStore
 
 async def queue_view(chats: ChatStore, session_id: str) -> QueueView:
     """What waits in a session."""
-    queue = await chats.queue.read(session_id)
+    queue = await chats.queue.load_queue(session_id)
     messages = [
         QueuedMessageView(
             message_id=each.message_id,
@@ -23,6 +23,6 @@ async def queue_view(chats: ChatStore, session_id: str) -> QueueView:
     return QueueView(messages=messages, is_paused=queue.is_paused)
 
 
-async def tell_queue(chats: ChatStore, stream: Stream) -> None:
+async def publish_queue(chats: ChatStore, stream: Stream) -> None:
     """Tell pages what waits now; the whole of it, so that whoever missed a change sees it with the next."""
-    stream.publish("session.queue", (await queue_view(chats, stream.session_id)).to_json())
+    stream.publish_to_pages("session.queue", (await queue_view(chats, stream.session_id)).to_json())

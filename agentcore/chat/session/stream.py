@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.chat.session.live import LiveSession, Sink
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import Locale, localized_text
 from agentcore.core.events import EventBus
 from agentcore.errors import ToolError
 from agentcore.store.chat import UsedTokens
@@ -46,23 +46,23 @@ class Stream:
         """Where the sub-agent belongs whose events these are; None: they are the session's own."""
         return self._thread
 
-    def content(self, piece: str) -> None:
+    def send_content(self, piece: str) -> None:
         """A piece of text."""
         if piece:
             if self._thread is None:
                 self.live.add_text(piece)
             else:
                 self.said.append(piece)
-            self._tell("session.content", {"content": piece})
+            self._publish_and_send("session.content", {"content": piece})
 
-    def thinking(self, piece: str) -> None:
+    def publish_thinking(self, piece: str) -> None:
         """A piece of what the model thinks; for pages."""
         if piece:
             if self._thread is None:
                 self.live.add_thinking(piece)
-            self.publish("session.thinking", {"content": piece})
+            self.publish_to_pages("session.thinking", {"content": piece})
 
-    def tool_call(
+    def publish_tool_call(
         self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool, **more: Any
     ) -> Mapping[str, Any]:
         """A call that the model wants; for pages. Gives what `send` tells the client of it, once it can be answered.
@@ -76,63 +76,69 @@ class Stream:
             **more: Of a client's call `needsApproval`, and `client` where it is known; of others `words`, if any.
         """
         call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind, "waits": waits, **more}
-        self.publish("session.toolCall", {"tool_call": call})
+        self.publish_to_pages("session.toolCall", {"tool_call": call})
         return {"tool_call": call}
 
-    def tool_state(self, tool_id: str, state: str, **more: Any) -> None:
+    def publish_tool_state(self, tool_id: str, state: str, **more: Any) -> None:
         """How far a call is; for pages."""
-        self.publish("session.toolState", {"toolId": tool_id, "state": state, **more})
+        self.publish_to_pages("session.toolState", {"toolId": tool_id, "state": state, **more})
 
-    def tool_result(self, tool_name: str, tool_id: str, envelope: Mapping[str, Any], *, is_told: bool = True) -> None:
+    def publish_tool_result(
+        self, tool_name: str, tool_id: str, envelope: Mapping[str, Any], *, is_told: bool = True
+    ) -> None:
         """How a call ended; of one that the client was not told of, or ran itself, for pages."""
         payload = {"tool_result": {"toolId": tool_id, "tool_name": tool_name, **envelope}}
-        self.publish("session.toolResult", payload)
+        self.publish_to_pages("session.toolResult", payload)
         if is_told:
-            self.send(payload)
+            self.send_to_client(payload)
 
-    def message(self, item: Mapping[str, Any]) -> None:
+    def publish_message(self, item: Mapping[str, Any]) -> None:
         """A message that is no model's, as it is listed; for pages."""
-        self.publish("session.message", item)
+        self.publish_to_pages("session.message", item)
 
-    def compacted(self, number: int, compaction: Mapping[str, Any]) -> None:
+    def publish_compaction(self, number: int, compaction: Mapping[str, Any]) -> None:
         """What the model is told was made shorter; for pages.
 
         Args:
             number: The message that says so.
             compaction: `CompactionView` as JSON values.
         """
-        self.publish("session.compacted", {"number": number, "compaction": compaction})
+        self.publish_to_pages("session.compacted", {"number": number, "compaction": compaction})
 
-    def error(self, error: ToolError, *, is_of_turn: bool = True) -> None:
+    def send_error(self, error: ToolError, *, is_of_turn: bool = True) -> None:
         """What went wrong; pages are not told of what a client did wrong while another one's turn goes on."""
-        (self._tell if is_of_turn else self._answer)("session.error", {"error": error.to_json()})
+        (self._publish_and_send if is_of_turn else self._send_only)("session.error", {"error": error.to_json()})
 
-    def finished(self, waiting: list[str], *, is_of_turn: bool = True) -> None:
+    def send_finished(self, waiting: list[str], *, is_of_turn: bool = True) -> None:
         """The last event: what was used, and which calls wait; of the turn, or of this client's request alone."""
-        payload = {"message": text(self.locale, "finished"), "usage": self.usage._asdict(), "waiting": waiting}
-        (self._tell if is_of_turn else self._answer)("session.finished", payload)
+        payload = {
+            "message": localized_text(self.locale, "finished"),
+            "usage": self.usage._asdict(),
+            "waiting": waiting,
+        }
+        (self._publish_and_send if is_of_turn else self._send_only)("session.finished", payload)
 
-    def send(self, payload: Mapping[str, Any]) -> None:
+    def send_to_client(self, payload: Mapping[str, Any]) -> None:
         """Something for the client alone: of a sub-agent, for the client whose turn it works in."""
         sink = self.sink if self._thread is None else self.live.client
         if sink is not None:
             sink(self._events.last_id, payload if self._thread is None else {**payload, "thread": self._thread})
 
-    def publish(self, event_type: str, payload: Mapping[str, Any]) -> None:
+    def publish_to_pages(self, event_type: str, payload: Mapping[str, Any]) -> None:
         """An event for pages alone: the wire of the chat does not know it."""
         told = payload if self._thread is None else {**payload, "thread": self._thread}
         self._events.publish(event_type, told, session_id=self.session_id)
 
-    def inside(self, parent_tool_id: str, depth: int | None = None) -> "Stream":
+    def create_inner_stream(self, parent_tool_id: str, depth: int | None = None) -> "Stream":
         """The events of a sub-agent, or of other calls, inside of a call of this session."""
         depth = (0 if self._thread is None else self._thread["depth"]) + 1 if depth is None else depth
         thread = {"parentToolId": parent_tool_id, "depth": depth}
         return Stream(self._events, self.session_id, self.locale, self.live, thread=thread)
 
-    def _tell(self, event_type: str, payload: Mapping[str, Any]) -> None:
-        self.publish(event_type, payload)
+    def _publish_and_send(self, event_type: str, payload: Mapping[str, Any]) -> None:
+        self.publish_to_pages(event_type, payload)
         if self._thread is None:
-            self.send(payload)
+            self.send_to_client(payload)
 
-    def _answer(self, event_type: str, payload: Mapping[str, Any]) -> None:
-        self.send(payload)
+    def _send_only(self, event_type: str, payload: Mapping[str, Any]) -> None:
+        self.send_to_client(payload)

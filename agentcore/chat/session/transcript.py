@@ -14,9 +14,9 @@ STOPPED = "stopped"
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
 
 
-def called_in(rows: Iterable[ChatMessageRow]) -> list[str]:
+def list_call_ids(rows: Iterable[ChatMessageRow]) -> list[str]:
     """Ids of the calls that messages want."""
-    return [part["tool_call_id"] for row in rows for part in _parts(row) if part.get("part_kind") == "tool-call"]
+    return [part["tool_call_id"] for row in rows for part in _read_parts(row) if part.get("part_kind") == "tool-call"]
 
 
 def to_messages(
@@ -33,24 +33,26 @@ def to_messages(
         commands: Ids of the person's own calls that go on; others that have not ended were interrupted.
         client: The paired client that runs the client's tools; None: it is not known.
     """
-    made = (_notice(row, commands) if row.kind == "notice" else _message(row, calls, client) for row in rows)
+    made = (
+        _to_notice_view(row, commands) if row.kind == "notice" else _to_message_view(row, calls, client) for row in rows
+    )
     return [message for message in made if message is not None]
 
 
-def notice(text: str, **more: Any) -> NewMessage:
+def create_notice(text: str, **more: Any) -> NewMessage:
     """A message for the person alone; `more` are fields of `MessageView` as JSON values."""
     return NewMessage(json.dumps({"text": text, **more}, ensure_ascii=False), "notice", text)
 
 
 def prompt_of(row: ChatMessageRow) -> str | None:
     """What the person said in a message; None: it is none of a person's."""
-    said = [_text(part["content"]) for part in _parts(row) if part.get("part_kind") == "user-prompt"]
+    said = [_join_text(part["content"]) for part in _read_parts(row) if part.get("part_kind") == "user-prompt"]
     return "\n".join(said) if said else None
 
 
 def attachments_of(row: ChatMessageRow) -> list[AttachmentView]:
     """The files that came with a message of the person's."""
-    contents = [part["content"] for part in _parts(row) if part.get("part_kind") == "user-prompt"]
+    contents = [part["content"] for part in _read_parts(row) if part.get("part_kind") == "user-prompt"]
     told = [each.get("metadata") or {} for content in contents for each in content if isinstance(each, dict)]
     return [AttachmentView.model_validate(each["attachment"]) for each in told if "attachment" in each]
 
@@ -98,8 +100,8 @@ def end_of(envelope: Mapping[str, Any] | None) -> CallState:
     return "rejected" if error == "approval_denied" else _ENDED.get(error, "failed")
 
 
-def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow], client: str | None) -> MessageView | None:
-    parts = _parts(row)
+def _to_message_view(row: ChatMessageRow, calls: Mapping[str, ChatCallRow], client: str | None) -> MessageView | None:
+    parts = _read_parts(row)
     prompt = prompt_of(row)
     if prompt is not None:
         attached = attachments_of(row)
@@ -111,7 +113,7 @@ def _message(row: ChatMessageRow, calls: Mapping[str, ChatCallRow], client: str 
             attachments=attached or None,
             page=None if row.page_shown is None else PageView.model_validate_json(row.page_shown),
         )
-    wanted = [_call(part, calls, client) for part in parts if part.get("part_kind") == "tool-call"]
+    wanted = [_part_to_call_view(part, calls, client) for part in parts if part.get("part_kind") == "tool-call"]
     said = "".join(part["content"] for part in parts if part.get("part_kind") == "text")
     thought = "".join(part["content"] for part in parts if part.get("part_kind") == "thinking")
     if not (wanted or said or thought or _is_answer(row)):
@@ -132,7 +134,7 @@ def _is_answer(row: ChatMessageRow) -> bool:
     return row.kind == "said" and any(message["kind"] == "response" for message in json.loads(row.message))
 
 
-def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow], client: str | None) -> CallView:
+def _part_to_call_view(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow], client: str | None) -> CallView:
     call = calls.get(part["tool_call_id"])
     if call is not None:
         return call_view(call, client)
@@ -142,7 +144,7 @@ def _call(part: Mapping[str, Any], calls: Mapping[str, ChatCallRow], client: str
     )
 
 
-def _notice(row: ChatMessageRow, commands: AbstractSet[str]) -> MessageView:
+def _to_notice_view(row: ChatMessageRow, commands: AbstractSet[str]) -> MessageView:
     document = {"role": "notice", **json.loads(row.message), "number": row.number, "time": row.time_ms}
     message = MessageView.model_validate(document)
     calls = [
@@ -157,14 +159,14 @@ def _is_cut_off(call: CallView, commands: AbstractSet[str]) -> bool:
     return call.state in {"new", "waiting", "running"} and call.tool_id not in commands
 
 
-def _parts(row: ChatMessageRow) -> list[dict[str, Any]]:
+def _read_parts(row: ChatMessageRow) -> list[dict[str, Any]]:
     """The parts of a model's message, as the model library stores them."""
     if row.kind == "notice":
         return []
     return [part for message in json.loads(row.message) for part in message["parts"]]
 
 
-def _text(content: Any) -> str:
+def _join_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(part for part in content if isinstance(part, str))

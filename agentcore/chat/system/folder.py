@@ -35,13 +35,13 @@ def read_folder_texts(workspace: Workspace) -> tuple[FolderText, ...]:
     """
     found: list[FolderText] = []
     for name in FILES:
-        read = _read(workspace, name)
+        read = _read_file(workspace, name)
         if read is not None and read.text not in {other.text for other in found}:
             found.append(read)
     return tuple(found)
 
 
-def _read(workspace: Workspace, name: str) -> FolderText | None:
+def _read_file(workspace: Workspace, name: str) -> FolderText | None:
     try:
         with workspace.open_file(workspace.locate(name)) as file:
             size, data = file.size_bytes, file.read(FOLDER_INSTRUCTIONS_CHARS * _BYTES_OF_A_CHAR)

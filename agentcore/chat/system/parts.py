@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.system.folder import FolderText
 from agentcore.chat.system.sources import SystemSources
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import Locale, localized_text
 from agentcore.core.modules import HostFacts, ModuleRecord, ToolRegistry
 
 
@@ -48,17 +48,17 @@ class ChosenHost(NamedTuple):
     is_connected: bool
 
     @classmethod
-    def of(cls, registry: ToolRegistry, host: str) -> Self | None:
+    def from_registry(cls, registry: ToolRegistry, host: str) -> Self | None:
         """What there is to say of a host now; None: none is chosen."""
         return cls(host, registry.facts.get(host, HostFacts()), registry.is_connected(host)) if host else None
 
 
-def seen_from(
+def resolve_modules_and_host(
     registry: ToolRegistry, host: str, modules: Iterable[str]
 ) -> tuple[list[ModuleRecord], ChosenHost | None]:
-    """Modules by their names, and the host that calls go to, for `SystemPlan.parts`."""
-    records = [record for name in modules if (record := registry.module(name)) is not None]
-    return records, ChosenHost.of(registry, host)
+    """Modules by their names, and the host that calls go to, for `SystemPlan.build_parts`."""
+    records = [record for name in modules if (record := registry.find_module(name)) is not None]
+    return records, ChosenHost.from_registry(registry, host)
 
 
 class SystemChoice(BaseModel, defer_build=True):
@@ -75,7 +75,7 @@ class SystemChoice(BaseModel, defer_build=True):
     instructions: str | None = None
 
     @classmethod
-    def read(cls, stored: str | None) -> Self:
+    def from_json_text(cls, stored: str | None) -> Self:
         """As it was stored with the session."""
         return cls() if stored is None else cls.model_validate_json(stored)
 
@@ -93,7 +93,9 @@ class SystemPlan(NamedTuple):
     choice: SystemChoice
     locale: Locale
 
-    def parts(self, agent: AgentConfig, modules: Sequence[ModuleRecord], where: ChosenHost | None) -> list[SystemPart]:
+    def build_parts(
+        self, agent: AgentConfig, modules: Sequence[ModuleRecord], where: ChosenHost | None
+    ) -> list[SystemPart]:
         """All parts that have something to say, those included that the model is not told.
 
         Args:
@@ -103,44 +105,50 @@ class SystemPlan(NamedTuple):
         """
         own, choice = self.choice.instructions, self.choice
         parts = [
-            SystemPart("environment", _environment(self.sources, self.locale)),
-            *([] if where is None else [SystemPart("host", _host(where, self.locale), where.name)]),
-            *_modules(modules, self.locale),
-            *(_folder(file, self.locale) for file in self.sources.folder),
+            SystemPart("environment", _describe_environment(self.sources, self.locale)),
+            *([] if where is None else [SystemPart("host", _describe_host(where, self.locale), where.name)]),
+            *_build_module_parts(modules, self.locale),
+            *(_build_folder_part(file, self.locale) for file in self.sources.folder),
             SystemPart("agent", (agent.instructions if own is None else own).strip()),
-            SystemPart("date", text(self.locale, "today", today=self.sources.today), lasts=False),
+            SystemPart("date", localized_text(self.locale, "today", today=self.sources.today), lasts=False),
         ]
         said = [part for part in parts if part.text]
-        return [part._replace(is_told=choice.told.get(part.part_id, agent.tells(part.part_id))) for part in said]
+        return [
+            part._replace(is_told=choice.told.get(part.part_id, agent.includes_part(part.part_id))) for part in said
+        ]
 
 
-def _environment(sources: SystemSources, locale: Locale) -> str:
+def _describe_environment(sources: SystemSources, locale: Locale) -> str:
     first, *others = sources.roots
-    further = text(locale, "further_folders", folders=", ".join(others)) if others else ""
-    return text(locale, "environment", folder=first, further=further, system=sources.system)
+    further = localized_text(locale, "further_folders", folders=", ".join(others)) if others else ""
+    return localized_text(locale, "environment", folder=first, further=further, system=sources.system)
 
 
-def _host(where: ChosenHost, locale: Locale) -> str:
+def _describe_host(where: ChosenHost, locale: Locale) -> str:
     facts = where.facts
-    away = "" if where.is_connected else text(locale, "host_away")
-    told = text(locale, "host", name=where.name, away=away)
+    away = "" if where.is_connected else localized_text(locale, "host_away")
+    told = localized_text(locale, "host", name=where.name, away=away)
     # encoded as JSON, so that the values cannot end the quotation: the host sends them at each connection, unreviewed
     said = {"platform": facts.platform, "folders": list(facts.folders)}
     said = {name: value for name, value in said.items() if value}
     if not said:
         return told
-    return f"{told}\n{text(locale, 'host_says', facts=json.dumps(said, ensure_ascii=False))}"
+    return f"{told}\n{localized_text(locale, 'host_says', facts=json.dumps(said, ensure_ascii=False))}"
 
 
-def _modules(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:
+def _build_module_parts(modules: Sequence[ModuleRecord], locale: Locale) -> Iterator[SystemPart]:
     for module in modules:
         said = module.instructions_for_models
         if said:
-            told = text(locale, "of_module", title=module.manifest.title, text=said)
+            told = localized_text(locale, "of_module", title=module.manifest.title, text=said)
             yield SystemPart(f"module:{module.name}", told, module.manifest.title)
 
 
-def _folder(file: FolderText, locale: Locale) -> SystemPart:
-    cut = text(locale, "cut_file", count=f"{file.missing_bytes:,}", name=file.name) if file.missing_bytes else ""
-    told = text(locale, "of_folder", name=file.name, text=file.text + cut)
+def _build_folder_part(file: FolderText, locale: Locale) -> SystemPart:
+    cut = (
+        localized_text(locale, "cut_file", count=f"{file.missing_bytes:,}", name=file.name)
+        if file.missing_bytes
+        else ""
+    )
+    told = localized_text(locale, "of_folder", name=file.name, text=file.text + cut)
     return SystemPart(f"folder:{file.name}", told, file.name, missing_bytes=file.missing_bytes)

@@ -2,10 +2,10 @@
 
 from agentcore.chat.system.parts import SystemChoice, SystemPlan
 from agentcore.chat.system.sources import read_sources
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.store.chat import ChatSessionRow
 
 
-async def plan_system(host: Host, session: ChatSessionRow) -> SystemPlan:
+async def plan_system(core: Core, session: ChatSessionRow) -> SystemPlan:
     """What the system message of a session is made of now: read once for a turn, so that its requests begin alike."""
-    return SystemPlan(await read_sources(host), SystemChoice.read(session.system), host.config.locale)
+    return SystemPlan(await read_sources(core), SystemChoice.from_json_text(session.system), core.config.locale)

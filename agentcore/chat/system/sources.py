@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from agentcore.chat.system.folder import FolderText, read_folder_texts
-from agentcore.core import Host
+from agentcore.core import Core
 
 
 class SystemSources(NamedTuple):
@@ -27,22 +27,22 @@ class SystemSources(NamedTuple):
     today: str
 
 
-async def read_sources(host: Host) -> SystemSources:
+async def read_sources(core: Core) -> SystemSources:
     """Read what there is now: once for a turn, so that all its requests begin with the same bytes."""
-    found = await asyncio.to_thread(_read, host)
-    return found._replace(folder=_choose_accepted(host, found))
+    found = await asyncio.to_thread(_collect_sources, core)
+    return found._replace(folder=_choose_accepted(core, found))
 
 
-def _read(host: Host) -> SystemSources:
-    roots = [str(root) for root in host.workspace.roots]
+def _collect_sources(core: Core) -> SystemSources:
+    roots = [str(root) for root in core.workspace.roots]
     today = f"{datetime.now().astimezone():%A, %Y-%m-%d (%Z)}"
-    return SystemSources(roots, _system(), read_folder_texts(host.workspace), today)
+    return SystemSources(roots, _describe_system(), read_folder_texts(core.workspace), today)
 
 
-def _choose_accepted(host: Host, found: SystemSources) -> Sequence[FolderText]:
+def _choose_accepted(core: Core, found: SystemSources) -> Sequence[FolderText]:
     """The instructions of the folder as the user has accepted them; what is new or has changed is proposed."""
     files = {f"{found.roots[0]}/{file.name}": file for file in found.folder}
-    accepted = host.instruction_review.choose_texts({path: file.text for path, file in files.items()})
+    accepted = core.instruction_review.choose_texts({path: file.text for path, file in files.items()})
     return [
         file if file.text == accepted[path] else FolderText(file.name, accepted[path])
         for path, file in files.items()
@@ -51,7 +51,7 @@ def _choose_accepted(host: Host, found: SystemSources) -> Sequence[FolderText]:
 
 
 @cache
-def _system() -> str:
+def _describe_system() -> str:
     """What the machine runs, such as `Linux 6.1.0 (Debian GNU/Linux 12), x86_64`."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "")

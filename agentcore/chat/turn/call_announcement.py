@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentcore.chat.session.stream import Stream
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.encoding import to_json
 from agentcore.store.chat import ChatCallRow
 
@@ -21,9 +21,9 @@ class CallAnnouncement:
     """
 
     def __init__(
-        self, host: Host, stream: Stream, call: ChatCallRow, *, is_inner: bool = False, is_answered: bool = False
+        self, core: Core, stream: Stream, call: ChatCallRow, *, is_inner: bool = False, is_answered: bool = False
     ) -> None:
-        self._host, self._stream, self._call = host, stream, call
+        self._core, self._stream, self._call = core, stream, call
         self._is_inner, self._is_answered = is_inner, is_answered
         self._call_id = call.call_id
         self._payload: Mapping[str, Any] | None = None
@@ -32,7 +32,7 @@ class CallAnnouncement:
         self.words = ""
         """What the tool says that the call would do; empty: it says nothing, or has not been asked yet."""
 
-    def notify(self, event: str, said: Mapping[str, Any]) -> None:
+    def handle_call_event(self, event: str, said: Mapping[str, Any]) -> None:
         """See `agentcore.core.calls.call.Notify`."""
         live, tool_id = self._stream.live, self._call.tool_id
         match event:
@@ -40,31 +40,31 @@ class CallAnnouncement:
                 self._call_id = said["callId"]
                 live.tool_ids[said["callId"]] = tool_id
                 if self._is_answered:
-                    self._stream.tool_state(tool_id, "running", callId=said["callId"])
+                    self._stream.publish_tool_state(tool_id, "running", callId=said["callId"])
             case "decided":
                 self.words = said.get("words", "")
-                self.tell(waits=said["asks"])
-                self._stream.tool_state(tool_id, "new" if said["asks"] else "running", callId=said["callId"])
+                self.announce_call(waits=said["asks"])
+                self._stream.publish_tool_state(tool_id, "new" if said["asks"] else "running", callId=said["callId"])
             case "approval":
-                self._wait(said)
+                self._announce_waiting(said)
 
-    def tell(self, *, waits: bool) -> None:
+    def announce_call(self, *, waits: bool) -> None:
         """Say that the call is wanted, if that was not said yet; the client of one that waits hears of it by `send`."""
         if self._payload is not None:
             return
         call = self._call
         words = {"words": self.words} if self.words else {}
-        self._payload = self._stream.tool_call(
+        self._payload = self._stream.publish_tool_call(
             call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits, **words
         )
         if not (waits or self._is_inner):
-            self.send()
+            self.send_to_client()
 
-    def send(self) -> None:
+    def send_to_client(self) -> None:
         """Tell the client of the call, once: from now on it can be answered."""
         if self._payload is not None and not self.is_sent:
             self.is_sent = True
-            self._stream.send(self._payload)
+            self._stream.send_to_client(self._payload)
 
     def close(self) -> None:
         """Nothing is waited for any more."""
@@ -73,21 +73,21 @@ class CallAnnouncement:
         for tool_id in self._inner:
             live.inner.pop(tool_id, None)
 
-    def _wait(self, said: Mapping[str, Any]) -> None:
+    def _announce_waiting(self, said: Mapping[str, Any]) -> None:
         """Tell of the call itself, or of one that its tool makes, that waits for a person while its caller stays."""
         if said["callId"] == self._call_id:
-            self._keep(self._call.tool_id, said["callId"])
-            self.send()
-        elif (pending := self._host.approvals.find(said["callId"])) is not None:
+            self._register_waiting(self._call.tool_id, said["callId"])
+            self.send_to_client()
+        elif (pending := self._core.approvals.find_pending(said["callId"])) is not None:
             request = pending.request
-            self._keep(request.call_id, request.call_id)
+            self._register_waiting(request.call_id, request.call_id)
             wanted = {"tool_name": request.definition.name, "arguments": to_json(request.arguments).decode()}
             words = {"words": request.preview.words} if request.preview is not None and request.preview.words else {}
             call = {**wanted, "toolId": request.call_id, "kind": "server", "waits": True, **words}
-            self._stream.inside(self._call.tool_id).send({"tool_call": call})
+            self._stream.create_inner_stream(self._call.tool_id).send_to_client({"tool_call": call})
         if self._is_inner:
-            self._stream.tool_state(self._call.tool_id, "waiting", **said)
+            self._stream.publish_tool_state(self._call.tool_id, "waiting", **said)
 
-    def _keep(self, tool_id: str, call_id: str) -> None:
+    def _register_waiting(self, tool_id: str, call_id: str) -> None:
         self._inner.append(tool_id)
         self._stream.live.inner[tool_id] = call_id

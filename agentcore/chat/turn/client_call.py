@@ -8,8 +8,8 @@ from agentcore.api import Effect, ToolDefinition
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.wire import ClientTool
-from agentcore.core import Host
-from agentcore.core.calls import refused
+from agentcore.core import Core
+from agentcore.core.calls import refused_by_policy
 from agentcore.core.policy import Decision, client_in
 from agentcore.store.chat import ChatCallRow, ChatSessionRow
 
@@ -28,39 +28,41 @@ class ClientCalls:
         server: Ends those that never reach a client.
     """
 
-    def __init__(self, host: Host, stream: Stream, session: ChatSessionRow, server: ServerCalls) -> None:
-        self._host, self._chats, self._stream, self._server = host, host.store.chats, stream, server
+    def __init__(self, core: Core, stream: Stream, session: ChatSessionRow, server: ServerCalls) -> None:
+        self._core, self._chats, self._stream, self._server = core, core.store.chats, stream, server
         self._session = session
 
-    async def submit(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> None:
+    async def submit_call(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> None:
         """Leave a new call to the client, which asks a person first where the policy says so; or refuse it.
 
         Args:
             call: The call.
             tools: The tools that the client brought.
         """
-        decision = self._decide(call, tools)
+        decision = self._decide_call(call, tools)
         if decision.kind == "deny":
-            self._stream.send(self.announce(call, waits=False, needs_approval=False))
-            await self._server.fail(call, refused(decision), is_told=True)
+            self._stream.send_to_client(self.announce_call(call, waits=False, needs_approval=False))
+            await self._server.fail_call(call, refused_by_policy(decision), is_told=True)
             return
         needs_approval = decision.kind == "ask"
         # first, for its client may be fast
-        await self._chats.move(call.session_id, call.tool_id, "new", "waiting", needs_approval=int(needs_approval))
-        self._stream.send(self.announce(call, waits=True, needs_approval=needs_approval))
-        self._stream.tool_state(call.tool_id, "waiting")
+        await self._chats.move_call(call.session_id, call.tool_id, "new", "waiting", needs_approval=int(needs_approval))
+        self._stream.send_to_client(self.announce_call(call, waits=True, needs_approval=needs_approval))
+        self._stream.publish_tool_state(call.tool_id, "waiting")
 
-    def announce(self, call: ChatCallRow, *, waits: bool, needs_approval: bool) -> Mapping[str, Any]:
-        """Tell pages of a call; gives what `Stream.send` tells its client."""
+    def announce_call(self, call: ChatCallRow, *, waits: bool, needs_approval: bool) -> Mapping[str, Any]:
+        """Tell pages of a call; gives what `Stream.send_to_client` tells its client."""
         client = client_in(self._session.owner)
         more = {"needsApproval": needs_approval} | ({"client": client} if client else {})
-        return self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits, **more)
+        return self._stream.publish_tool_call(
+            call.tool_name, call.arguments, call.tool_id, call.kind, waits=waits, **more
+        )
 
-    def _decide(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> Decision:
+    def _decide_call(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> Decision:
         tool = next((tool for tool in tools if tool.name == call.tool_name), ClientTool(name=call.tool_name))
         effects = _ONLY_READS if tool.readOnly else _ACTS_ELSEWHERE
         live = self._stream.live
-        return self._host.policy.decide_for_chat(
+        return self._core.policy.decide_for_chat(
             call.session_id,
             ToolDefinition(tool.name, tool.description, tool.parameters, effects=effects),
             json.loads(call.arguments),

@@ -1,7 +1,7 @@
 """The programs that read attached files. Needs no model library: it is there before a model is asked."""
 
 from agentcore.api import PdfReader, PdfText, Workspace
-from agentcore.documents import FittedPicture, PictureFitter
+from agentcore.documents import FittedImage, ImageFitter
 
 
 class FileReaders:
@@ -13,13 +13,13 @@ class FileReaders:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._pdfs, self._pictures = PdfReader(), PictureFitter()
+        self._pdfs, self._pictures = PdfReader(), ImageFitter()
 
-    async def pdf(self, body: bytes) -> PdfText:
+    async def read_pdf(self, body: bytes) -> PdfText:
         """The text of a PDF."""
         return await self._pdfs.read(body, self._workspace)
 
-    async def picture(self, body: bytes) -> FittedPicture | str:
+    async def read_image(self, body: bytes) -> FittedImage | str:
         """A picture as models can be shown it, or why there is none."""
         return await self._pictures.fit(body, self._workspace)
 

@@ -23,9 +23,9 @@ from pydantic_ai.messages import (
 
 from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments import words_of
+from agentcore.chat.turn.attachments import user_text_of
 from agentcore.chat.turn.tool_output import ToolOutput
-from agentcore.store.chat import ToldMessage
+from agentcore.store.chat import ContextMessage
 
 
 def dump(message: ModelMessage) -> str:
@@ -33,13 +33,13 @@ def dump(message: ModelMessage) -> str:
     return ModelMessagesTypeAdapter.dump_json([message]).decode()
 
 
-def said(message: ModelMessage) -> str:
+def searchable_text(message: ModelMessage) -> str:
     """What a person or the model said in a message, as it is found by searching."""
     parts = (part for part in message.parts if isinstance(part, UserPromptPart | TextPart))
-    return "\n".join(words_of(part) if isinstance(part, UserPromptPart) else part.content for part in parts)
+    return "\n".join(user_text_of(part) if isinstance(part, UserPromptPart) else part.content for part in parts)
 
 
-def load(stored: Iterable[ToldMessage]) -> list[tuple[int, ModelMessage]]:
+def load(stored: Iterable[ContextMessage]) -> list[tuple[int, ModelMessage]]:
     """Stored messages with their numbers; results whose calls a summary stands for are left out."""
     messages = [
         (each.number, message) for each in stored for message in ModelMessagesTypeAdapter.validate_json(each.message)
@@ -62,7 +62,7 @@ def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
     return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
-def request(
+def build_request(
     results: Sequence[tuple[str, str, ToolOutput]], message: str | None = None, attached: Sequence[UserContent] = ()
 ) -> ModelRequest:
     """What is sent to a model: results of calls (tool, id, what it is told), then a person's message.
@@ -75,7 +75,7 @@ def request(
     parts: list[ModelRequestPart] = [
         ToolReturnPart(
             tool,
-            _contents(told),
+            _to_contents(told),
             tool_id,
             metadata={"artifact": told["whole"]} if told.get("whole") else None,
             outcome="success" if told["ok"] else "failed",
@@ -88,7 +88,7 @@ def request(
     return ModelRequest(parts=parts)
 
 
-def _contents(told: ToolOutput) -> Any:
+def _to_contents(told: ToolOutput) -> Any:
     contents: list[str | BinaryContent] = [
         block["text"]
         if block["type"] == "text"
@@ -141,7 +141,7 @@ def _without_images(message: ModelRequest) -> ModelRequest:
     parts = [
         ToolReturnPart(
             part.tool_name,
-            [_seen(content) for content in part.content],
+            [_replace_image(content) for content in part.content],
             part.tool_call_id,
             outcome=part.outcome,
         )
@@ -152,14 +152,14 @@ def _without_images(message: ModelRequest) -> ModelRequest:
     return replace(message, parts=parts)
 
 
-def _seen(content: Any) -> Any:
+def _replace_image(content: Any) -> Any:
     return result_text("no_images", mime=content.media_type) if isinstance(content, BinaryContent) else content
 
 
 def _as_text(message: ModelMessage) -> ModelMessage:
     if isinstance(message, ModelResponse):
         spoken: list[ModelResponsePart] = [
-            TextPart(_written(part)) if isinstance(part, ToolCallPart) else part for part in message.parts
+            TextPart(_format_call(part)) if isinstance(part, ToolCallPart) else part for part in message.parts
         ]
         return replace(message, parts=spoken)
     asked: list[ModelRequestPart] = [
@@ -168,7 +168,7 @@ def _as_text(message: ModelMessage) -> ModelMessage:
     return replace(message, parts=asked)
 
 
-def _written(part: ToolCallPart) -> str:
+def _format_call(part: ToolCallPart) -> str:
     call = {"tool_name": part.tool_name, "arguments": part.args_as_json_str()}
     return TypeAdapter(dict[str, Any]).dump_json({"tool_call": call}).decode()
 

@@ -8,14 +8,14 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart,
 from agentcore.chat.model.engine import Engine
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
-from agentcore.chat.model.prompted import Holder, parse_written
+from agentcore.chat.model.prompted import WrittenCallFilter, parse_written
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.system import SystemPart
 from agentcore.chat.texts import Locale
 from agentcore.chat.turn import history
-from agentcore.chat.turn.prompts import instructions, system_message
+from agentcore.chat.turn.prompts import build_instructions, system_message
 from agentcore.chat.wire import PageInfo
 from agentcore.store.chat import UsedTokens
 
@@ -53,7 +53,7 @@ class ModelReply:
 def instructions_of(prompt: Prompt, locale: Locale) -> Instructions:
     """What a model is told before the conversation."""
     is_prompted = prompt.choice.tools == "prompted"
-    return instructions(system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted))
+    return build_instructions(system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted))
 
 
 def used_tokens(response: ModelResponse) -> UsedTokens:
@@ -80,20 +80,22 @@ async def ask_model(
     is_prompted = choice.tools == "prompted"
     marks_failures = PROVIDERS[choice.provider].marks_failures
     sent = history.for_model(messages, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures)
-    holder = Holder()
+    holder = WrittenCallFilter()
     can_write = is_prompted and bool(prompt.tools)
 
     def show(piece: str) -> None:
-        stream.content(holder.add(piece) if can_write else piece)
+        stream.send_content(holder.add_text(piece) if can_write else piece)
 
     offered = [] if is_prompted else prompt.tools
     told = instructions_of(prompt, stream.locale)
-    response = await engine.ask(choice, sent, offered, told, on_text=show, on_thinking=stream.thinking)
+    response = await engine.request_response(
+        choice, sent, offered, told, on_text=show, on_thinking=stream.publish_thinking
+    )
     if not can_write:
         return ModelReply(response)
     written = parse_written(response.text or "")
     if written.fault is None or not can_repair:
-        stream.content(holder.rest(written))
+        stream.send_content(holder.flush(written))
     if written.calls:
         spoken: list[ModelResponsePart] = [TextPart(written.text)] if written.text else []
         wanted = [ToolCallPart(call.tool_name, call.arguments) for call in written.calls]

@@ -7,7 +7,7 @@ from agentcore.chat.bounds import PAGE_BYTES, PAGE_TITLE_CHARS, PAGE_URL_CHARS
 from agentcore.chat.model.instructions import Instructions
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.system import SystemPart
-from agentcore.chat.texts import Locale, text
+from agentcore.chat.texts import Locale, localized_text
 from agentcore.chat.turn.untrusted import mark_untrusted, one_line
 from agentcore.chat.wire import PageInfo
 from agentcore.net import host_of
@@ -38,37 +38,37 @@ def system_message(
     lasting = [part for part in system if part.lasts]
     passing = [part for part in system if not part.lasts]
     if is_prompted and tools:
-        lasting.append(SystemPart("tools", _tools(tools, locale)))
+        lasting.append(SystemPart("tools", _format_tools(tools, locale)))
     if page is not None:
-        shown = _page(page, locale, can_ask=any(tool.name == _ASK_FOR_MORE for tool in tools))
+        shown = _format_page(page, locale, can_ask=any(tool.name == _ASK_FOR_MORE for tool in tools))
         passing.append(SystemPart("page", shown, page_source(page, locale), lasts=False))
     return [*lasting, *passing]
 
 
-def instructions(parts: Sequence[SystemPart]) -> Instructions:
+def build_instructions(parts: Sequence[SystemPart]) -> Instructions:
     """The parts that are told, as a provider takes them."""
     told = [part for part in parts if part.is_told]
     lasting, passing = ("\n\n".join(part.text for part in told if part.lasts is lasts) for lasts in (True, False))
     return Instructions(lasting, passing)
 
 
-def _tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
+def _format_tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
     names = {tool.name for tool in tools if tool.kind == "client"}
-    listed = [f"- {tool.name}: {tool.description}\n  {_schema(tool)}" for tool in tools]
-    parts = [text(locale, "tools"), text(locale, "tools_listed"), *listed]
+    listed = [f"- {tool.name}: {tool.description}\n  {_format_schema(tool)}" for tool in tools]
+    parts = [localized_text(locale, "tools"), localized_text(locale, "tools_listed"), *listed]
     if examples := [example for tool, example in _EXAMPLES if tool in names]:
-        parts += [text(locale, "examples"), *examples]
+        parts += [localized_text(locale, "examples"), *examples]
     if _ACT in names:
-        parts.append(text(locale, "page_rules"))
+        parts.append(localized_text(locale, "page_rules"))
     return "\n".join(parts)
 
 
-def _schema(tool: OfferedTool) -> str:
+def _format_schema(tool: OfferedTool) -> str:
     # the shortest form that there is: the model reads it, and nobody else
-    return json.dumps(tool.schema.to(DIALECTS["portable"]).schema, ensure_ascii=False)
+    return json.dumps(tool.schema.lower_to(DIALECTS["portable"]).schema, ensure_ascii=False)
 
 
-def _call(tool: str, arguments: object) -> str:
+def _format_call(tool: str, arguments: object) -> str:
     inner = json.dumps(arguments, ensure_ascii=False)
     return json.dumps({"tool_call": {"tool_name": tool, "arguments": inner}}, ensure_ascii=False)
 
@@ -76,7 +76,7 @@ def _call(tool: str, arguments: object) -> str:
 _EXAMPLES = (
     (
         _ACT,
-        _call(
+        _format_call(
             _ACT,
             {
                 "actions": [
@@ -86,38 +86,38 @@ _EXAMPLES = (
             },
         ),
     ),
-    (_ASK_FOR_MORE, _call(_ASK_FOR_MORE, {"region": "form", "elementType": "button"})),
-    (_ACT, _call(_ACT, {"actions": [{"action": "highlight", "target": {}, "params": {"color": "yellow"}}]})),
+    (_ASK_FOR_MORE, _format_call(_ASK_FOR_MORE, {"region": "form", "elementType": "button"})),
+    (_ACT, _format_call(_ACT, {"actions": [{"action": "highlight", "target": {}, "params": {"color": "yellow"}}]})),
 )
 """Fill then click; ask for more elements; highlight the selection with an empty target."""
 
 
-def _page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
-    unknown = text(locale, "unknown")
+def _format_page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
+    unknown = localized_text(locale, "unknown")
     lines = [
-        f"{text(locale, 'url')}: {one_line(page.url or '', PAGE_URL_CHARS) or unknown}",
-        f"{text(locale, 'title')}: {one_line(page.title or '', PAGE_TITLE_CHARS) or unknown}",
-        *_elements(page, locale, can_ask=can_ask),
+        f"{localized_text(locale, 'url')}: {one_line(page.url or '', PAGE_URL_CHARS) or unknown}",
+        f"{localized_text(locale, 'title')}: {one_line(page.title or '', PAGE_TITLE_CHARS) or unknown}",
+        *_format_elements(page, locale, can_ask=can_ask),
     ]
     if page.selectedText:
-        lines += [text(locale, "selected"), page.selectedText[:PAGE_BYTES]]
-    return f"{text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), page_source(page, locale))}"
+        lines += [localized_text(locale, "selected"), page.selectedText[:PAGE_BYTES]]
+    return f"{localized_text(locale, 'page')}\n{mark_untrusted(chr(10).join(lines), page_source(page, locale))}"
 
 
 def page_source(page: PageInfo, locale: Locale) -> str:
     """What a person knows a page by: its host."""
-    return host_of(page.url or "") or text(locale, "page_source")
+    return host_of(page.url or "") or localized_text(locale, "page_source")
 
 
-def _elements(page: PageInfo, locale: Locale, *, can_ask: bool) -> list[str]:
+def _format_elements(page: PageInfo, locale: Locale, *, can_ask: bool) -> list[str]:
     if not page.elements:
-        said = text(locale, "no_elements")
-        return [f"{said} {text(locale, 'more')}" if can_ask else said]
-    lines, left = [text(locale, "elements")], PAGE_BYTES
+        said = localized_text(locale, "no_elements")
+        return [f"{said} {localized_text(locale, 'more')}" if can_ask else said]
+    lines, left = [localized_text(locale, "elements")], PAGE_BYTES
     for number, element in enumerate(page.elements):
         line = f"{one_line(element.id, _ID_CHARS)} | {one_line(element.desc, _DESC_CHARS)}"
         left -= len(line.encode("utf-8", "replace"))
         if left < 0:
-            return [*lines, text(locale, "cut", count=len(page.elements) - number)]
+            return [*lines, localized_text(locale, "cut", count=len(page.elements) - number)]
         lines.append(line)
     return lines

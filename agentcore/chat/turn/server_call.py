@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 from agentcore.api import Principal
-from agentcore.chat.session.kept_result import KeptResults
+from agentcore.chat.session.kept_result import ResultShrinker
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
-from agentcore.core import CallRequest, Host
+from agentcore.core import CallRequest, Core
 from agentcore.core.approvals import ApprovalRequest, Verdict
 from agentcore.core.calls import ArtifactReading, CallOutcome, new_call_id
 from agentcore.errors import ToolError
@@ -24,139 +24,149 @@ class ServerCalls:
         stream: Where their results go.
     """
 
-    def __init__(self, host: Host, stream: Stream) -> None:
-        self._host, self._chats, self._stream = host, host.store.chats, stream
-        self._kept = KeptResults(host.store.artifacts)
+    def __init__(self, core: Core, stream: Stream) -> None:
+        self._core, self._chats, self._stream = core, core.store.chats, stream
+        self._kept = ResultShrinker(core.store.artifacts)
 
-    async def submit(self, call: ChatCallRow) -> None:
+    async def submit_call(self, call: ChatCallRow) -> None:
         """Hand a new call to the host: it runs, fails, or waits for a person."""
         # Commit first: the policy may let it run at once. With its id, so that a restart finds the approval that waits.
         call = call._replace(call_id=new_call_id())
-        if not await self._chats.move(call.session_id, call.tool_id, "new", "running", call_id=call.call_id):
+        if not await self._chats.move_call(call.session_id, call.tool_id, "new", "running", call_id=call.call_id):
             return
-        announcement = CallAnnouncement(self._host, self._stream, call)
-        outcome = await self._host.call(self._request(call, planned_id=call.call_id), announcement.notify)
+        announcement = CallAnnouncement(self._core, self._stream, call)
+        outcome = await self._core.run_call(
+            self._build_request(call, planned_id=call.call_id), announcement.handle_call_event
+        )
         if outcome.error is None or outcome.error.type != "approval_required":
-            announcement.tell(waits=False)
-            announcement.send()
-            await self._end(call, outcome, announcement)
+            announcement.announce_call(waits=False)
+            announcement.send_to_client()
+            await self._finish_call(call, outcome, announcement)
             return
         self._stream.live.tool_ids[outcome.call_id] = call.tool_id
-        await self._chats.move(call.session_id, call.tool_id, "running", "waiting", words=announcement.words)
-        announcement.send()
-        self._stream.tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=None)
+        await self._chats.move_call(call.session_id, call.tool_id, "running", "waiting", words=announcement.words)
+        announcement.send_to_client()
+        self._stream.publish_tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=None)
         # a person at the terminal may have been faster than the disk
-        verdict = self._verdict(outcome.call_id)
+        verdict = self._find_verdict(outcome.call_id)
         if verdict is not None:
             after: ChatCallState = "approved" if verdict.approved else "rejected"
-            await self._chats.move(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
+            await self._chats.move_call(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
 
-    async def run(self, call: ChatCallRow) -> None:
+    async def run_call(self, call: ChatCallRow) -> None:
         """Run an approved call, once: who finds it `running` after a restart does not run it again."""
-        if not await self._move(call, "approved", "running"):
+        if not await self._move_state(call, "approved", "running"):
             return
-        announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
-        if self._verdict(call.call_id) is None:
+        announcement = CallAnnouncement(self._core, self._stream, call, is_answered=True)
+        if self._find_verdict(call.call_id) is None:
             message = "the approval has expired before the call could begin; call it again"
-            await self._end(call, CallOutcome(call.call_id, error=ToolError("approval_expired", message)), announcement)
+            await self._finish_call(
+                call, CallOutcome(call.call_id, error=ToolError("approval_expired", message)), announcement
+            )
             return
         # what the tool calls in turn waits for a person as well
-        request = self._request(call, call.call_id, waits=True)
-        await self._end(call, await self._host.call(request, announcement.notify), announcement)
+        request = self._build_request(call, call.call_id, waits=True)
+        await self._finish_call(call, await self._core.run_call(request, announcement.handle_call_event), announcement)
 
-    async def pick_up(self, call: ChatCallRow) -> None:
+    async def resume_call(self, call: ChatCallRow) -> None:
         """Go on with a call that was on its way when the last process, or the last turn, ended.
 
         An approval is used up when its call begins, so a call that still has one has not begun: it waits, or runs now.
         One that its module's host went on with, without a server, ends as it would have.
         """
-        going_on = await self._host.calls.carried_on.take(self._request(call, call.call_id or None))
+        going_on = await self._core.calls.carried_on.pop_matching_call(self._build_request(call, call.call_id or None))
         if going_on is not None:
-            announcement = CallAnnouncement(self._host, self._stream, call, is_answered=True)
-            await self._end(call, await going_on.outcome(), announcement)
+            announcement = CallAnnouncement(self._core, self._stream, call, is_answered=True)
+            await self._finish_call(call, await going_on.wait_for_outcome(), announcement)
             return
-        pending = self._host.approvals.find(call.call_id)
+        pending = self._core.approvals.find_pending(call.call_id)
         if pending is None:
-            await self.interrupt(call)
+            await self.interrupt_call(call)
         elif pending.verdict is None:
-            await self._wait_again(call, pending.request)
+            await self._mark_waiting(call, pending.request)
         elif not pending.verdict.approved:
-            await self.reject(call)
-        elif await self._move(call, "running", "approved"):
-            await self.run(call)
+            await self.reject_call(call)
+        elif await self._move_state(call, "running", "approved"):
+            await self.run_call(call)
 
-    async def _wait_again(self, call: ChatCallRow, request: ApprovalRequest) -> None:
+    async def _mark_waiting(self, call: ChatCallRow, request: ApprovalRequest) -> None:
         """Let a call wait that was queued for a decision before its session knew."""
         words = request.preview.words if request.preview is not None else ""
         self._stream.live.tool_ids[call.call_id] = call.tool_id
-        await self._chats.move(call.session_id, call.tool_id, "running", "waiting", words=words or call.words)
-        self._stream.tool_state(call.tool_id, "waiting", callId=call.call_id, expiresAt=None)
+        await self._chats.move_call(call.session_id, call.tool_id, "running", "waiting", words=words or call.words)
+        self._stream.publish_tool_state(call.tool_id, "waiting", callId=call.call_id, expiresAt=None)
 
-    async def reject(self, call: ChatCallRow) -> None:
+    async def reject_call(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
-        reason, verdict = "", self._verdict(call.call_id)
+        reason, verdict = "", self._find_verdict(call.call_id)
         if verdict is not None:
             reason = verdict.reason
-            await self._host.call(self._request(call, call.call_id))
-        if call.may_have_begun:
+            await self._core.run_call(self._build_request(call, call.call_id))
+        if call.may_have_started:
             said = result_text("rejected_running")
         else:
             said = result_text("rejected_because", reason=reason) if reason else result_text("rejected")
-        await self.fail(call, ToolError("approval_denied", said))
+        await self.fail_call(call, ToolError("approval_denied", said))
 
-    async def supersede(self, call: ChatCallRow) -> None:
+    async def supersede_call(self, call: ChatCallRow) -> None:
         """End a call that waits, because the person sent a message instead of an answer."""
-        if (pending := self._host.approvals.find(call.call_id)) is not None:
+        if (pending := self._core.approvals.find_pending(call.call_id)) is not None:
             await pending.withdraw()
-        said = result_text("superseded_running" if call.may_have_begun else "superseded")
-        await self.fail(call, ToolError("approval_denied", said))
+        said = result_text("superseded_running" if call.may_have_started else "superseded")
+        await self.fail_call(call, ToolError("approval_denied", said))
 
-    async def interrupt(self, call: ChatCallRow) -> None:
+    async def interrupt_call(self, call: ChatCallRow) -> None:
         """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
-        await self.fail(call, ToolError("interrupted", result_text("interrupted")), is_told=True)
+        await self.fail_call(call, ToolError("interrupted", result_text("interrupted")), is_told=True)
 
-    async def fail(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
+    async def fail_call(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
         """End a call that did not run, or whose end nobody saw, with an error."""
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
-        await self._store(call, call.state, error_output(error), json.dumps(envelope))
-        self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
+        await self._store_result(call, call.state, error_output(error), json.dumps(envelope))
+        self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
 
-    async def give(self, call: ChatCallRow, data: dict[str, Any]) -> None:
+    async def complete_call(self, call: ChatCallRow, data: dict[str, Any]) -> None:
         """End a call that the loop itself has carried out."""
         said = json.dumps(data, ensure_ascii=False)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
         output = {"ok": True, "blocks": [{"type": "text", "text": said}]}
-        await self._store(call, call.state, output, json.dumps(envelope, ensure_ascii=False))
-        self._stream.tool_result(call.tool_name, call.tool_id, envelope)
+        await self._store_result(call, call.state, output, json.dumps(envelope, ensure_ascii=False))
+        self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope)
 
-    async def _end(self, call: ChatCallRow, outcome: CallOutcome, announcement: CallAnnouncement) -> None:
+    async def _finish_call(self, call: ChatCallRow, outcome: CallOutcome, announcement: CallAnnouncement) -> None:
         announcement.close()
-        envelope = outcome.encoded().decode()
-        registry, live = self._host.registry, self._stream.live
-        reading = ArtifactReading(registry.tools_at(live.where(registry)), live.reader)
+        envelope = outcome.encode_envelope().decode()
+        registry, live = self._core.registry, self._stream.live
+        reading = ArtifactReading(registry.tools_at(live.current_host(registry)), live.reader)
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it
         words = announcement.words or call.words
-        await self._store(
-            call, "running", result, await self._kept.shrink(envelope, call, outcome.artifact_account), words=words
+        await self._store_result(
+            call,
+            "running",
+            result,
+            await self._kept.shrink_envelope(envelope, call, outcome.artifact_account),
+            words=words,
         )
-        self._stream.tool_result(call.tool_name, call.tool_id, json.loads(envelope))
+        self._stream.publish_tool_result(call.tool_name, call.tool_id, json.loads(envelope))
 
-    async def _store(
+    async def _store_result(
         self, call: ChatCallRow, before: ChatCallState, output: ToolOutput, envelope: str, **more: str
     ) -> None:
         result = json.dumps(output, ensure_ascii=False)
-        await self._chats.move(call.session_id, call.tool_id, before, "done", result=result, envelope=envelope, **more)
+        await self._chats.move_call(
+            call.session_id, call.tool_id, before, "done", result=result, envelope=envelope, **more
+        )
 
-    async def _move(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:
-        return await self._chats.move(call.session_id, call.tool_id, before, after)
+    async def _move_state(self, call: ChatCallRow, before: ChatCallState, after: ChatCallState) -> bool:
+        return await self._chats.move_call(call.session_id, call.tool_id, before, after)
 
-    def _verdict(self, call_id: str) -> Verdict | None:
+    def _find_verdict(self, call_id: str) -> Verdict | None:
         """What a person said of a call that has not begun."""
-        pending = self._host.approvals.find(call_id)
+        pending = self._core.approvals.find_pending(call_id)
         return None if pending is None else pending.verdict
 
-    def _request(
+    def _build_request(
         self, call: ChatCallRow, call_id: str | None = None, *, planned_id: str | None = None, waits: bool = False
     ) -> CallRequest:
         return CallRequest(

@@ -8,7 +8,7 @@ from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.tool_output import error_output
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow, NewMessage
 
@@ -21,11 +21,11 @@ class StoppedTurn:
         stream: Where their ends are told.
     """
 
-    def __init__(self, host: Host, stream: Stream) -> None:
-        self._host, self._chats, self._stream = host, host.store.chats, stream
+    def __init__(self, core: Core, stream: Stream) -> None:
+        self._core, self._chats, self._stream = core, core.store.chats, stream
         self._session_id, self._live = stream.session_id, stream.live
 
-    async def keep_text(self) -> None:
+    async def store_partial_text(self) -> None:
         """Keep what the model had said of its answer, as its message that was stopped."""
         async with self._live.storing:
             if said := self._live.text:
@@ -33,32 +33,32 @@ class StoppedTurn:
                 messages: Any = import_module("pydantic_ai.messages")
                 history = import_module("agentcore.chat.turn.history")
                 answer = messages.ModelResponse(parts=[messages.TextPart(said)], metadata={STOPPED: True})
-                await self._chats.append(self._session_id, [NewMessage(history.dump(answer), "said", said)])
-            self._live.clear()
+                await self._chats.append_messages(self._session_id, [NewMessage(history.dump(answer), "said", said)])
+            self._live.clear_answer()
 
     async def settle_calls(self) -> bool:
         """Give each call that was open its end, and take from persons what waits for them; False: none was open."""
         has_any = False
         # again until there is none: a step that was cut off may have been on its way to the disk
-        while calls := [call for call in await self._chats.open_calls(self._session_id) if call.state != "done"]:
+        while calls := [call for call in await self._chats.load_open_calls(self._session_id) if call.state != "done"]:
             has_any = True
             for call in calls:
                 await self.settle_call(call)
-        for request in self._host.approvals.waiting:
+        for request in self._core.approvals.waiting:
             # of calls inside of calls, and of those that were about to be asked about
             if (request.session_id, request.principal.kind) == (self._session_id, "chat"):
-                await self._withdraw(request.call_id)
+                await self._withdraw_approval(request.call_id)
         self._live.inner.clear()
         return has_any
 
     async def settle_call(self, call: ChatCallRow) -> None:
         """End one call as cancelled, and withdraw its approval request."""
         call_id = self._host_id(call)
-        await self._withdraw(call_id)
-        said = result_text("stopped_running" if call.may_have_begun else "stopped")
+        await self._withdraw_approval(call_id)
+        said = result_text("stopped_running" if call.may_have_started else "stopped")
         error = ToolError("cancelled", said)
         envelope = {"ok": False, "callId": call_id, "error": error.to_json()}
-        is_settled = await self._chats.move(
+        is_settled = await self._chats.move_call(
             call.session_id,
             call.tool_id,
             call.state,
@@ -71,7 +71,7 @@ class StoppedTurn:
             # its own end was faster, and nobody has told it
             kept = await self._chats.find_call(call.session_id, call.tool_id)
             envelope = json.loads(kept.envelope) if kept is not None and kept.envelope else envelope
-        self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
+        self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
     def _host_id(self, call: ChatCallRow) -> str:
         """The host's id of a call: of one that the policy let pass only the session's live side knows it."""
@@ -80,6 +80,6 @@ class StoppedTurn:
         names.pop(found, None)
         return call.call_id or found
 
-    async def _withdraw(self, call_id: str) -> None:
-        if (pending := self._host.approvals.find(call_id)) is not None:
+    async def _withdraw_approval(self, call_id: str) -> None:
+        if (pending := self._core.approvals.find_pending(call_id)) is not None:
             await pending.withdraw()

@@ -14,21 +14,21 @@ from agentcore.api import Principal
 from agentcore.chat.bounds import CALLS_IN_A_TURN, SUB_AGENT_DEPTH
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
-from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
+from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
 from agentcore.chat.session import transcript
-from agentcore.chat.session.kept_result import KeptResults
+from agentcore.chat.session.kept_result import ResultShrinker
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.system import SystemPlan, seen_from
-from agentcore.chat.texts import result_text, text
+from agentcore.chat.system import SystemPlan, resolve_modules_and_host
+from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.budget import Budget
 from agentcore.chat.turn.call_announcement import CallAnnouncement
-from agentcore.chat.turn.compaction import Compactor, SubAgentKeeper, ToldHistory
+from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeeper
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.tool_output import ToolOutput, error_output, outcome_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
-from agentcore.core import CallRequest, Host
+from agentcore.core import CallRequest, Core
 from agentcore.core.calls import ArtifactReading, Call, ModelReader
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow
@@ -54,10 +54,10 @@ class SubAgentTask:
     choice: ModelChoice
     system: SystemPlan
 
-    def offers(self, tool: str) -> bool:
+    def offers_tool(self, tool: str) -> bool:
         """Whether it may have a tool."""
         is_wanted = self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
-        return is_wanted and self.agent.offers(tool)
+        return is_wanted and self.agent.offers_tool(tool)
 
 
 class SubAgent:
@@ -70,16 +70,16 @@ class SubAgent:
         stream: The session's events.
     """
 
-    def __init__(self, host: Host, engine: Engine, call: Call, stream: Stream) -> None:
-        self._host, self._engine, self._call = host, engine, call
+    def __init__(self, core: Core, engine: Engine, call: Call, stream: Stream) -> None:
+        self._core, self._engine, self._call = core, engine, call
         self._live = stream.live
         self._parent_tool_id = stream.live.tool_ids.get(call.id, call.id)
         depths = self._live.agents
         # one deeper than the call stands in sub-agents already
         self._depth = 1 + next((depths[parent.id] for parent in call.ancestors() if parent.id in depths), 0)
-        self._stream = stream.inside(self._parent_tool_id, self._depth)
-        self._kept = KeptResults(host.store.artifacts)
-        self._history = ToldHistory()
+        self._stream = stream.create_inner_stream(self._parent_tool_id, self._depth)
+        self._kept = ResultShrinker(core.store.artifacts)
+        self._history = ModelHistory()
         self._offered: dict[str, OfferedTool] = {}
         self._found: list[str] = []
         self._tokens = 0
@@ -96,29 +96,31 @@ class SubAgent:
             raise ToolError("nesting_too_deep", message, limit=SUB_AGENT_DEPTH)
         self._live.agents[self._call.id] = self._depth
         try:
-            return await self._work(task)
+            return await self._run_steps(task)
         finally:
             self._live.agents.pop(self._call.id, None)
 
-    async def _work(self, task: SubAgentTask) -> str:
-        self._history.add([history.request([], task.prompt)])
-        self._reader = ModelReader(task.agent.result_chars, task.offers)
-        keeper = SubAgentKeeper(self._host, self._call.session_id, self._stream, self._count, self._reader)
+    async def _run_steps(self, task: SubAgentTask) -> str:
+        self._history.add_messages([history.build_request([], task.prompt)])
+        self._reader = ModelReader(task.agent.result_chars, task.offers_tool)
+        keeper = SubAgentKeeper(self._core, self._call.session_id, self._stream, self._count_usage, self._reader)
         compactor = Compactor(self._engine, self._stream, keeper, self._live.model_scales)
         has_repaired = False
         for _ in range(task.budget.steps):
-            toolbox = self._toolbox(task)
-            self._offered = toolbox.offered()
-            system = task.system.parts(task.agent, *seen_from(self._host.registry, self._where, toolbox.modules))
+            toolbox = self._build_toolbox(task)
+            self._offered = toolbox.get_offered_tools()
+            system = task.system.build_parts(
+                task.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
+            )
             prompt = Prompt(task.choice, system, list(self._offered.values()))
-            answer = await self._ask(compactor, prompt, can_repair=not has_repaired)
-            await self._count(answer.response)
+            answer = await self._request_reply(compactor, prompt, can_repair=not has_repaired)
+            await self._count_usage(answer.response)
             if answer.fault is not None and not has_repaired:
                 has_repaired = True
-                repair = text(self._stream.locale, "repair", reason=answer.fault)
-                self._history.add([answer.response, history.request([], repair)])
+                repair = localized_text(self._stream.locale, "repair", reason=answer.fault)
+                self._history.add_messages([answer.response, history.build_request([], repair)])
                 continue
-            if not await self._carry_out(answer.response, toolbox):
+            if not await self._run_calls(answer.response, toolbox):
                 return answer.response.text or ""
             if self._tokens >= task.budget.tokens:
                 break
@@ -128,38 +130,42 @@ class SubAgent:
             **task.budget._asdict(),
         )
 
-    async def _ask(self, compactor: Compactor, prompt: Prompt, *, can_repair: bool) -> ModelReply:
+    async def _request_reply(self, compactor: Compactor, prompt: Prompt, *, can_repair: bool) -> ModelReply:
         """Have the model answer; what came of an answer that does not end is kept for the person."""
         self._stream.said.clear()
         try:
             return await compactor.ask(prompt, self._history, can_repair=can_repair)
         except asyncio.CancelledError:
-            await self._keep_begun(is_stopped=True)
+            await self._store_partial_answer(is_stopped=True)
             raise
         except BrokenAnswerError:
-            await self._keep_begun(is_stopped=False)
+            await self._store_partial_answer(is_stopped=False)
             raise
 
-    async def _keep_begun(self, *, is_stopped: bool) -> None:
+    async def _store_partial_answer(self, *, is_stopped: bool) -> None:
         if said := "".join(self._stream.said):
-            await self._keep(said, [], is_stopped=is_stopped)
+            await self._store_step(said, [], is_stopped=is_stopped)
 
     @property
-    def _where(self) -> str:
+    def _current_host(self) -> str:
         """The host that its calls go to, which is that of the call that it works for; empty: none is chosen."""
-        return self._call.host_inside or self._live.where(self._host.registry)
+        return self._call.host_inside or self._live.current_host(self._core.registry)
 
-    def _toolbox(self, task: SubAgentTask) -> Toolbox:
-        tools = [tool for tool in offer(self._host.registry, (), task.agent, self._where) if task.offers(tool.name)]
+    def _build_toolbox(self, task: SubAgentTask) -> Toolbox:
+        tools = [
+            tool
+            for tool in list_offered_tools(self._core.registry, (), task.agent, self._current_host)
+            if task.offers_tool(tool.name)
+        ]
         return Toolbox(tools, self._found)
 
-    async def _carry_out(self, response: ModelResponse, toolbox: Toolbox) -> bool:
+    async def _run_calls(self, response: ModelResponse, toolbox: Toolbox) -> bool:
         """Make the calls that an answer wants, one after another, and keep the step; False: it wants none."""
         parts: list[ModelResponsePart] = []
         rows: list[tuple[ChatCallRow, ToolError | None]] = []
         for part in response.parts:
             if isinstance(part, ToolCallPart):
-                row, kept, error = self._take_call(part, len(rows))
+                row, kept, error = self._prepare_call(part, len(rows))
                 rows.append((row, error))
                 parts.append(kept)
             else:
@@ -168,39 +174,41 @@ class SubAgent:
         done: list[dict[str, Any]] = []
         try:
             for row, error in rows:
-                told, envelope = await self._make(row, error, toolbox)
+                told, envelope = await self._execute_call(row, error, toolbox)
                 results.append((row.tool_name, row.tool_id, told))
-                done.append(self._shown(row, envelope))
+                done.append(self._describe_call(row, envelope))
         except asyncio.CancelledError:
             ended = json.dumps({"ok": False, "error": ToolError("cancelled", result_text("stopped_running")).to_json()})
-            done += [self._shown(row, ended) for row, _ in rows[len(done) : len(done) + 1]]
+            done += [self._describe_call(row, ended) for row, _ in rows[len(done) : len(done) + 1]]
             unbegun = json.dumps({"ok": False, "error": ToolError("cancelled", result_text("stopped")).to_json()})
-            done += [self._shown(row, unbegun) for row, _ in rows[len(done) :]]
-            await self._keep(response.text or "", done, is_stopped=True)
+            done += [self._describe_call(row, unbegun) for row, _ in rows[len(done) :]]
+            await self._store_step(response.text or "", done, is_stopped=True)
             raise
-        await self._keep(response.text or "", done)
-        self._history.add([replace(response, parts=parts)])
+        await self._store_step(response.text or "", done)
+        self._history.add_messages([replace(response, parts=parts)])
         if results:
-            self._history.add([history.request(results)])
+            self._history.add_messages([history.build_request(results)])
         return bool(results)
 
-    def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
+    def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
         offered = self._offered.get(part.tool_name)
         arguments, error = read_arguments(part.args, None if offered is None else offered.schema)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
-            error = self._host.registry.why_away(part.tool_name, self._where)
+            error = self._core.registry.why_away(part.tool_name, self._current_host)
             error = error or not_offered(part.tool_name, self._offered)
         tool_id, name = f"tc_{secrets.token_hex(8)}", valid_name(part.tool_name)
         row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments), error
 
-    async def _make(self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox) -> tuple[ToolOutput, str]:
+    async def _execute_call(
+        self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox
+    ) -> tuple[ToolOutput, str]:
         """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
-        announcement = CallAnnouncement(self._host, self._stream, row, is_inner=True)
+        announcement = CallAnnouncement(self._core, self._stream, row, is_inner=True)
         if error is not None or row.tool_name == FIND_TOOLS:
-            announcement.tell(waits=False)
+            announcement.announce_call(waits=False)
         if error is None and row.tool_name == FIND_TOOLS:
             try:
                 return self._find_tools(row, toolbox)
@@ -208,7 +216,7 @@ class SubAgent:
                 error = exc
         if error is not None:
             envelope = json.dumps({"ok": False, "error": error.to_json()})
-            self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=False)
+            self._stream.publish_tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=False)
             return error_output(error), envelope
         request = CallRequest(
             row.tool_name,
@@ -223,37 +231,37 @@ class SubAgent:
             session_owner=self._live.owner,
         )
         try:
-            outcome = await self._host.call(request, announcement.notify)
+            outcome = await self._core.run_call(request, announcement.handle_call_event)
         finally:
             announcement.close()
-        announcement.tell(waits=False)
-        envelope = outcome.encoded().decode()
-        self._stream.tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
-        reading = ArtifactReading(self._host.registry.tools_at(self._where), self._reader)
+        announcement.announce_call(waits=False)
+        envelope = outcome.encode_envelope().decode()
+        self._stream.publish_tool_result(row.tool_name, row.tool_id, json.loads(envelope), is_told=announcement.is_sent)
+        reading = ArtifactReading(self._core.registry.tools_at(self._current_host), self._reader)
         told = outcome_output(outcome, source=row.tool_name, reading=reading)
-        return told, await self._kept.shrink(envelope, row, outcome.artifact_account)
+        return told, await self._kept.shrink_envelope(envelope, row, outcome.artifact_account)
 
     def _find_tools(self, row: ChatCallRow, toolbox: Toolbox) -> tuple[ToolOutput, str]:
-        data = toolbox.find(json.loads(row.arguments))
+        data = toolbox.find_tools(json.loads(row.arguments))
         self._found = toolbox.found
         said = json.dumps(data, ensure_ascii=False)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
-        self._stream.tool_result(row.tool_name, row.tool_id, envelope, is_told=False)
+        self._stream.publish_tool_result(row.tool_name, row.tool_id, envelope, is_told=False)
         return {"ok": True, "blocks": envelope["content"]}, json.dumps(envelope, ensure_ascii=False)
 
-    def _shown(self, row: ChatCallRow, envelope: str) -> dict[str, Any]:
+    def _describe_call(self, row: ChatCallRow, envelope: str) -> dict[str, Any]:
         view = transcript.call_view(row._replace(state="done", envelope=envelope))
         return view.to_json() | {"parentToolId": self._parent_tool_id}
 
-    async def _keep(self, said: str, calls: list[dict[str, Any]], *, is_stopped: bool = False) -> None:
+    async def _store_step(self, said: str, calls: list[dict[str, Any]], *, is_stopped: bool = False) -> None:
         """Keep a step for the person; the session's own model is told only the report."""
         thread = {"parentToolId": self._parent_tool_id, "depth": self._depth}
         more = ({"calls": calls} if calls else {}) | ({"stopped": True} if is_stopped else {})
-        kept = transcript.notice(said, role="assistant", thread=thread, **more)
-        await self._host.store.chats.append(self._call.session_id, [kept])
+        kept = transcript.create_notice(said, role="assistant", thread=thread, **more)
+        await self._core.store.chats.append_messages(self._call.session_id, [kept])
 
-    async def _count(self, response: ModelResponse) -> None:
+    async def _count_usage(self, response: ModelResponse) -> None:
         used = used_tokens(response)
         self._tokens += used.input_tokens + used.output_tokens
         self._live.agent_tokens += used.input_tokens + used.output_tokens
-        await self._host.store.chats.append(self._call.session_id, usage=used)
+        await self._core.store.chats.append_messages(self._call.session_id, usage=used)

@@ -8,7 +8,7 @@ from agentcore.bounds import MODEL_CHARS
 from agentcore.chat.bounds import EDITED_BYTES
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.untrusted import mark_untrusted
-from agentcore.core.calls import ArtifactReading, CallOutcome, SaveArtifact, cut
+from agentcore.core.calls import ArtifactReading, CallOutcome, SaveArtifact, truncate_text
 from agentcore.documents import PICTURES
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -50,22 +50,22 @@ def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReadi
             case Image() if block.mime in PICTURES:
                 images.append(block.to_json())
             case ArtifactLink() if not any(block.artifact_id in told for told in texts):
-                texts.append(reading.describe(block))
+                texts.append(reading.describe_artifact(block))
             case ArtifactLink():
                 pass  # named already
             case _:
-                texts.append(_in_words(block))
+                texts.append(_describe_block(block))
     if not result.blocks() and result.data is not None:
         texts.append(outcome.encoded_data.decode())
     said = "\n".join(texts)
     if not (said.strip() or images):
-        return _output(result_text("no_output"), None)
-    output = _output(said, source, images=images)
+        return _build_output(result_text("no_output"), None)
+    output = _build_output(said, source, images=images)
     whole = next((block.artifact_id for block in result.blocks() if isinstance(block, ArtifactLink)), None)
     return {**output, "whole": whole} if result.truncated and whole is not None else output
 
 
-def _in_words(block: Text | Image | Audio | EmbeddedResource) -> str:
+def _describe_block(block: Text | Image | Audio | EmbeddedResource) -> str:
     """What a model reads of a block; of what models do not take, that it is there."""
     match block:
         case Text():
@@ -85,9 +85,9 @@ async def client_output(result: str, source: str, save: SaveArtifact, reading: A
     limit_chars = reading.reader.result_chars or MODEL_CHARS
     if len(result) > limit_chars:
         link = await save(result.encode("utf-8", "replace"), mime="text/plain; charset=utf-8", name=f"{source}.txt")
-        part = cut(result, limit_chars, "both", link, reading)
-        return {**_output(part, source), "whole": link.artifact_id}
-    return _output(result, source)
+        part = truncate_text(result, limit_chars, "both", link, reading)
+        return {**_build_output(part, source), "whole": link.artifact_id}
+    return _build_output(result, source)
 
 
 def error_output(error: ToolError, source: str | None = None) -> ToolOutput:
@@ -99,13 +99,17 @@ def error_output(error: ToolError, source: str | None = None) -> ToolOutput:
     """
     said = cap_text(_with_context(error), MODEL_CHARS)
     if source is None:
-        return _output(f"Error {error.type}: {said}", None, ok=False)
-    return _output(f"Error {error.type}:\n{mark_untrusted(said, source)}", None, ok=False)
+        return _build_output(f"Error {error.type}: {said}", None, ok=False)
+    return _build_output(f"Error {error.type}:\n{mark_untrusted(said, source)}", None, ok=False)
 
 
 def _with_context(error: ToolError) -> str:
     """The message, and of the context what it does not say already."""
-    entries = [f"{name}: {shown}" for name, value in error.context.items() if (shown := _unsaid(value, error.message))]
+    entries = [
+        f"{name}: {shown}"
+        for name, value in error.context.items()
+        if (shown := _format_missing_value(value, error.message))
+    ]
     if not entries:
         return error.message
     inline = ", ".join(entries)
@@ -114,21 +118,23 @@ def _with_context(error: ToolError) -> str:
     return "\n".join([error.message, *entries])
 
 
-def _unsaid(value: object, message: str) -> str:
+def _format_missing_value(value: object, message: str) -> str:
     """A value of an error's context as text; empty where it is no text (how long, how many), or the message says it."""
     if isinstance(value, str):
         return "" if value in message or repr(value)[1:-1] in message else value
     if isinstance(value, list | tuple):
-        return ", ".join(map(_shown, value)) if any(_unsaid(each, message) for each in value) else ""
+        return (
+            ", ".join(map(_format_value, value)) if any(_format_missing_value(each, message) for each in value) else ""
+        )
     if isinstance(value, Mapping):
-        return _shown(value) if any(_unsaid(each, message) for each in value.values()) else ""
+        return _format_value(value) if any(_format_missing_value(each, message) for each in value.values()) else ""
     return ""
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, Mapping):
-        return " ".join(map(_shown, value.values()))
-    return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)
+        return " ".join(map(_format_value, value.values()))
+    return ", ".join(map(_format_value, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def cap_text(content: str, limit_bytes: int) -> str:
@@ -140,7 +146,7 @@ def cap_text(content: str, limit_bytes: int) -> str:
     return f"{head}\n{result_text('cut_result', count=len(raw) - limit_bytes)}"
 
 
-def _output(
+def _build_output(
     content: str,
     source: str | None,
     *,

@@ -23,26 +23,26 @@ _SAYS_NOTHING = """
 _COMMON = frozenset(_SAYS_NOTHING.split())
 
 
-def search(tools: Iterable[OfferedTool], query: str, limit: int) -> list[OfferedTool]:
+def search_tools(tools: Iterable[OfferedTool], query: str, limit: int) -> list[OfferedTool]:
     """The tools that a query speaks of, the best first.
 
     A word counts the more, the fewer tools have it, and by where they do: in the name, the first line, the names of
     arguments, the rest. Tools that answer to little of what the best one does are left out.
     """
-    entries = [(tool, _index(tool)) for tool in tools]
+    entries = [(tool, _index_tool(tool)) for tool in tools]
     spread = Counter(word for _, index in entries for word in index)
-    wanted = dict.fromkeys(words(query))
-    scored = [(_score(wanted, index, spread, len(entries)), tool) for tool, index in entries]
+    wanted = dict.fromkeys(extract_words(query))
+    scored = [(_score_tool(wanted, index, spread, len(entries)), tool) for tool, index in entries]
     best = sorted((entry for entry in scored if entry[0]), key=lambda entry: -entry[0])[:limit]
     return [tool for score, tool in best if score >= best[0][0] * _LEAST_OF_BEST]
 
 
-def summary(tool: OfferedTool) -> str:
+def summary_line(tool: OfferedTool) -> str:
     """The first line of what a tool says of itself."""
     return tool.description.partition("\n")[0]
 
 
-def words(text: str) -> list[str]:
+def extract_words(text: str) -> list[str]:
     """The words that say something, without their endings; of a language without spaces, each two characters."""
     found: list[str] = []
     for run in _WORD.findall(text.lower()):
@@ -61,7 +61,7 @@ def _stem(word: str) -> str:
     return stem.removesuffix("e") if len(stem) > _STEM_CHARS else stem
 
 
-def _index(tool: OfferedTool) -> dict[str, float]:
+def _index_tool(tool: OfferedTool) -> dict[str, float]:
     """The words of a tool, and how much each counts."""
     properties: Mapping[str, Any] = tool.schema.schema.get("properties") or {}
     said = [part.get("description", "") for part in properties.values() if isinstance(part, Mapping)]
@@ -73,7 +73,7 @@ def _index(tool: OfferedTool) -> dict[str, float]:
         (_ARGUMENT, properties),
         (_DESCRIPTION, [rest, *filter(_is_text, said)]),
     ):
-        for word in set(words(" ".join(texts))):
+        for word in set(extract_words(" ".join(texts))):
             index[word] = index.get(word, 0.0) + weight
     return index
 
@@ -82,19 +82,19 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _score(wanted: Iterable[str], index: Mapping[str, float], spread: Mapping[str, int], count: int) -> float:
-    return sum(_worth(word, index, spread, count) for word in wanted)
+def _score_tool(wanted: Iterable[str], index: Mapping[str, float], spread: Mapping[str, int], count: int) -> float:
+    return sum(_score_word(word, index, spread, count) for word in wanted)
 
 
-def _worth(word: str, index: Mapping[str, float], spread: Mapping[str, int], count: int) -> float:
+def _score_word(word: str, index: Mapping[str, float], spread: Mapping[str, int], count: int) -> float:
     """What one word of the query adds; one that only begins as a word of the tool adds half."""
     if word in index:
         return index[word] * math.log(1 + count / spread[word])
     if len(word) < _BEGINNING_CHARS:
         return 0.0
-    near = (known for known in index if len(known) >= _BEGINNING_CHARS and _one_begins_other(word, known))
+    near = (known for known in index if len(known) >= _BEGINNING_CHARS and _is_prefix_of_other(word, known))
     return max((_BEGINNING * index[known] * math.log(1 + count / spread[known]) for known in near), default=0.0)
 
 
-def _one_begins_other(word: str, other: str) -> bool:
+def _is_prefix_of_other(word: str, other: str) -> bool:
     return word.startswith(other) or other.startswith(word)

@@ -8,7 +8,7 @@ from typing import Any
 from agentcore.chat.bounds import FOUND_TOOLS, FOUND_TOOLS_KEPT, MODULE_SHARE, OFFERED_TOOLS
 from agentcore.chat.model.offered_tools import OfferedTool
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.tool_search import search, summary, words
+from agentcore.chat.turn.tool_search import extract_words, search_tools, summary_line
 from agentcore.errors import ToolError
 from agentcore.tool_forms import LoweredSchema
 
@@ -28,7 +28,7 @@ class Toolbox:
         self._all = {tool.name: tool for tool in tools}
         self.found = [name for name in found if name in self._all]
         server = [tool for tool in self._all.values() if tool.kind == "server"]
-        chosen = set(choose(server))
+        chosen = set(choose_tools(server))
         self._hidden = [tool for tool in server if tool.name not in chosen]
         self._first = {name: tool for name, tool in self._all.items() if tool.kind == "client" or name in chosen}
 
@@ -37,56 +37,56 @@ class Toolbox:
         """The modules of the server's tools that the model may have, in the order of these."""
         return list(dict.fromkeys(tool.module for tool in self._all.values() if tool.kind == "server"))
 
-    def offered(self) -> dict[str, OfferedTool]:
+    def get_offered_tools(self) -> dict[str, OfferedTool]:
         """What the model is given now, by name."""
         if not self._hidden:
             return dict(self._first)
-        given = self._first | {FIND_TOOLS: self._finder()}
+        given = self._first | {FIND_TOOLS: self._create_find_tool()}
         return given | {name: self._all[name] for name in self.found if name not in given}
 
-    def find(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def find_tools(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Look for tools, and give the model what is found from now on.
 
         Raises:
             ToolError: `invalid_arguments`.
         """
         query = arguments.get("query")
-        if not isinstance(query, str) or not words(query):
+        if not isinstance(query, str) or not extract_words(query):
             raise ToolError("invalid_arguments", f"query must say in words what the tool should do; got {query!r:.100}")
-        best = search(self._all.values(), query, FOUND_TOOLS)
+        best = search_tools(self._all.values(), query, FOUND_TOOLS)
         added = [tool.name for tool in best if tool.name not in self._first and tool.name not in self.found]
         self.found = [*self.found, *added][-FOUND_TOOLS_KEPT:]
-        found = [{"name": tool.name, "description": summary(tool)} for tool in best]
-        return {"found": found} if found else {"found": [], "note": self._hint("found_none")}
+        found = [{"name": tool.name, "description": summary_line(tool)} for tool in best]
+        return {"found": found} if found else {"found": [], "note": self._format_hint("found_none")}
 
-    def _hint(self, key: str) -> str:
+    def _format_hint(self, key: str) -> str:
         """A text about the tools that have to be searched for."""
         modules = ", ".join(dict.fromkeys(tool.module for tool in self._hidden))
         return result_text(key, count=len(self._hidden), modules=modules)
 
-    def _finder(self) -> OfferedTool:
+    def _create_find_tool(self) -> OfferedTool:
         query = {"type": "string", "description": result_text("find_query")}
         parameters = {"type": "object", "properties": {"query": query}, "required": ["query"]}
-        return OfferedTool(FIND_TOOLS, self._hint("find_tools"), LoweredSchema(parameters), "server")
+        return OfferedTool(FIND_TOOLS, self._format_hint("find_tools"), LoweredSchema(parameters), "server")
 
 
-def choose(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:
+def choose_tools(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:
     """Names of the tools of the server that a model is given, the most wanted first.
 
     Each module's first three are among them; then what the agent's patterns name, then rank 0, then the further ranks
     in turn over the modules. With so many modules that their first three leave no room, they come last.
     """
     by_wish = sorted(tools, key=lambda tool: (not tool.is_named, tool.rank))
-    shares = [name for row in _rows(by_wish, MODULE_SHARE) for name in row]
+    shares = [name for row in _interleave_modules(by_wish, MODULE_SHARE) for name in row]
     named = [tool.name for tool in by_wish if tool.is_named]
     foremost = [tool.name for tool in by_wish if tool.rank == 0]
     ranks = itertools.groupby(sorted(tools, key=attrgetter("rank")), key=attrgetter("rank"))
-    further = [name for _, same in ranks for row in _rows(same) for name in row]
+    further = [name for _, same in ranks for row in _interleave_modules(same) for name in row]
     wanted = [*named, *foremost, *shares] if len(shares) > limit else [*shares, *named, *foremost]
     return list(dict.fromkeys([*wanted, *further]))[:limit]
 
 
-def _rows(tools: Iterable[OfferedTool], most: int | None = None) -> Iterator[list[str]]:
+def _interleave_modules(tools: Iterable[OfferedTool], most: int | None = None) -> Iterator[list[str]]:
     """Names in turn over the modules: the first of each, the second of each, …; of each at most so many."""
     queues: dict[str, list[str]] = {}
     for tool in tools:

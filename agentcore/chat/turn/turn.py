@@ -14,17 +14,17 @@ from agentcore.chat.client_context import ClientContext, page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
-from agentcore.chat.model.offered_tools import OfferedTool, offer, valid_name
-from agentcore.chat.session.queue import tell_queue
+from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools, valid_name
+from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import AgentConfig, ModelChoice
-from agentcore.chat.system import SystemPlan, seen_from
-from agentcore.chat.texts import text
+from agentcore.chat.system import SystemPlan, resolve_modules_and_host
+from agentcore.chat.texts import localized_text
 from agentcore.chat.turn import history
 from agentcore.chat.turn.attachments import AttachedFiles, attachment_of
 from agentcore.chat.turn.client_call import ClientCalls
-from agentcore.chat.turn.compaction import Compactor, SessionKeeper, ToldHistory, load_history
+from agentcore.chat.turn.compaction import Compactor, ModelHistory, SessionKeeper, load_history
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
 from agentcore.chat.turn.prompts import page_source
@@ -32,7 +32,7 @@ from agentcore.chat.turn.server_call import ServerCalls
 from agentcore.chat.turn.tool_output import ToolOutput, error_output
 from agentcore.chat.turn.toolbox import FIND_TOOLS, Toolbox, not_offered
 from agentcore.chat.wire import PageInfo
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.calls import ArtifactReading
 from agentcore.errors import ToolError
 from agentcore.store.chat import (
@@ -41,8 +41,8 @@ from agentcore.store.chat import (
     ChatSessionRow,
     MessageKind,
     NewMessage,
-    PersonMessage,
     UsedTokens,
+    UserMessage,
 )
 
 
@@ -66,15 +66,15 @@ class TurnPlan:
 class Turn:
     """Carries one session on. Whoever makes one sees to it that there is no other for the session."""
 
-    def __init__(self, host: Host, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
-        self._host, self._chats, self._plan, self._stream = host, host.store.chats, plan, stream
+    def __init__(self, core: Core, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
+        self._core, self._chats, self._plan, self._stream = core, core.store.chats, plan, stream
         self._session_id = plan.session.session_id
-        self._client = ClientContext.of_session(plan.session)
-        self._server = ServerCalls(host, stream)
-        self._clients = ClientCalls(host, stream, plan.session, self._server)
+        self._client = ClientContext.from_session(plan.session)
+        self._server = ServerCalls(core, stream)
+        self._clients = ClientCalls(core, stream, plan.session, self._server)
         self._offered: dict[str, OfferedTool] = {}
-        self._history = ToldHistory()
-        self._keeper = SessionKeeper(host, self._session_id, stream, self._count, stream.live.reader)
+        self._history = ModelHistory()
+        self._keeper = SessionKeeper(core, self._session_id, stream, self._count_usage, stream.live.reader)
         self._scales = stream.live.model_scales
         self._compactor = Compactor(engine, stream, self._keeper, self._scales)
         self._steps, self._tokens = plan.session.steps, plan.session.tokens
@@ -85,35 +85,35 @@ class Turn:
         self._readers, self._title = readers, plan.session.title
         self._is_loaded = self._has_repaired = False
 
-    async def take(self, message: PersonMessage) -> None:
+    async def start_with_message(self, message: UserMessage) -> None:
         """Begin with a person's message; calls that still wait are rejected as superseded.
 
         Args:
             message: What they say; may be empty where they attach something, which is held for it.
         """
-        await self._load()
-        joins = await self._supersede()
-        calls = await self._work_off()
+        await self._load_history()
+        joins = await self._supersede_calls()
+        calls = await self._process_open_calls()
         self._steps = self._tokens = 0
-        await self._tell_words(calls, message, joins=joins)
+        await self._append_user_message(calls, message, joins=joins)
 
-    async def go_on(self) -> list[str]:
+    async def run_until_waiting(self) -> list[str]:
         """Go on until the model has nothing to call, or calls wait; gives the ids of these.
 
         Raises:
             BrokenAnswerError: The model failed; what came of its answer is kept.
             ToolError: `budget_exceeded`, `stopped`.
         """
-        await self._load()
-        await self._chats.change(self._session_id, is_running=1)
+        await self._load_history()
+        await self._chats.update_session(self._session_id, is_running=1)
         while True:
-            calls = await self._work_off()
-            await self._load()
-            if steering := await self._steering():
-                await self._supersede()
-                calls = await self._chats.open_calls(self._session_id)
+            calls = await self._process_open_calls()
+            await self._load_history()
+            if steering := await self._find_steering_messages():
+                await self._supersede_calls()
+                calls = await self._chats.load_open_calls(self._session_id)
                 for message in steering:
-                    await self._tell_words(calls, message, joins=True)
+                    await self._append_user_message(calls, message, joins=True)
                     calls = []
             if any(call.state == "new" for call in calls):
                 continue  # they stood back for a message that was taken out meanwhile
@@ -121,71 +121,77 @@ class Turn:
             if waiting:
                 return waiting
             if calls:
-                await self._tell_model(calls)
+                await self._append_results(calls)
             if not self._history.needs_answer:
                 return []
             self._check_bounds()
-            await self._take_answer(await self._ask())
+            await self._store_reply(await self._request_reply())
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    async def _work_off(self) -> list[ChatCallRow]:
+    async def _process_open_calls(self) -> list[ChatCallRow]:
         """Do what can be done about open calls, in their order; gives how they stand then."""
-        for call in await self._chats.open_calls(self._session_id):
+        for call in await self._chats.load_open_calls(self._session_id):
             match call.state:
                 case "new":
-                    if not await self._steering():  # what the person says next comes before what has not begun
-                        await self._begin(call)
+                    if (
+                        not await self._find_steering_messages()
+                    ):  # what the person says next comes before what has not begun
+                        await self._start_call(call)
                 case "approved":
-                    await self._server.run(call)
+                    await self._server.run_call(call)
                 case "rejected":
-                    await self._server.reject(call)
+                    await self._server.reject_call(call)
                 case "running":
-                    await self._server.pick_up(call)
-        calls = await self._chats.open_calls(self._session_id)
+                    await self._server.resume_call(call)
+        calls = await self._chats.load_open_calls(self._session_id)
         # one that was answered while another ran has its turn now
-        return await self._work_off() if any(call.state in {"approved", "rejected"} for call in calls) else calls
+        return (
+            await self._process_open_calls() if any(call.state in {"approved", "rejected"} for call in calls) else calls
+        )
 
-    async def _begin(self, call: ChatCallRow) -> None:
+    async def _start_call(self, call: ChatCallRow) -> None:
         if call.kind == "client":
-            await self._clients.submit(call, self._client.tools)
+            await self._clients.submit_call(call, self._client.tools)
         elif call.tool_name == FIND_TOOLS:
-            self._stream.send(self._announce(call))
+            self._stream.send_to_client(self._announce_call(call))
             await self._find_tools(call)
         else:
-            await self._server.submit(call)
+            await self._server.submit_call(call)
 
-    def _announce(self, call: ChatCallRow) -> Mapping[str, Any]:
-        """Tell pages of a call that needs no answer; gives what `Stream.send` tells the client."""
+    def _announce_call(self, call: ChatCallRow) -> Mapping[str, Any]:
+        """Tell pages of a call that needs no answer; gives what `Stream.send_to_client` tells the client."""
         if call.kind == "client":
-            return self._clients.announce(call, waits=False, needs_approval=False)
-        return self._stream.tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=False)
+            return self._clients.announce_call(call, waits=False, needs_approval=False)
+        return self._stream.publish_tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=False)
 
-    async def _supersede(self) -> bool:
+    async def _supersede_calls(self) -> bool:
         """End the calls that wait, or have not begun, because the person says something else; False: there are none."""
-        calls = await self._chats.open_calls(self._session_id)
+        calls = await self._chats.load_open_calls(self._session_id)
         superseded = [call for call in calls if call.state in {"waiting", "new"}]
         for call in superseded:
-            await self._server.supersede(call)
+            await self._server.supersede_call(call)
         return bool(superseded)
 
-    async def _tell_model(self, calls: list[ChatCallRow]) -> None:
-        await self._append([history.request(_results(calls))], settles=[call.tool_id for call in calls])
+    async def _append_results(self, calls: list[ChatCallRow]) -> None:
+        await self._append_messages(
+            [history.build_request(_read_results(calls))], settles=[call.tool_id for call in calls]
+        )
 
     # -- what the person says ----------------------------------------------------------------------------------
 
-    async def _steering(self) -> list[PersonMessage]:
+    async def _find_steering_messages(self) -> list[UserMessage]:
         """The messages that belong into this turn, and wait."""
         live = self._stream.live
         if not live.may_be_steered:
             return []
         live.may_be_steered = False  # before it is looked: what comes meanwhile says so again
-        queue = await self._chats.queue.read(self._session_id)
+        queue = await self._chats.queue.load_queue(self._session_id)
         found = [message for message in queue.messages if message.when == "steer"]
         live.may_be_steered = live.may_be_steered or bool(found)
         return found
 
-    async def _tell_words(self, calls: list[ChatCallRow], message: PersonMessage, *, joins: bool) -> None:
+    async def _append_user_message(self, calls: list[ChatCallRow], message: UserMessage, *, joins: bool) -> None:
         """Tell the model what the person says, after the results that there are.
 
         Args:
@@ -196,20 +202,20 @@ class Turn:
         self._client = self._client.with_message(message, joins=joins)
         page = self._client.page
         if page is not None and page != PageInfo():
-            await self._host.policy.note_source(self._session_id, page_source(page, self._stream.locale))
-        reading = ArtifactReading(self._host.registry.tools_at(self._where), self._stream.live.reader)
-        files = AttachedFiles(self._host, self._session_id, self._readers, reading)
-        contents = await files.contents(message.attachments)
+            await self._core.policy.record_untrusted_source(self._session_id, page_source(page, self._stream.locale))
+        reading = ArtifactReading(self._core.registry.tools_at(self._current_host), self._stream.live.reader)
+        files = AttachedFiles(self._core, self._session_id, self._readers, reading)
+        contents = await files.read_contents(message.attachments)
         views = [view for content in contents if (view := attachment_of(content)) is not None]
         # for the turns to come, where it joins one that goes on
         chosen = {"model": message.model, "agent_id": message.agent_id}
-        brought = self._client.row()
+        brought = self._client.to_row()
         values = {name: value for name, value in chosen.items() if value}
         if not self._title:
             words = message.text.split() or [view.name for view in views]
             self._title = values["title"] = " ".join(words)[:TITLE_CHARS]
-        number = await self._append(
-            [history.request(_results(calls), message.text, contents)],
+        number = await self._append_messages(
+            [history.build_request(_read_results(calls), message.text, contents)],
             settles=[call.tool_id for call in calls],
             unqueues=[message.message_id] if message.message_id else [],
             values={**values, "page": brought.page, "client_tools": brought.client_tools},
@@ -217,86 +223,88 @@ class Turn:
             brought=brought,
         )
         if message.message_id:
-            await tell_queue(self._chats, self._stream)
+            await publish_queue(self._chats, self._stream)
         said: dict[str, Any] = {"number": number, "role": "user", "text": message.text}
         if views:
             said["attachments"] = [view.to_json() for view in views]
         if page is not None and (shown := page_view(page)) is not None:
             said["page"] = shown.to_json()
-        self._stream.message(said)
+        self._stream.publish_message(said)
         if "title" in values:
-            self._stream.publish("session.changed", {"title": self._title})
+            self._stream.publish_to_pages("session.changed", {"title": self._title})
 
     # -- the model ---------------------------------------------------------------------------------------------
 
-    async def _ask(self) -> ModelReply:
+    async def _request_reply(self) -> ModelReply:
         """Have the model answer."""
         plan = self._plan
-        toolbox = self._toolbox()
-        self._offered = toolbox.offered()
-        system = plan.system.parts(plan.agent, *seen_from(self._host.registry, self._where, toolbox.modules))
+        toolbox = self._build_toolbox()
+        self._offered = toolbox.get_offered_tools()
+        system = plan.system.build_parts(
+            plan.agent, *resolve_modules_and_host(self._core.registry, self._current_host, toolbox.modules)
+        )
         prompt = Prompt(plan.choice, system, list(self._offered.values()), self._client.page)
         self._steps += 1
         try:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
-            await self._keep_partial(exc.partial)
+            await self._store_partial_answer(exc.partial)
             if self._scales.has_news:  # what a refusal taught is true for the next turn, too
-                await self._chats.change(self._session_id, model_scales=self._scales.dump())
+                await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
             raise
-        await self._count(answer.response)
+        await self._count_usage(answer.response)
         self._context = await self._compactor.context_after(prompt, self._history, answer.response)
         return answer
 
     @property
-    def _where(self) -> str:
+    def _current_host(self) -> str:
         """The host that the calls of the session go to now; empty: none is chosen."""
-        return self._stream.live.where(self._host.registry)
+        return self._stream.live.current_host(self._core.registry)
 
-    def _toolbox(self) -> Toolbox:
+    def _build_toolbox(self) -> Toolbox:
         """The tools as they are now, with what the model has found."""
-        tools = offer(self._host.registry, self._client.tools, self._plan.agent, self._where)
+        tools = list_offered_tools(self._core.registry, self._client.tools, self._plan.agent, self._current_host)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
         return Toolbox(tools, self._found)
 
     async def _find_tools(self, call: ChatCallRow) -> None:
         """Carry out the search for tools; what is found stays for the session."""
-        toolbox = self._toolbox()
+        toolbox = self._build_toolbox()
         try:
-            data = toolbox.find(json.loads(call.arguments))
+            data = toolbox.find_tools(json.loads(call.arguments))
         except ToolError as exc:
-            await self._server.fail(call, exc, is_told=True)
+            await self._server.fail_call(call, exc, is_told=True)
             return
         if toolbox.found != self._found:
             self._found = toolbox.found
-            await self._chats.change(self._session_id, found_tools=_dump(self._found))
-        await self._server.give(call, data)
+            await self._chats.update_session(self._session_id, found_tools=_dump_json(self._found))
+        await self._server.complete_call(call, data)
 
-    async def _take_answer(self, answer: ModelReply) -> None:
+    async def _store_reply(self, answer: ModelReply) -> None:
         """Store an answer together with the calls that it wants."""
         response = answer.response
         if answer.fault is not None and not self._has_repaired:
             self._has_repaired = True
-            repair = text(self._stream.locale, "repair", reason=answer.fault)
-            await self._append([response], kind="told")
-            await self._append([history.request([], repair)], kind="told")
+            repair = localized_text(self._stream.locale, "repair", reason=answer.fault)
+            await self._append_messages([response], kind="told")
+            await self._append_messages([history.build_request([], repair)], kind="told")
             return
         parts: list[ModelResponsePart] = []
         calls: list[ChatCallRow] = []
         for part in response.parts:
             if isinstance(part, ToolCallPart):
-                row, part = self._take_call(part, len(calls))  # noqa: PLW2901 - the part as it is kept
+                row, part = self._prepare_call(part, len(calls))  # noqa: PLW2901 - the part as it is kept
                 calls.append(row)
             parts.append(part)
-        await self._append([replace(response, parts=parts)], calls=calls)
+        await self._append_messages([replace(response, parts=parts)], calls=calls)
         for call in calls:
             if call.state == "done":
-                self._announce(call)
+                self._announce_call(call)
                 envelope = json.loads(call.envelope or "{}")
-                self._stream.tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
+                self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
-    def _take_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
+    def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
         offered, name = self._offered.get(part.tool_name), valid_name(part.tool_name)
@@ -304,31 +312,31 @@ class Turn:
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
-            error = self._host.registry.why_away(part.tool_name, self._where)
+            error = self._core.registry.why_away(part.tool_name, self._current_host)
             error = error or not_offered(part.tool_name, self._offered)
         elif error is None and offered.kind == "client":
             # the client runs what it gets: what its own schema does not take never reaches it
-            error = self._client_arguments.check(name, offered.schema.schema, json.loads(arguments))
+            error = self._client_arguments.check_arguments(name, offered.schema.schema, json.loads(arguments))
         row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
-            envelope = _dump({"ok": False, "error": error.to_json()})
-            row = row._replace(state="done", result=_dump(error_output(error)), envelope=envelope)
+            envelope = _dump_json({"ok": False, "error": error.to_json()})
+            row = row._replace(state="done", result=_dump_json(error_output(error)), envelope=envelope)
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments)
 
-    async def _keep_partial(self, partial: ModelResponse | None) -> None:
+    async def _store_partial_answer(self, partial: ModelResponse | None) -> None:
         """Keep the text that the person has seen of an answer that broke off."""
         if partial is None:
-            self._stream.live.clear()
+            self._stream.live.clear_answer()
             return
         texts: list[ModelResponsePart] = [part for part in partial.parts if isinstance(part, TextPart) and part.content]
         if texts:
-            await self._append([replace(partial, parts=texts)])
-        self._stream.live.clear()
+            await self._append_messages([replace(partial, parts=texts)])
+        self._stream.live.clear_answer()
 
     # -- bounds and messages -----------------------------------------------------------------------------------
 
     def _check_bounds(self) -> None:
-        agent, live, stopped = self._plan.agent, self._stream.live, self._host.calls.stopped
+        agent, live, stopped = self._plan.agent, self._stream.live, self._core.calls.stopped
         if stopped is not None:
             raise ToolError("stopped", stopped)
         if self._steps >= agent.max_steps:
@@ -340,21 +348,21 @@ class Turn:
             message = f"the turn has used {self._tokens:,} tokens of {agent.max_tokens:,}; say how to go on"
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
 
-    async def _count(self, response: ModelResponse) -> None:
+    async def _count_usage(self, response: ModelResponse) -> None:
         """Count what an answer took; it is stored with the next message."""
         used = used_tokens(response)
         self._stream.usage = self._stream.usage.plus(used)
         self._used = self._used.plus(used)
         self._tokens += used.input_tokens + used.output_tokens
 
-    async def _load(self) -> None:
+    async def _load_history(self) -> None:
         live = self._stream.live
         if not self._is_loaded or live.must_reload:
             live.must_reload = False
             self._keeper.known_before, self._history = await load_history(self._chats, self._session_id)
             self._is_loaded = True
 
-    async def _append(
+    async def _append_messages(
         self,
         messages: list[ModelRequest | ModelResponse],
         *,
@@ -367,9 +375,9 @@ class Turn:
         brought: BroughtRow | None = None,
     ) -> int:
         """Keep messages; gives the number of the last."""
-        work = self._store(
+        work = self._store_messages(
             [
-                NewMessage(history.dump(each), kind, history.said(each), tuple(attachments), brought)
+                NewMessage(history.dump(each), kind, history.searchable_text(each), tuple(attachments), brought)
                 for each in messages
             ],
             messages,
@@ -379,9 +387,9 @@ class Turn:
             values=values or {},
         )
         # whole even where the turn is stopped: an answer is kept once, as it came or as it was stopped
-        return await _whole(work)
+        return await _run_to_end(work)
 
-    async def _store(
+    async def _store_messages(
         self,
         stored: Sequence[NewMessage],
         messages: list[ModelRequest | ModelResponse],
@@ -391,13 +399,13 @@ class Turn:
         unqueues: Iterable[str],
         values: Mapping[str, str | None],
     ) -> int:
-        learned = {"model_scales": self._scales.dump()} if self._scales.has_news else {}
+        learned = {"model_scales": self._scales.to_json_text()} if self._scales.has_news else {}
         if self._context is not None:
             learned["context"] = self._context.model_dump_json()
             self._context = None
         live = self._stream.live
         async with live.storing:
-            numbers = await self._chats.append(
+            numbers = await self._chats.append_messages(
                 self._session_id,
                 stored,
                 calls=calls,
@@ -412,16 +420,16 @@ class Turn:
             )
             self._used = UsedTokens()
             if isinstance(messages[-1], ModelResponse):
-                live.clear()
-        self._history.add(messages, numbers)
+                live.clear_answer()
+        self._history.add_messages(messages, numbers)
         return numbers[-1]
 
 
-def _results(calls: list[ChatCallRow]) -> list[tuple[str, str, ToolOutput]]:
+def _read_results(calls: list[ChatCallRow]) -> list[tuple[str, str, ToolOutput]]:
     return [(call.tool_name, call.tool_id, json.loads(call.result or "{}")) for call in calls]
 
 
-async def _whole(work: Coroutine[Any, Any, int]) -> int:
+async def _run_to_end(work: Coroutine[Any, Any, int]) -> int:
     """Carry out work to its end, also where whoever waits for it is cancelled."""
     task = asyncio.ensure_future(work)
     try:
@@ -431,5 +439,5 @@ async def _whole(work: Coroutine[Any, Any, int]) -> int:
         raise
 
 
-def _dump(value: dict[str, Any] | list[str]) -> str:
+def _dump_json(value: dict[str, Any] | list[str]) -> str:
     return json.dumps(value, ensure_ascii=False)

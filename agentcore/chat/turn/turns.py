@@ -13,17 +13,17 @@ import structlog
 from agentcore.api import Principal
 from agentcore.chat.session.live import LiveSession, LiveSessions, Sink
 from agentcore.chat.session.model_scales import ModelScales
-from agentcore.chat.session.queue import tell_queue
+from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
-from agentcore.chat.session.transcript import notice
+from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.calls import ModelReader
-from agentcore.core.policy import owner_of, reach
+from agentcore.core.policy import find_reach, owner_of
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
 from agentcore.store.chat import ChatSessionRow
@@ -50,10 +50,10 @@ class Turns:
         on_rest: Told of a session in which something has ended.
     """
 
-    def __init__(self, host: Host, settings: Callable[[], ChatSettings]) -> None:
-        self._host, self._chats, self._settings = host, host.store.chats, settings
+    def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
+        self._core, self._chats, self._settings = core, core.store.chats, settings
         self.live = LiveSessions()
-        self._readers = FileReaders(host.workspace)
+        self._readers = FileReaders(core.workspace)
         self._engine: Engine | None = None
         self._loading = asyncio.Lock()
         self._tasks: dict[asyncio.Task[None], str] = {}
@@ -63,23 +63,23 @@ class Turns:
         self.on_rest: Callable[[str], None] = lambda _: None
 
     @property
-    def busy(self) -> set[str]:
+    def busy_sessions(self) -> set[str]:
         """Ids of the sessions in which something goes on."""
         return set(self._tasks.values()) - {""}
 
-    def stream(self, session_id: str, sink: Sink | None = None) -> Stream:
+    def open_stream(self, session_id: str, sink: Sink | None = None) -> Stream:
         """Where a stretch of a turn tells what happens."""
-        live = self.live.get(session_id)
-        return Stream(self._host.events, session_id, self._host.config.locale, live, sink=sink)
+        live = self.live.get_or_create(session_id)
+        return Stream(self._core.events, session_id, self._core.config.locale, live, sink=sink)
 
-    def lock(self, session_id: str) -> asyncio.Lock:
+    def get_turn_lock(self, session_id: str) -> asyncio.Lock:
         """What the one turn of a session holds."""
-        return self.live.get(session_id).turn
+        return self.live.get_or_create(session_id).turn
 
     @asynccontextmanager
-    async def holding(self, session_id: str) -> AsyncIterator[None]:
+    async def lock_turn(self, session_id: str) -> AsyncIterator[None]:
         """Hold a session for its one turn."""
-        live = self.live.get(session_id)
+        live = self.live.get_or_create(session_id)
         async with live.turn:
             live.has_turn = True
             try:
@@ -93,45 +93,45 @@ class Turns:
         Raises:
             ToolError: `session_busy`.
         """
-        if self.live.get(session_id).has_turn:
+        if self.live.get_or_create(session_id).has_turn:
             message = "the session answers another message; wait for its end, or stop it"
             raise ToolError("session_busy", message, retryable=True)
 
-    def stop(self, session_id: str) -> int:
+    def stop_turns(self, session_id: str) -> int:
         """Begin to end what goes on in a session; what was said stays. Gives how many turns and calls that are."""
         tasks = [task for task, session in self._tasks.items() if session == session_id and task not in self._stopped]
         self._stopped.update(tasks)
         for task in tasks:
             task.cancel()
-        live, before = self.live.get(session_id), self._stopping.get(session_id)
+        live, before = self.live.get_or_create(session_id), self._stopping.get(session_id)
         live.stops += 1
-        work = self._end_stopped(session_id, before, is_turn=live.has_turn and bool(tasks))
-        task = self._stopping[session_id] = self.spawn(work, session_id)
+        work = self._finish_stopped_turn(session_id, before, is_turn=live.has_turn and bool(tasks))
+        task = self._stopping[session_id] = self.spawn_task(work, session_id)
         self._stopped.add(task)  # it is not stopped itself
-        task.add_done_callback(partial(self._forget_stop, session_id))
+        task.add_done_callback(partial(self._remove_stopping_task, session_id))
         return len(tasks)
 
-    async def stopped(self, session_id: str) -> int:
+    async def stop_and_wait(self, session_id: str) -> int:
         """End what goes on in a session, and return when all of it is settled."""
-        count = self.stop(session_id)
+        count = self.stop_turns(session_id)
         # waited for and not awaited: who asks may go away
         await asyncio.wait((self._stopping[session_id],))
         return count
 
-    async def _end_stopped(self, session_id: str, before: asyncio.Task[None] | None, *, is_turn: bool) -> None:
+    async def _finish_stopped_turn(self, session_id: str, before: asyncio.Task[None] | None, *, is_turn: bool) -> None:
         if before is not None:
             await asyncio.wait((before,))
-        stream = self.stream(session_id)
-        async with self.lock(session_id):  # it is free when what held it has ended
-            ending = StoppedTurn(self._host, stream)
-            await ending.keep_text()
+        stream = self.open_stream(session_id)
+        async with self.get_turn_lock(session_id):  # it is free when what held it has ended
+            ending = StoppedTurn(self._core, stream)
+            await ending.store_partial_text()
             is_turn = await ending.settle_calls() or is_turn
             if is_turn:
-                await self._end_with(ToolError("cancelled", "the turn was stopped"), session_id, stream)
+                await self._finish_with_error(ToolError("cancelled", "the turn was stopped"), session_id, stream)
             else:
-                await self._hold_queue(session_id)
+                await self._pause_queue(session_id)
         if is_turn:
-            stream.finished([])
+            stream.send_finished([])
 
     async def close(self) -> None:
         """End all turns as a restart does. May be called twice."""
@@ -144,24 +144,24 @@ class Turns:
         if self._engine is not None:
             await self._engine.close()
 
-    def spawn(self, work: Coroutine[Any, Any, None], session_id: str) -> asyncio.Task[None]:
+    def spawn_task(self, work: Coroutine[Any, Any, None], session_id: str) -> asyncio.Task[None]:
         """Start work that outlives the request; `close` waits for it."""
         # in no TaskGroup: one turn that fails must not end the others; `close` cancels this one, and waits
         task = asyncio.get_running_loop().create_task(work, name=f"chat:{session_id}")
         self._tasks[task] = session_id
-        task.add_done_callback(self._forget)
+        task.add_done_callback(self._remove_task)
         return task
 
-    async def begin_if(self, session_id: str, choose: Callable[[], Awaitable[Work | None]]) -> bool:
+    async def start_if_idle(self, session_id: str, choose: Callable[[], Awaitable[Work | None]]) -> bool:
         """Start a stretch of a turn if nothing goes on in the session; False: nothing was started.
 
         Args:
             choose: Asked while the session is held for it; None: nothing is to be started after all.
         """
-        if (live := self.live.get(session_id)).turn.locked():
+        if (live := self.live.get_or_create(session_id)).turn.locked():
             live.must_advance = True  # whoever holds it looks afterwards
             return False
-        live = await self._acquire(session_id)
+        live = await self._acquire_turn(session_id)
         stops, work = live.stops, None
         try:
             work = await choose()
@@ -170,60 +170,60 @@ class Turns:
                 live.turn.release()
         if work is None or live.stops != stops:
             return False
-        self._begin_held(session_id, work)
+        self._start_locked(session_id, work)
         return True
 
-    async def begin_anew(self, session_id: str, work: Work) -> None:
+    async def replace_running_turn(self, session_id: str, work: Work) -> None:
         """Start a stretch of a turn in the place of the one that goes on, which is ended."""
-        while self.live.get(session_id).has_turn:
-            await self.stopped(session_id)
-        await self._acquire(session_id)
-        self._begin_held(session_id, work)
+        while self.live.get_or_create(session_id).has_turn:
+            await self.stop_and_wait(session_id)
+        await self._acquire_turn(session_id)
+        self._start_locked(session_id, work)
 
-    async def _acquire(self, session_id: str) -> LiveSession:
+    async def _acquire_turn(self, session_id: str) -> LiveSession:
         """Hold a session, whose live side is not forgotten from then on."""
         while True:
-            live = self.live.get(session_id)
+            live = self.live.get_or_create(session_id)
             await live.turn.acquire()
             if self.live.find(session_id) is live:
                 return live
             live.turn.release()  # nothing went on, and it was forgotten, before it was held
 
-    def _begin_held(self, session_id: str, work: Work) -> None:
-        stream, live = self.stream(session_id), self.live.get(session_id)
+    def _start_locked(self, session_id: str, work: Work) -> None:
+        stream, live = self.open_stream(session_id), self.live.get_or_create(session_id)
         live.has_turn = True
 
         def release(_: asyncio.Task[None]) -> None:
             live.has_turn = False
             live.turn.release()
 
-        task = self.spawn(self.guarded(work(stream), session_id, stream, holds_turn=True), session_id)
+        task = self.spawn_task(self.run_guarded(work(stream), session_id, stream, holds_turn=True), session_id)
         # not in the task, which may be cancelled before it begins
-        task.remove_done_callback(self._forget)
+        task.remove_done_callback(self._remove_task)
         task.add_done_callback(release)
-        task.add_done_callback(self._forget)
+        task.add_done_callback(self._remove_task)
 
-    async def hold(self, session_id: str, attachments: Sequence[str], by: Principal) -> None:
+    async def pin_attachments(self, session_id: str, attachments: Sequence[str], by: Principal) -> None:
         """Hold what is attached to a message that is about to be sent.
 
         Raises:
             ToolError: `artifact_not_found`: of an artifact that is not there, or is another's; `attachments_full`.
         """
         if attachments:
-            owner = None if reach(by, "converse") == "all" else owner_of(by)
-            await self._host.store.artifacts.hold(attachments, session_id, owner)
+            owner = None if find_reach(by, "converse") == "all" else owner_of(by)
+            await self._core.store.artifacts.pin_artifacts(attachments, session_id, owner)
 
     @asynccontextmanager
-    async def sending(self, session_id: str, attachments: Sequence[str]) -> AsyncIterator[None]:
+    async def unpin_if_unsent(self, session_id: str, attachments: Sequence[str]) -> AsyncIterator[None]:
         """Let go of what was held for a message where sending it fails."""
         try:
             yield
         except BaseException:
             if attachments:
-                await self._host.store.artifacts.release(attachments, session_id)
+                await self._core.store.artifacts.unpin_artifacts(attachments, session_id)
             raise
 
-    async def guarded(
+    async def run_guarded(
         self, work: Coroutine[Any, Any, list[str]], session_id: str, stream: Stream, *, holds_turn: bool = False
     ) -> None:
         """Carry out a stretch of a turn; whatever happens, it ends with the last event."""
@@ -231,85 +231,87 @@ class Turns:
         is_stopped = False
 
         def is_alone() -> bool:
-            return holds_turn or not self.live.get(session_id).has_turn
+            return holds_turn or not self.live.get_or_create(session_id).has_turn
 
         try:
             waiting = await work
             if is_alone():
-                await self._rest(session_id)
+                await self._mark_idle(session_id)
         except asyncio.CancelledError:
             is_stopped = asyncio.current_task() in self._stopped
             if is_stopped:
                 # here for the client alone, and when all is settled: from then on it may send again
                 if stream.sink is not None and (ending := self._stopping.get(session_id)) is not None:
                     await asyncio.wait((ending,))
-                stream.error(ToolError("cancelled", "the turn was stopped"), is_of_turn=False)
+                stream.send_error(ToolError("cancelled", "the turn was stopped"), is_of_turn=False)
             raise
         except ToolError as exc:
-            stream.error(exc, is_of_turn=is_alone())
-            waiting = await self.waiting(session_id)
+            stream.send_error(exc, is_of_turn=is_alone())
+            waiting = await self.list_waiting_calls(session_id)
             if is_alone():
-                await self._rest(session_id)
+                await self._mark_idle(session_id)
         except Exception as exc:
             log.exception("turn_failed", session_id=session_id)
             message = f"the turn failed with {type(exc).__name__}; the log has the traceback"
-            await self._end_with(ToolError("internal_error", message, session_id=session_id), session_id, stream)
+            await self._finish_with_error(
+                ToolError("internal_error", message, session_id=session_id), session_id, stream
+            )
         finally:
-            stream.finished(waiting, is_of_turn=is_alone() and not is_stopped)
+            stream.send_finished(waiting, is_of_turn=is_alone() and not is_stopped)
 
-    async def go_on(self, session_id: str, stream: Stream) -> list[str]:
+    async def continue_turn(self, session_id: str, stream: Stream) -> list[str]:
         """Go on with a session if nothing is waited for any more; gives the calls that are."""
-        async with self.holding(session_id):
-            waiting = await self.waiting(session_id)
-            return waiting or await self.carry(await self.turn(session_id, stream), session_id)
+        async with self.lock_turn(session_id):
+            waiting = await self.list_waiting_calls(session_id)
+            return waiting or await self.run_turn(await self.load_turn(session_id, stream), session_id)
 
-    async def carry(self, turn: "Turn", session_id: str) -> list[str]:
+    async def run_turn(self, turn: "Turn", session_id: str) -> list[str]:
         """Let a turn go on; what ends it is kept for the person to read.
 
         Raises:
             ToolError: What ended it.
         """
         try:
-            return list(await turn.go_on())
+            return list(await turn.run_until_waiting())
         except ToolError as exc:
-            await self.keep_end(session_id, exc)
+            await self.store_turn_error(session_id, exc)
             raise
         finally:
-            self.live.get(session_id).client = None
+            self.live.get_or_create(session_id).client = None
 
-    async def turn(self, session_id: str, stream: Stream) -> "Turn":
+    async def load_turn(self, session_id: str, stream: Stream) -> "Turn":
         """The turn of a session as it is stored.
 
         Raises:
             ToolError: The model or the agent cannot be had.
         """
-        session = await self._chats.find(session_id)
+        session = await self._chats.find_session(session_id)
         assert session is not None  # noqa: S101 - found or made before
         use_mark(session.mark)
         stream.live.todos = json.loads(session.todos or "[]")
         stream.live.client = stream.sink
-        stream.live.model_scales = ModelScales.read(session.model_scales)
+        stream.live.model_scales = ModelScales.from_json_text(session.model_scales)
         engine = await self.load_engine()
         turns = importlib.import_module("agentcore.chat.turn.turn")
         settings = self._settings()
-        agent = settings.agent(session.agent_id)
+        agent = settings.get_agent(session.agent_id)
         stream.live.owner = session.owner
         stream.live.agent_id, stream.live.mode = session.agent_id, settings.mode_for(session.mode, session.agent_id)
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
-        stream.live.reader = ModelReader(agent.result_chars, agent.offers)
+        stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool)
         plan = turns.TurnPlan(
             session,
             agent,
-            settings.choose(session.model or None, agent),
-            await plan_system(self._host, session),
+            settings.choose_model(session.model or None, agent),
+            await plan_system(self._core, session),
         )
-        made: Turn = turns.Turn(self._host, engine, plan, stream, self._readers)
+        made: Turn = turns.Turn(self._core, engine, plan, stream, self._readers)
         return made
 
-    async def keep_end(self, session_id: str, error: ToolError) -> None:
+    async def store_turn_error(self, session_id: str, error: ToolError) -> None:
         """Keep what ended a turn among the messages; a person says when those go on that wait."""
-        await self._hold_queue(session_id)
-        await self._chats.append(session_id, [notice("", error=error.to_json())])
+        await self._pause_queue(session_id)
+        await self._chats.append_messages(session_id, [create_notice("", error=error.to_json())])
 
     async def load_engine(self) -> "Engine":
         """Import the model libraries at first use, in a thread: it takes seconds.
@@ -320,7 +322,7 @@ class Turns:
         async with self._loading:
             if self._engine is None:
                 try:
-                    with self._host.importing():
+                    with self._core.during_imports():
                         await asyncio.to_thread(importlib.import_module, "agentcore.chat.turn.turn")
                 except ModuleNotFoundError as exc:
                     message = f"the chat needs {exc.name}; {pip_command('agentcore-runtime[chat]')}"
@@ -328,55 +330,58 @@ class Turns:
                 self._engine = importlib.import_module("agentcore.chat.model.engine").Engine()
             return self._engine
 
-    async def ready(self, session: ChatSessionRow, *, model: str = "", agent_id: str = "") -> None:
+    async def check_can_start(self, session: ChatSessionRow, *, model: str = "", agent_id: str = "") -> None:
         """See that a turn can begin; with a model or an agent, that it can with these.
 
         Raises:
             ToolError: `agent_not_found`, `model_not_found`, `model_not_configured`.
         """
         settings = self._settings()
-        agent = settings.agent(agent_id or session.agent_id)
-        settings.choose(model or session.model or None, agent)
+        agent = settings.get_agent(agent_id or session.agent_id)
+        settings.choose_model(model or session.model or None, agent)
         await self.load_engine()
 
-    async def _end_with(self, error: ToolError, session_id: str, stream: Stream) -> None:
-        await self._rest(session_id)
-        await self.keep_end(session_id, error)
-        stream.error(error)
+    async def _finish_with_error(self, error: ToolError, session_id: str, stream: Stream) -> None:
+        await self._mark_idle(session_id)
+        await self.store_turn_error(session_id, error)
+        stream.send_error(error)
 
-    async def waiting(self, session_id: str) -> list[str]:
+    async def list_waiting_calls(self, session_id: str) -> list[str]:
         """The calls of a session that wait, those inside of its calls included."""
-        calls = await self._chats.open_calls(session_id)
-        return [*(call.tool_id for call in calls if call.state == "waiting"), *self.waiting_inside(session_id)]
+        calls = await self._chats.load_open_calls(session_id)
+        return [
+            *(call.tool_id for call in calls if call.state == "waiting"),
+            *self.list_waiting_inner_calls(session_id),
+        ]
 
-    def waiting_inside(self, session_id: str) -> list[str]:
+    def list_waiting_inner_calls(self, session_id: str) -> list[str]:
         """The calls of sub-agents, and those that tools make, that wait for a person."""
-        live, approvals = self.live.find(session_id), self._host.approvals
+        live, approvals = self.live.find(session_id), self._core.approvals
         return [
             tool_id
             for tool_id, call_id in ({} if live is None else live.inner).items()
-            if (pending := approvals.find(call_id)) is not None and pending.verdict is None
+            if (pending := approvals.find_pending(call_id)) is not None and pending.verdict is None
         ]
 
-    async def _hold_queue(self, session_id: str) -> None:
-        if await self._chats.queue.pause(session_id, is_paused=True):
-            await tell_queue(self._chats, self.stream(session_id))
+    async def _pause_queue(self, session_id: str) -> None:
+        if await self._chats.queue.set_paused(session_id, is_paused=True):
+            await publish_queue(self._chats, self.open_stream(session_id))
 
-    async def _rest(self, session_id: str) -> None:
-        await self._chats.change(session_id, is_running=0)
+    async def _mark_idle(self, session_id: str) -> None:
+        await self._chats.update_session(session_id, is_running=0)
 
-    def _forget_stop(self, session_id: str, task: asyncio.Task[None]) -> None:
+    def _remove_stopping_task(self, session_id: str, task: asyncio.Task[None]) -> None:
         if self._stopping.get(session_id) is task:
             del self._stopping[session_id]
 
-    def _forget(self, task: asyncio.Task[None]) -> None:
+    def _remove_task(self, task: asyncio.Task[None]) -> None:
         session_id = self._tasks.pop(task, "")
         self._stopped.discard(task)
         if session_id and not self._is_closed:
             self.on_rest(session_id)
-        self.forget_idle(session_id)
+        self.remove_if_idle(session_id)
 
-    def forget_idle(self, session_id: str) -> None:
+    def remove_if_idle(self, session_id: str) -> None:
         """Forget the live side of a session in which nothing goes on."""
         if session_id not in self._tasks.values():
-            self.live.forget(session_id)
+            self.live.remove_if_idle(session_id)

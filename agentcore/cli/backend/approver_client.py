@@ -37,8 +37,8 @@ class ApproverClient(ServerClient):
 
     def _log_in(self, code: str) -> None:
         with closing(self._connect(ANSWER_SECONDS)) as connection:
-            response = self._request(connection, "POST", "/api/session", {"code": code}, "application/json")
-            content = self._read(response)
+            response = self._send_request(connection, "POST", "/api/session", {"code": code}, "application/json")
+            content = self._read_body(response)
             if response.status != HTTPStatus.OK:
                 raise CliError(
                     "this log-in code is not valid (any more): each works once, for ten minutes",

@@ -22,27 +22,27 @@ class ToolCall:
 class Backend(Protocol):
     """The host that commands act on."""
 
-    def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
+    def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """All tools, in agentcore's form or one of `agentcore.tool_forms.FORMS`; with a host, as it sees them."""
         ...
 
-    def call(self, call: ToolCall, notify: Notify) -> bytes:
+    def call_tool(self, call: ToolCall, notify: Notify) -> bytes:
         """Call a tool; the result envelope, or the one with the error, as JSON text."""
         ...
 
-    def modules(self) -> list[dict[str, Any]]:
+    def list_modules(self) -> list[dict[str, Any]]:
         """All modules that are listed or installed, as `GET /api/modules` gives them."""
         ...
 
-    def module(self, name: str) -> dict[str, Any]:
+    def get_module(self, name: str) -> dict[str, Any]:
         """One module, as `GET /api/modules/NAME` gives it."""
         ...
 
-    def hosts(self) -> list[dict[str, Any]]:
+    def list_hosts(self) -> list[dict[str, Any]]:
         """The hosts in which modules run, as `GET /api/hosts` gives them."""
         ...
 
-    def requirements(self) -> list[dict[str, Any]]:
+    def check_requirements(self) -> list[dict[str, Any]]:
         """What modules need on the machine, as `GET /api/requirements` gives it, checked now."""
         ...
 
@@ -55,7 +55,7 @@ class Backend(Protocol):
         """
         ...
 
-    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+    def explain_call(self, question: dict[str, Any]) -> dict[str, Any]:
         """What would become of a call, as `POST /api/approvals/explain` gives it."""
         ...
 
@@ -63,7 +63,7 @@ class Backend(Protocol):
         """What a rule would change, as `POST /api/approvals/try` gives it."""
         ...
 
-    def grants(self) -> list[dict[str, Any]]:
+    def list_grants(self) -> list[dict[str, Any]]:
         """What was allowed for later calls."""
         ...
 
@@ -71,14 +71,14 @@ class Backend(Protocol):
         """Take back what was allowed for later."""
         ...
 
-    def chat(self) -> dict[str, Any]:
+    def get_chat_setup(self) -> dict[str, Any]:
         """Providers, models and agents of the chat, as `GET /api/chat` gives them."""
         ...
 
-    def models_of(self, provider: str) -> list[str]:
+    def list_models(self, provider: str) -> list[str]:
         """The models that a provider says it has, asked with its key."""
         ...
 
-    def local_servers(self) -> dict[str, Any]:
+    def find_local_servers(self) -> dict[str, Any]:
         """Model servers on this machine, as `POST /api/chat/local-servers` gives them."""
         ...

@@ -6,13 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 
 Show = Callable[[float | None, str], None]
 """Shows the progress: the completed part, None if unknown, and the current step."""
 
 
-async def install_here(host: Host, name: str, show: Show) -> str:
+async def install_here(core: Core, name: str, show: Show) -> str:
     """Install a requirement with a host of this process.
 
     Returns:
@@ -24,17 +24,17 @@ async def install_here(host: Host, name: str, show: Show) -> str:
 
     def take(event: Any) -> None:
         if event.data["name"] == name:
-            show(event.data["fraction"], in_language(event.data["text"], host.config.locale))
+            show(event.data["fraction"], in_language(event.data["text"], core.config.locale))
 
-    unsubscribe = host.events.subscribe("requirement.progress", take)
+    unsubscribe = core.events.subscribe("requirement.progress", take)
     try:
-        host.requirements.install(name)
-        view = await host.requirements.wait(name)
+        core.requirements.start_installation(name)
+        view = await core.requirements.wait_for_installation(name)
     finally:
         unsubscribe()
     if view.state == "met":
         return ""
-    return view.error or in_language(view.text, host.config.locale) or "it is still missing"
+    return view.error or in_language(view.text, core.config.locale) or "it is still missing"
 
 
 def install_beside_server(config_path: Path, modules: Sequence[str], name: str, show: Show) -> str:
@@ -56,9 +56,9 @@ def install_beside_server(config_path: Path, modules: Sequence[str], name: str, 
     alone = config.model_copy(update={"modules": tuple(modules)})
 
     async def install(state: StateDir) -> str:
-        async with Host.open(alone, state) as host:
-            await host.requirements.check()
-            return await install_here(host, name, show)
+        async with Core.open(alone, state) as core:
+            await core.requirements.check_all()
+            return await install_here(core, name, show)
 
     with (
         TemporaryDirectory(prefix="agentcore-") as folder,

@@ -14,8 +14,8 @@ from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.cli.terminal.output import note, warn
-from agentcore.cli.terminal.terminal import has_person
+from agentcore.cli.terminal.output import print_notice, print_warning
+from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
 from agentcore.config import prepare_roots
@@ -23,9 +23,9 @@ from agentcore.core import load_config
 from agentcore.core.calls import CallRequest
 from agentcore.core.containment import bounded_runner
 from agentcore.core.context_task import ContextTask
-from agentcore.core.core import Host
-from agentcore.core.process_privacy import keep_secrets
-from agentcore.hosts import places_of
+from agentcore.core.core import Core
+from agentcore.core.process_privacy import hide_secrets
+from agentcore.hosts import make_hosts
 from agentcore.store.state import StateDir
 
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
         StateLockedError: Another process holds the state folder.
         StateDirError: The state folder cannot be used.
     """
-    keep_secrets()
+    hide_secrets()
     set_up_log(is_verbose=is_verbose())
     config = load_config(config_path, os.environ)
     for notice in config.notices:
-        note(notice)
+        print_notice(notice)
     with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
-        held = runner.run(ContextTask.open(Host.open(config, state, places=places_of(config)), "host"))
+        held = runner.run(ContextTask.open(Core.open(config, state, places=make_hosts(config)), "host"))
         try:
             # without somebody who can be asked, calls end with `approval_required`
-            held.value.approvals.ask_at_terminal(TerminalApprover(held.value) if has_person() else None)
+            held.value.approvals.ask_at_terminal(TerminalApprover(held.value) if is_interactive() else None)
             yield LocalHost(runner, held.value)
         finally:
             runner.run(held.close())
@@ -63,18 +63,18 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
 class LocalHost:
     """A backend whose host runs in this process; the event loop runs only while something is asked of it."""
 
-    def __init__(self, runner: asyncio.Runner, host: Host) -> None:
-        self._runner, self._host = runner, host
+    def __init__(self, runner: asyncio.Runner, core: Core) -> None:
+        self._runner, self._core = runner, core
 
-    def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
+    def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""
-        registry = self._host.registry
+        registry = self._core.registry
         if host and not registry.knows_host(host):
             raise CliError(registry.host_not_found(host).message, code=ExitCode.CALL_FAILED)
-        tools: list[dict[str, Any]] = json.loads(registry.encoded(form, host))["tools"]  # type: ignore[arg-type]
+        tools: list[dict[str, Any]] = json.loads(registry.encode_tools(form, host))["tools"]  # type: ignore[arg-type]
         return tools
 
-    def call(self, call: ToolCall, notify: Notify) -> bytes:
+    def call_tool(self, call: ToolCall, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`."""
         request = CallRequest(
             call.tool,
@@ -84,37 +84,37 @@ class LocalHost:
             timeout_ms=call.timeout_ms,
             host=call.host,
         )
-        return self._runner.run(self._host.call(request, notify)).encoded()
+        return self._runner.run(self._core.run_call(request, notify)).encode_envelope()
 
-    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+    def explain_call(self, question: dict[str, Any]) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.explain`."""
-        return self._runner.run(explain_call(self._host, question))
+        return self._runner.run(explain_call(self._core, question))
 
     def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.try_rule`."""
-        return self._runner.run(try_new_rule(self._host, trial))
+        return self._runner.run(try_new_rule(self._core, trial))
 
-    def grants(self) -> list[dict[str, Any]]:
+    def list_grants(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.grants`."""
-        return [grant.to_json() for grant in self._host.policy.grants]
+        return [grant.to_json() for grant in self._core.policy.grants]
 
     def revoke_grant(self, grant_id: str) -> None:
         """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
-        self._runner.run(self._host.policy.revoke(grant_id))
+        self._runner.run(self._core.policy.revoke_grant(grant_id))
 
-    def chat(self) -> dict[str, Any]:
+    def get_chat_setup(self) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.chat`."""
-        return self._setup.show().model_dump(by_alias=True, mode="json")
+        return self._setup.describe_setup().model_dump(by_alias=True, mode="json")
 
-    def models_of(self, provider: str) -> list[str]:
+    def list_models(self, provider: str) -> list[str]:
         """See `agentcore.cli.backend.backend.Backend.models_of`."""
         return self._runner.run(self._setup.models_of(provider))  # type: ignore[arg-type]  # one that `chat` named
 
-    def local_servers(self) -> dict[str, Any]:
+    def find_local_servers(self) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.local_servers`."""
         found = [
             {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}
-            for server in self._runner.run(self._setup.look())
+            for server in self._runner.run(self._setup.find_local_servers())
         ]
         return {"found": found, "looked": [place.base_url for place in self._setup.places]}
 
@@ -122,48 +122,48 @@ class LocalHost:
     def _setup(self) -> "ModelSetup":
         from agentcore.chat import ModelSetup
 
-        return ModelSetup(self._host, os.environ)
+        return ModelSetup(self._core, os.environ)
 
-    def run(self, work: Callable[[Host], Coroutine[Any, Any, T]]) -> T:
+    def run(self, work: Callable[[Core], Coroutine[Any, Any, T]]) -> T:
         """Do something with the host itself, in its event loop."""
-        return self._runner.run(work(self._host))
+        return self._runner.run(work(self._core))
 
-    def modules(self) -> list[dict[str, Any]]:
+    def list_modules(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.modules`."""
         from agentcore.server.modules import list_modules  # it brings the HTTP server along
 
-        return [json.loads(module) for module in self._runner.run(list_modules(self._host, _PERSON))]
+        return [json.loads(module) for module in self._runner.run(list_modules(self._core, _PERSON))]
 
-    def module(self, name: str) -> dict[str, Any]:
+    def get_module(self, name: str) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.module`."""
         from agentcore.server.modules import show_module
 
-        module: dict[str, Any] = json.loads(self._runner.run(show_module(self._host, name, _PERSON)))
+        module: dict[str, Any] = json.loads(self._runner.run(show_module(self._core, name, _PERSON)))
         return module
 
-    def hosts(self) -> list[dict[str, Any]]:
+    def list_hosts(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.hosts`."""
         from agentcore.server.modules import list_hosts
 
-        async def look(host: Host) -> list[dict[str, Any]]:
-            return [view.model_dump(by_alias=True, mode="json") for view in list_hosts(host).hosts]
+        async def describe_hosts(core: Core) -> list[dict[str, Any]]:
+            return [view.model_dump(by_alias=True, mode="json") for view in list_hosts(core).hosts]
 
-        return self.run(look)
+        return self.run(describe_hosts)
 
-    def requirements(self) -> list[dict[str, Any]]:
+    def check_requirements(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.requirements`."""
         from agentcore.server.modules import encode_requirement
 
-        return [encode_requirement(view) for view in self._runner.run(self._host.requirements.check())]
+        return [encode_requirement(view) for view in self._runner.run(self._core.requirements.check_all())]
 
     def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
         """See `agentcore.cli.backend.backend.Backend.install_requirement`."""
         from agentcore.cli.backend.installing import install_here
 
-        return self._runner.run(install_here(self._host, requirement["name"], show))
+        return self._runner.run(install_here(self._core, requirement["name"], show))
 
     def warn_of_modules(self) -> None:
         """Say on stderr which modules do not run, and why."""
-        for record in self._host.modules.records.values():
+        for record in self._core.modules.records.values():
             if record.state in ("failed", "missing"):
-                warn(f"module {record.name} is {record.state}: {record.reason}")
+                print_warning(f"module {record.name} is {record.state}: {record.reason}")

@@ -6,36 +6,36 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agentcore import chat
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.review import Question, Trial
 from agentcore.errors import ToolError
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-async def explain_call(host: Host, question: dict[str, Any]) -> dict[str, Any]:
+async def explain_call(core: Core, question: dict[str, Any]) -> dict[str, Any]:
     """See `POST /api/approvals/explain`.
 
     Raises:
         ToolError: `invalid_body`, `agent_not_found`; or why the call could not run.
     """
-    return await chat.explain_call(host, _settings(host), _read(Question, question))
+    return await chat.explain_call(core, _chat_settings(core), _parse_body(Question, question))
 
 
-async def try_new_rule(host: Host, trial: dict[str, Any]) -> dict[str, Any]:
+async def try_new_rule(core: Core, trial: dict[str, Any]) -> dict[str, Any]:
     """See `POST /api/approvals/try`.
 
     Raises:
         ToolError: `invalid_body`.
     """
-    return await chat.try_new_rule(host, _settings(host), _read(Trial, trial))
+    return await chat.try_new_rule(core, _chat_settings(core), _parse_body(Trial, trial))
 
 
-def _settings(host: Host) -> chat.ChatSettings:
-    return chat.ChatSettings.read(host.config.models, host.config.agents, os.environ)
+def _chat_settings(core: Core) -> chat.ChatSettings:
+    return chat.ChatSettings.from_config(core.config.models, core.config.agents, os.environ)
 
 
-def _read(model: type[Model], values: dict[str, Any]) -> Model:
+def _parse_body(model: type[Model], values: dict[str, Any]) -> Model:
     try:
         return model.model_validate(values)
     except ValidationError as exc:

@@ -54,7 +54,7 @@ def running_server(config_path: Path) -> tuple[Path, ServerInfo] | None:
     return folder, info
 
 
-def waits_for_a_person(server: ServerInfo) -> str:
+def confirmation_hint(server: ServerInfo) -> str:
     """What a command says whose change waits at a server."""
     where = server.addresses.get("approval", "")
     return f"It waits for you in the approval view, and counts once you apply it there: {where}".removesuffix(": ")

@@ -22,22 +22,22 @@ class ServerBackend:
     """
 
     def __init__(self, folder: Path, info: ServerInfo) -> None:
-        self._client = ServerClient.of(folder, info)
+        self._client = ServerClient.from_state_dir(folder, info)
         self._config_path = Path(info.config)
 
-    def tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
+    def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""
         wanted = {"host": host} if host else {}
         query = urlencode(wanted if form == "agentcore" else {"format": form, **wanted})
         tools: list[dict[str, Any]] = self._client.get(f"/api/tools?{query}" if query else "/api/tools")["tools"]
         return tools
 
-    def modules(self) -> list[dict[str, Any]]:
+    def list_modules(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.modules`."""
         modules: list[dict[str, Any]] = self._client.get("/api/modules")["modules"]
         return modules
 
-    def module(self, name: str) -> dict[str, Any]:
+    def get_module(self, name: str) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.module`."""
         module: dict[str, Any] = self._client.get(path_of("api", "modules", name))
         return module
@@ -51,7 +51,7 @@ class ServerBackend:
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
         return module
 
-    def requirements(self) -> list[dict[str, Any]]:
+    def check_requirements(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.requirements`."""
         found: list[dict[str, Any]] = self._client.post("/api/requirements/check")["requirements"]
         return found
@@ -62,7 +62,7 @@ class ServerBackend:
 
         return install_beside_server(self._config_path, requirement["modules"], requirement["name"], show)
 
-    def hosts(self) -> list[dict[str, Any]]:
+    def list_hosts(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.hosts`."""
         hosts: list[dict[str, Any]] = self._client.get("/api/hosts")["hosts"]
         return hosts
@@ -96,7 +96,7 @@ class ServerBackend:
         host: dict[str, Any] = self._client.post(path, {"on": change == "drain"} if is_drain else None)
         return host
 
-    def forget_host(self, name: str) -> None:
+    def delete_host(self, name: str) -> None:
         """Make the key of a host on another machine void.
 
         Raises:
@@ -113,7 +113,7 @@ class ServerBackend:
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, "choose"), {"source": source})
         return module
 
-    def explain(self, question: dict[str, Any]) -> dict[str, Any]:
+    def explain_call(self, question: dict[str, Any]) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.explain`."""
         found: dict[str, Any] = self._client.post("/api/approvals/explain", question)
         return found
@@ -123,7 +123,7 @@ class ServerBackend:
         found: dict[str, Any] = self._client.post("/api/approvals/try", trial)
         return found
 
-    def grants(self) -> list[dict[str, Any]]:
+    def list_grants(self) -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.grants`."""
         found: list[dict[str, Any]] = self._client.get("/api/approvals/grants")["grants"]
         return found
@@ -132,22 +132,22 @@ class ServerBackend:
         """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
         self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
 
-    def chat(self) -> dict[str, Any]:
+    def get_chat_setup(self) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.chat`."""
         found: dict[str, Any] = self._client.get("/api/chat")
         return found
 
-    def models_of(self, provider: str) -> list[str]:
+    def list_models(self, provider: str) -> list[str]:
         """See `agentcore.cli.backend.backend.Backend.models_of`."""
         models: list[str] = self._client.post(path_of("api", "chat", "providers", provider, "models"))["models"]
         return models
 
-    def local_servers(self) -> dict[str, Any]:
+    def find_local_servers(self) -> dict[str, Any]:
         """See `agentcore.cli.backend.backend.Backend.local_servers`."""
         found: dict[str, Any] = self._client.post("/api/chat/local-servers")
         return found
 
-    def call(self, call: ToolCall, notify: Notify) -> bytes:
+    def call_tool(self, call: ToolCall, notify: Notify) -> bytes:
         """See `agentcore.cli.backend.backend.Backend.call`. An interrupted call is cancelled."""
         body: dict[str, Any] = {"arguments": call.arguments}
         if call.session_id is not None:

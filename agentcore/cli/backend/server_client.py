@@ -65,11 +65,11 @@ class ServerClient:
     def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
         self.address, self._credentials = address.rstrip("/"), {"Authorization": f"Bearer {token}"}
         self._place = urlsplit(self.address)
-        self._connect: Connect = connect or self._dial
+        self._connect: Connect = connect or self._dial_address
         self._look: Callable[[], None] = lambda: None
 
     @classmethod
-    def of(cls, folder: Path, info: ServerInfo) -> Self:
+    def from_state_dir(cls, folder: Path, info: ServerInfo) -> Self:
         """The client of a server that was found by its state folder.
 
         Raises:
@@ -90,7 +90,7 @@ class ServerClient:
                 code=ExitCode.UNREACHABLE,
             )
         client = cls(address, token.get_secret_value())
-        client._look = lambda: _refuse_held(folder, info)
+        client._look = lambda: _refuse_blocked(folder, info)
         return client
 
     def get(self, path: str) -> Any:
@@ -99,7 +99,7 @@ class ServerClient:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        return self._parsed(self.send("GET", path))
+        return self._parse_json(self.send("GET", path))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Post a JSON object, and give the JSON value of the answer.
@@ -107,7 +107,7 @@ class ServerClient:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        return self._parsed(self.send("POST", path, body or {}))
+        return self._parse_json(self.send("POST", path, body or {}))
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
         """Send a request and give the bytes of the answer.
@@ -117,8 +117,8 @@ class ServerClient:
         """
         connection = self._connect(ANSWER_SECONDS)
         try:
-            response = self._request(connection, method, path, body, "application/json")
-            return self._checked(response, self._read(response))
+            response = self._send_request(connection, method, path, body, "application/json")
+            return self._check_status(response, self._read_body(response))
         finally:
             connection.close()
 
@@ -132,7 +132,7 @@ class ServerClient:
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size_bytes)}
         try:
             response = self._exchange(connection, "POST", path, file, headers)
-            return self._parsed(self._checked(response, self._read(response)))
+            return self._parse_json(self._check_status(response, self._read_body(response)))
         finally:
             connection.close()
 
@@ -142,7 +142,7 @@ class ServerClient:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        return self._parsed(self.send("PATCH", path, body))
+        return self._parse_json(self.send("PATCH", path, body))
 
     def stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Iterator[StreamEvent]:
         """Send a request and give the events of the answer as they come, until the server ends them.
@@ -161,23 +161,23 @@ class ServerClient:
         """
         connection = self._connect(STREAM_SILENCE_SECONDS)
         try:
-            response = self._request(connection, method, path, body, "text/event-stream")
+            response = self._send_request(connection, method, path, body, "text/event-stream")
             self._check_stream(response)
         except BaseException:
             connection.close()
             raise
-        return OpenStream(connection, self._events(response))
+        return OpenStream(connection, self._read_events(response))
 
     def _check_stream(self, response: http.client.HTTPResponse) -> None:
         if response.headers.get_content_type() != "text/event-stream":
-            self._checked(response, self._read(response))
+            self._check_status(response, self._read_body(response))
             raise CliError(f"{self.address} is no agentcore server: it sent no events", code=ExitCode.UNREACHABLE)
 
-    def _dial(self, timeout_s: float) -> http.client.HTTPConnection:
+    def _dial_address(self, timeout_s: float) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self._place.scheme == "https" else http.client.HTTPConnection
         return kind(self._place.hostname or "127.0.0.1", self._place.port, timeout=timeout_s)
 
-    def _request(
+    def _send_request(
         self,
         connection: http.client.HTTPConnection,
         method: str,
@@ -206,18 +206,18 @@ class ServerClient:
             return connection.getresponse()
         except (OSError, http.client.HTTPException) as exc:
             self._look()
-            raise self._unreachable(exc) from exc
+            raise self._unreachable_error(exc) from exc
 
-    def _read(self, response: http.client.HTTPResponse) -> bytes:
+    def _read_body(self, response: http.client.HTTPResponse) -> bytes:
         try:
             content = response.read(ANSWER_BYTES + 1)
         except (OSError, http.client.HTTPException) as exc:
-            raise self._unreachable(exc) from exc
+            raise self._unreachable_error(exc) from exc
         if len(content) > ANSWER_BYTES:
             raise CliError(f"the answer of {self.address} is larger than {ANSWER_BYTES} bytes")
         return content
 
-    def _checked(self, response: http.client.HTTPResponse, content: bytes) -> bytes:
+    def _check_status(self, response: http.client.HTTPResponse, content: bytes) -> bytes:
         if response.status < http.client.BAD_REQUEST:
             return content
         error = _error_of(content)
@@ -230,15 +230,15 @@ class ServerClient:
             )
         raise ServerError({"type": "error", "message": message, **error})
 
-    def _parsed(self, content: bytes) -> Any:
+    def _parse_json(self, content: bytes) -> Any:
         try:
             return json.loads(content)
         except ValueError as exc:
             raise CliError(f"{self.address} did not answer with JSON", code=ExitCode.UNREACHABLE) from exc
 
-    def _events(self, response: http.client.HTTPResponse) -> Iterator[StreamEvent]:
+    def _read_events(self, response: http.client.HTTPResponse) -> Iterator[StreamEvent]:
         name, data = "message", []
-        while line := self._line(response):
+        while line := self._read_line(response):
             field, _, value = line.rstrip(b"\r\n").partition(b":")
             value = value.removeprefix(b" ")
             if field == b"event":
@@ -250,14 +250,14 @@ class ServerClient:
                     yield StreamEvent(name, b"\n".join(data))
                 name, data = "message", []
 
-    def _line(self, response: http.client.HTTPResponse) -> bytes:
+    def _read_line(self, response: http.client.HTTPResponse) -> bytes:
         """The next line with its end; nothing at the end of the stream."""
         try:
             return response.readline(ANSWER_BYTES)
         except (OSError, http.client.HTTPException) as exc:
-            raise self._unreachable(exc) from exc
+            raise self._unreachable_error(exc) from exc
 
-    def _unreachable(self, error: Exception) -> CliError:
+    def _unreachable_error(self, error: Exception) -> CliError:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
         return CliError(
             f"the server at {self.address} cannot be reached: {reason or type(error).__name__}",
@@ -297,17 +297,17 @@ def path_of(*segments: str) -> str:
     return "/" + "/".join(quote(valid_text(segment), safe="") for segment in segments)
 
 
-def _refuse_held(folder: Path, info: ServerInfo) -> None:
+def _refuse_blocked(folder: Path, info: ServerInfo) -> None:
     """Say why the server would not answer.
 
     Raises:
         CliError: Code of a module holds it.
     """
-    report, end = _held(folder, info), time.monotonic() + _GUARD_SECONDS
+    report, end = _find_loop_report(folder, info), time.monotonic() + _GUARD_SECONDS
     while (seen := report) is not None and time.monotonic() < end:
         # it is as old as the guard's last look: while the server is held it grows, and else it is taken away
         time.sleep(0.05)
-        report = _held(folder, info)
+        report = _find_loop_report(folder, info)
         if report is not None and report.held_s != seen.held_s:
             break
     if report is not None:
@@ -318,7 +318,7 @@ def _refuse_held(folder: Path, info: ServerInfo) -> None:
         )
 
 
-def _held(folder: Path, info: ServerInfo) -> LoopReport | None:
+def _find_loop_report(folder: Path, info: ServerInfo) -> LoopReport | None:
     report = read_loop_report(folder)
     return None if report is None or report.pid != info.pid or report.ended else report
 

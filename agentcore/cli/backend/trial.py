@@ -8,7 +8,7 @@ from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.verbose import set_up_log
 from agentcore.core import load_config
 from agentcore.core.containment import bounded_runner
-from agentcore.core.process_privacy import keep_secrets
+from agentcore.core.process_privacy import hide_secrets
 from agentcore.core.trial import Trial, try_module
 
 
@@ -18,7 +18,7 @@ def run_trial(config_path: Path, name: str) -> Trial:
     Raises:
         ConfigError: app.json is wrong.
     """
-    keep_secrets()
+    hide_secrets()
     set_up_log(is_verbose=is_verbose())
     config = load_config(config_path, os.environ)
     with (

@@ -47,7 +47,7 @@ class AgentClient:
     is_running: tuple[str, ...] = ()
     project_files: tuple[str, ...] = ()
 
-    def entry(self, reach: Reach) -> dict[str, Any]:
+    def make_entry(self, reach: Reach) -> dict[str, Any]:
         """Our entry, in the client's form."""
         if isinstance(reach, OverStdio):
             return self.stdio(reach)
@@ -55,26 +55,26 @@ class AgentClient:
         return self.http(reach)
 
 
-def _home(*parts: str) -> Callable[[], Path]:
+def _in_home(*parts: str) -> Callable[[], Path]:
     return lambda: Path.home().joinpath(*parts)
 
 
-def _settings(*parts: str) -> Callable[[], Path]:
+def _in_settings_folder(*parts: str) -> Callable[[], Path]:
     """Below the folder of settings: `~/.config`, or what the environment says."""
     return lambda: Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config").joinpath(*parts)
 
 
-def _application(linux: Sequence[str], macos: Sequence[str]) -> Callable[[], Path]:
+def _in_application_folder(linux: Sequence[str], macos: Sequence[str]) -> Callable[[], Path]:
     if sys.platform == "darwin":
-        return _home("Library", "Application Support", *macos)
-    return _settings(*linux)
+        return _in_home("Library", "Application Support", *macos)
+    return _in_settings_folder(*linux)
 
 
-def _command(reach: OverStdio) -> dict[str, Any]:
+def _command_entry(reach: OverStdio) -> dict[str, Any]:
     return {"command": reach.command, "args": list(reach.args)}
 
 
-def _bearer(reach: OverHttp) -> dict[str, str]:
+def _bearer_headers(reach: OverHttp) -> dict[str, str]:
     return {"Authorization": f"Bearer {reach.key}"}
 
 
@@ -82,7 +82,7 @@ def _in_home_of_codex() -> Path:
     return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
 
 
-def _vscode() -> Path:
+def _vscode_path() -> Path:
     return Path.cwd() / ".vscode" / "mcp.json"
 
 
@@ -90,10 +90,10 @@ _CLIENTS = (
     AgentClient(
         "claude-code",
         "Claude Code",
-        _home(".claude.json"),
+        _in_home(".claude.json"),
         ("mcpServers",),
-        lambda reach: {"type": "stdio", **_command(reach), "env": {}},
-        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer(reach)},
+        lambda reach: {"type": "stdio", **_command_entry(reach), "env": {}},
+        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer_headers(reach)},
         waits=True,
         adds=lambda name, reach: ("claude", "mcp", "add", "--scope", "user", name, "--", reach.command, *reach.args),
         removes=lambda name: ("claude", "mcp", "remove", "--scope", "user", name),
@@ -109,38 +109,42 @@ _CLIENTS = (
     AgentClient(
         "claude-desktop",
         "Claude Desktop",
-        _application(("Claude", "claude_desktop_config.json"), ("Claude", "claude_desktop_config.json")),
+        _in_application_folder(("Claude", "claude_desktop_config.json"), ("Claude", "claude_desktop_config.json")),
         ("mcpServers",),
-        _command,
+        _command_entry,
         is_running=("Claude", "claude-desktop"),
     ),
     AgentClient(
         "cursor",
         "Cursor",
-        _home(".cursor", "mcp.json"),
+        _in_home(".cursor", "mcp.json"),
         ("mcpServers",),
-        _command,
-        lambda reach: {"url": reach.url, "headers": _bearer(reach)},
+        _command_entry,
+        lambda reach: {"url": reach.url, "headers": _bearer_headers(reach)},
         project_files=(".cursor/mcp.json", ".cursor/rules/x.mdc", ".cursorrules", "AGENTS.md"),
     ),
     AgentClient(
         "windsurf",
         "Windsurf",
-        _home(".codeium", "windsurf", "mcp_config.json"),
+        _in_home(".codeium", "windsurf", "mcp_config.json"),
         ("mcpServers",),
-        _command,
-        lambda reach: {"serverUrl": reach.url, "headers": _bearer(reach)},
+        _command_entry,
+        lambda reach: {"serverUrl": reach.url, "headers": _bearer_headers(reach)},
         project_files=(".windsurf/rules/x.md", ".windsurfrules", "AGENTS.md"),
     ),
     AgentClient(
         "vscode",
         "VS Code",
-        _vscode,
+        _vscode_path,
         ("servers",),
-        lambda reach: {"type": "stdio", **_command(reach)},
-        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer(reach)},
-        adds=lambda name, reach: ("code", "--add-mcp", json.dumps({"name": name, "type": "stdio", **_command(reach)})),
-        command_locates=_application(("Code", "User", "mcp.json"), ("Code", "User", "mcp.json")),
+        lambda reach: {"type": "stdio", **_command_entry(reach)},
+        lambda reach: {"type": "http", "url": reach.url, "headers": _bearer_headers(reach)},
+        adds=lambda name, reach: (
+            "code",
+            "--add-mcp",
+            json.dumps({"name": name, "type": "stdio", **_command_entry(reach)}),
+        ),
+        command_locates=_in_application_folder(("Code", "User", "mcp.json"), ("Code", "User", "mcp.json")),
         project_files=(
             ".vscode/mcp.json",
             ".vscode/tasks.json",
@@ -158,7 +162,7 @@ _CLIENTS = (
         "Codex",
         _in_home_of_codex,
         ("mcp_servers",),
-        lambda reach: {**_command(reach), "tool_timeout_sec": CALL_SECONDS},
+        lambda reach: {**_command_entry(reach), "tool_timeout_sec": CALL_SECONDS},
         lambda reach: {
             "url": reach.url,
             "bearer_token_env_var": BEARER_VARIABLE,
@@ -173,17 +177,17 @@ _CLIENTS = (
     AgentClient(
         "gemini",
         "Gemini CLI",
-        _home(".gemini", "settings.json"),
+        _in_home(".gemini", "settings.json"),
         ("mcpServers",),
-        lambda reach: {**_command(reach), "timeout": CALL_SECONDS * 1000},
-        lambda reach: {"httpUrl": reach.url, "headers": _bearer(reach), "timeout": CALL_SECONDS * 1000},
+        lambda reach: {**_command_entry(reach), "timeout": CALL_SECONDS * 1000},
+        lambda reach: {"httpUrl": reach.url, "headers": _bearer_headers(reach), "timeout": CALL_SECONDS * 1000},
         waits=True,
         project_files=(".gemini/settings.json", ".gemini/commands/x.toml", "GEMINI.md"),
     ),
     AgentClient(
         "goose",
         "Goose",
-        _settings("goose", "config.yaml"),
+        _in_settings_folder("goose", "config.yaml"),
         ("extensions",),
         lambda reach: {
             "enabled": True,
@@ -198,7 +202,7 @@ _CLIENTS = (
             "type": "streamable_http",
             "name": "agentcore",
             "uri": reach.url,
-            "headers": _bearer(reach),
+            "headers": _bearer_headers(reach),
             "timeout": CALL_SECONDS,
         },
         format="yaml",
@@ -208,19 +212,19 @@ _CLIENTS = (
     AgentClient(
         "zed",
         "Zed",
-        _settings("zed", "settings.json"),
+        _in_settings_folder("zed", "settings.json"),
         ("context_servers",),
-        lambda reach: {**_command(reach), "env": {}},
-        lambda reach: {"url": reach.url, "headers": _bearer(reach)},
+        lambda reach: {**_command_entry(reach), "env": {}},
+        lambda reach: {"url": reach.url, "headers": _bearer_headers(reach)},
         project_files=(".zed/settings.json", ".zed/tasks.json", ".zed/debug.json", ".rules", "AGENTS.md"),
     ),
     AgentClient(
         "opencode",
         "opencode",
-        _settings("opencode", "opencode.json"),
+        _in_settings_folder("opencode", "opencode.json"),
         ("mcp",),
         lambda reach: {"type": "local", "command": [reach.command, *reach.args], "enabled": True, "environment": {}},
-        lambda reach: {"type": "remote", "url": reach.url, "enabled": True, "headers": _bearer(reach)},
+        lambda reach: {"type": "remote", "url": reach.url, "enabled": True, "headers": _bearer_headers(reach)},
         project_files=("opencode.json", "opencode.jsonc", ".opencode/plugin/x.ts", ".opencode/agent/x.md", "AGENTS.md"),
     ),
 )

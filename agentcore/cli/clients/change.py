@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.cli.clients.catalog import AgentClient
-from agentcore.cli.clients.documents import Document, member, read_document
-from agentcore.cli.clients.entry import KEY_BEGINS, is_ours
+from agentcore.cli.clients.documents import Document, find_member, read_document
+from agentcore.cli.clients.entry import KEY_BEGINS, is_own_entry
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
 BACKUP = ".before-agentcore"
@@ -41,7 +41,7 @@ class FileChange:
         """Whether it is so already."""
         return self.before == self.after
 
-    def diff(self) -> str:
+    def format_diff(self) -> str:
         """The change, as a unified diff."""
         before = (self.before or "").splitlines(keepends=True)
         lines = difflib.unified_diff(
@@ -57,16 +57,16 @@ class FileChange:
         """
         with _as_error(self.path, "written"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if _read(self.path) != self.before:
+            if _read_text(self.path) != self.before:
                 raise CliError(
                     f"{self.path} was changed meanwhile", hint="run the command again", code=ExitCode.CALL_FAILED
                 )
             if self.before is not None:
-                _replace(self.path.with_name(self.path.name + BACKUP), self.before, self.path)
-            _replace(self.path, self.after, self.path)
+                _replace_file(self.path.with_name(self.path.name + BACKUP), self.before, self.path)
+            _replace_file(self.path, self.after, self.path)
 
 
-def plan(client: AgentClient, path: Path, name: str, entry: dict[str, Any] | None) -> FileChange:
+def plan_change(client: AgentClient, path: Path, name: str, entry: dict[str, Any] | None) -> FileChange:
     """What is to become of a client's file.
 
     Args:
@@ -79,20 +79,20 @@ def plan(client: AgentClient, path: Path, name: str, entry: dict[str, Any] | Non
     """
     real = Path(os.path.realpath(path))
     with _as_error(real, "read"):
-        before = _read(real)
+        before = _read_text(real)
     document = read_document(before or "", client.format, str(real))
     place = (*client.parent, name)
-    found = member(document.value, place)
-    if found is not None and not is_ours(found):
+    found = find_member(document.value, place)
+    if found is not None and not is_own_entry(found):
         message = f"{real} has a server {name!r} already, which is not agentcore"
         raise CliError(message, hint="choose another name with --name", code=ExitCode.USAGE)
     if entry is None:
-        after = document.without(place) if found is not None else before or ""
+        after = document.without_value(place) if found is not None else before or ""
         return FileChange(real, before, after)
     return FileChange(real, before, _with_entry(document, place, entry, real))
 
 
-def entry_in(client: AgentClient, path: Path, name: str) -> Any:
+def find_entry(client: AgentClient, path: Path, name: str) -> Any:
     """What a client's file says of a server now; None: nothing.
 
     Raises:
@@ -100,8 +100,8 @@ def entry_in(client: AgentClient, path: Path, name: str) -> Any:
     """
     real = Path(os.path.realpath(path))
     with _as_error(real, "read"):
-        text = _read(real)
-    return member(read_document(text or "", client.format, str(real)).value, (*client.parent, name))
+        text = _read_text(real)
+    return find_member(read_document(text or "", client.format, str(real)).value, (*client.parent, name))
 
 
 def read_client_file(path: Path) -> str | None:
@@ -111,10 +111,10 @@ def read_client_file(path: Path) -> str | None:
         CliError: It cannot be read.
     """
     with _as_error(path, "read"):
-        return _read(path)
+        return _read_text(path)
 
 
-def run_own(command: Sequence[str], title: str) -> None:
+def run_client_command(command: Sequence[str], title: str) -> None:
     """Have a client change its settings by its own command.
 
     Raises:
@@ -127,7 +127,7 @@ def run_own(command: Sequence[str], title: str) -> None:
         raise CliError(message, hint=f"see that {title} works by itself", code=ExitCode.CALL_FAILED)
 
 
-def running_of(names: Sequence[str]) -> bool:
+def is_any_running(names: Sequence[str]) -> bool:
     """Whether a program with one of these names runs."""
     for name in names:
         try:
@@ -148,7 +148,7 @@ def _with_entry(document: Document, place: tuple[str, ...], entry: dict[str, Any
         ) from exc
 
 
-def _read(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
@@ -159,7 +159,7 @@ def _read(path: Path) -> str | None:
     return data.decode()
 
 
-def _replace(path: Path, text: str, like: Path) -> None:
+def _replace_file(path: Path, text: str, like: Path) -> None:
     """Write a file whole or not at all, readable by whom another one is; with a key in it by its owner alone."""
     fd, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

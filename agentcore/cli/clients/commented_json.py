@@ -29,23 +29,23 @@ class CommentedJson:
         Raises:
             ValueError: The path leads through something else than objects.
         """
-        return self._spliced(with_value(self._source, path, value))
+        return self._apply_change(with_value(self._source, path, value))
 
-    def without(self, path: JsonPath) -> str:
+    def without_value(self, path: JsonPath) -> str:
         """The text without a member."""
-        return self._spliced(without_value(self._source, path))
+        return self._apply_change(without_value(self._source, path))
 
-    def _spliced(self, changed: str) -> str:
+    def _apply_change(self, changed: str) -> str:
         """What was changed of the text without comments, changed in the one with them: both have the same places."""
         before = self._source.text
         if changed == before:
             return self._text
-        begin = _common(before, changed)
-        end = _common(before[begin:][::-1], changed[begin:][::-1])
+        begin = _common_prefix_length(before, changed)
+        end = _common_prefix_length(before[begin:][::-1], changed[begin:][::-1])
         return self._text[:begin] + changed[begin : len(changed) - end] + self._text[len(before) - end :]
 
 
-def _common(one: str, other: str) -> int:
+def _common_prefix_length(one: str, other: str) -> int:
     """How many characters both begin with."""
     for place, (mine, theirs) in enumerate(zip(one, other, strict=False)):
         if mine != theirs:

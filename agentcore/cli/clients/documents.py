@@ -29,7 +29,7 @@ class Document(Protocol):
         """
         ...
 
-    def without(self, path: Path) -> str:
+    def without_value(self, path: Path) -> str:
         """The text without a member."""
         ...
 
@@ -53,7 +53,7 @@ def read_document(text: str, kind: Format, name: str) -> Document:
     return document
 
 
-def member(value: Any, path: Sequence[str]) -> Any:
+def find_member(value: Any, path: Sequence[str]) -> Any:
     """What stands at a path; None: nothing."""
     for key in path:
         if not isinstance(value, Mapping) or key not in value:
@@ -85,10 +85,10 @@ class _Toml:
         place[path[-1]] = value
         return tomlkit.dumps(self.value)
 
-    def without(self, path: Path) -> str:
+    def without_value(self, path: Path) -> str:
         import tomlkit
 
-        parent = member(self.value, path[:-1])
+        parent = find_member(self.value, path[:-1])
         if isinstance(parent, Mapping) and path[-1] in parent:
             del parent[path[-1]]  # type: ignore[attr-defined]  # tomlkit's tables can be changed
         return tomlkit.dumps(self.value)
@@ -116,15 +116,15 @@ class _Yaml:
             if not isinstance(place, Mapping):
                 raise ValueError(f"{key} is no mapping")
         place[path[-1]] = value
-        return self._text()
+        return self._dump()
 
-    def without(self, path: Path) -> str:
-        parent = member(self.value, path[:-1])
+    def without_value(self, path: Path) -> str:
+        parent = find_member(self.value, path[:-1])
         if isinstance(parent, Mapping) and path[-1] in parent:
             del parent[path[-1]]  # type: ignore[attr-defined]  # ruamel's mappings can be changed
-        return self._text()
+        return self._dump()
 
-    def _text(self) -> str:
+    def _dump(self) -> str:
         written = io.StringIO()
         self._yaml.dump(self.value, written)
         return written.getvalue()

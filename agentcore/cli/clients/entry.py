@@ -84,7 +84,7 @@ def http_entry(address: str, key: str, *, waits: bool, tools: Sequence[str] = ()
     return OverHttp(f"{address}?{'&'.join(asked)}" if asked else address, key)
 
 
-def is_ours(entry: Any) -> bool:
+def is_own_entry(entry: Any) -> bool:
     """Whether an entry that was found is one of agentcore's, whichever app.json it names."""
     if not isinstance(entry, Mapping):
         return False

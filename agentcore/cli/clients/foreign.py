@@ -9,8 +9,8 @@ from typing import Any
 
 from agentcore.cli.clients.catalog import CLIENTS, AgentClient
 from agentcore.cli.clients.change import read_client_file
-from agentcore.cli.clients.documents import member, read_document
-from agentcore.cli.clients.entry import is_ours
+from agentcore.cli.clients.documents import find_member, read_document
+from agentcore.cli.clients.entry import is_own_entry
 from agentcore.cli.terminal.exits import CliError
 
 _PROJECT_FILES: Mapping[str, str] = {"claude-code": ".mcp.json"}
@@ -51,13 +51,13 @@ def foreign_servers(client: AgentClient) -> Iterator[ForeignServer]:
     Raises:
         CliError: A file of it cannot be read.
     """
-    for path in _files(client):
+    for path in _find_files(client):
         text = read_client_file(path)
         if text is None:
             continue
-        listed = member(read_document(text, client.format, str(path)).value, client.parent)
+        listed = find_member(read_document(text, client.format, str(path)).value, client.parent)
         for name, entry in listed.items() if isinstance(listed, Mapping) else ():
-            block = None if is_ours(entry) else block_of(entry, client.name)
+            block = None if is_own_entry(entry) else convert_entry(entry, client.name)
             if block is not None:
                 yield ForeignServer(str(name), client, path, _is_off(entry), block)
 
@@ -75,7 +75,7 @@ def all_foreign_servers(told: list[str]) -> Iterator[ForeignServer]:
             told.append(f"{client.title}: {exc.message}")
 
 
-def block_of(entry: Any, client: str) -> dict[str, Any] | None:
+def convert_entry(entry: Any, client: str) -> dict[str, Any] | None:
     """A client's entry in the form that most take; None: it is no server.
 
     References to the environment are written as ours are, and what a client asks the person for becomes a secret.
@@ -86,14 +86,14 @@ def block_of(entry: Any, client: str) -> dict[str, Any] | None:
     if not isinstance(entry, Mapping) or entry.get("type") in _NO_SERVERS:
         return None
     address = next((entry[name] for name in _REMOTE_NAMES if isinstance(entry.get(name), str)), None)
-    block = _command(entry) if address is None else _remote(entry, address, client)
+    block = _command_block(entry) if address is None else _remote_block(entry, address, client)
     if block is None:
         return None
-    written: dict[str, Any] = _rewritten(block)
+    written: dict[str, Any] = _rewrite_references(block)
     return written
 
 
-def _files(client: AgentClient) -> Iterator[Path]:
+def _find_files(client: AgentClient) -> Iterator[Path]:
     places = [client.locate()]
     if client.command_locates is not None:
         places.append(client.command_locates())
@@ -106,7 +106,7 @@ def _is_off(entry: Mapping[str, Any]) -> bool:
     return entry.get("enabled") is False or entry.get("disabled") is True
 
 
-def _command(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+def _command_block(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     said = entry.get("command") or entry.get("cmd")
     inner = said if isinstance(said, Mapping) else entry  # an older Zed has the whole in `command`
     said = inner.get("path") if inner is said else said
@@ -116,16 +116,16 @@ def _command(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     given = inner.get("args")
     args = [*words[1:], *(str(word) for word in (given if isinstance(given, list) else ()))]
     block: dict[str, Any] = {"command": words[0], "args": args}
-    if env := _texts(inner, _ENVIRONMENT_NAMES):
+    if env := _read_texts(inner, _ENVIRONMENT_NAMES):
         block["env"] = env
     if isinstance(entry.get("cwd"), str):
         block["cwd"] = entry["cwd"]
     return block
 
 
-def _remote(entry: Mapping[str, Any], address: str, client: str) -> dict[str, Any]:
-    headers = _texts(entry, _HEADER_NAMES)
-    headers |= {name: f"${{{variable}}}" for name, variable in _texts(entry, ("env_http_headers",)).items()}
+def _remote_block(entry: Mapping[str, Any], address: str, client: str) -> dict[str, Any]:
+    headers = _read_texts(entry, _HEADER_NAMES)
+    headers |= {name: f"${{{variable}}}" for name, variable in _read_texts(entry, ("env_http_headers",)).items()}
     if isinstance(entry.get("bearer_token_env_var"), str):
         headers["Authorization"] = f"Bearer ${{{entry['bearer_token_env_var']}}}"
     block: dict[str, Any] = {"url": address}
@@ -134,16 +134,16 @@ def _remote(entry: Mapping[str, Any], address: str, client: str) -> dict[str, An
     return block | ({"headers": headers} if headers else {})
 
 
-def _texts(entry: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, str]:
+def _read_texts(entry: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, str]:
     found: Mapping[Any, Any] = next((entry[name] for name in names if isinstance(entry.get(name), Mapping)), {})
     return {str(name): str(value) for name, value in found.items() if isinstance(value, str | int | float)}
 
 
-def _rewritten(value: Any) -> Any:
+def _rewrite_references(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _rewritten(part) for name, part in value.items()}
+        return {name: _rewrite_references(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_rewritten(part) for part in value]
+        return [_rewrite_references(part) for part in value]
     if not isinstance(value, str):
         return value
     text = _OF_ENVIRONMENT.sub(lambda found: f"${{{found[1] or found[2]}}}", str(value))

@@ -10,7 +10,7 @@ import click
 from agentcore.cli.clients.catalog import CLIENTS
 from agentcore.cli.clients.foreign import ForeignServer, all_foreign_servers, foreign_servers
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.cli.terminal.output import note, print_table
+from agentcore.cli.terminal.output import print_notice, print_table
 from agentcore.near_names import near_names, unknown_name
 from agentcore.secrets import MASK
 from agentcore.server.modules import BLOCKS, FoundSecret, secrets_in
@@ -18,7 +18,7 @@ from agentcore.server.modules import BLOCKS, FoundSecret, secrets_in
 Blocks = dict[str, dict[str, Any]]
 
 
-def find(client: str | None, module_of: Callable[[str], str], here: Collection[str]) -> list[ForeignServer]:
+def find_servers(client: str | None, module_of: Callable[[str], str], here: Collection[str]) -> list[ForeignServer]:
     """The servers of one client, or of all, that could be added; what is left out is said on stderr.
 
     Args:
@@ -49,11 +49,11 @@ def find(client: str | None, module_of: Callable[[str], str], here: Collection[s
             other = found[module]
             told.append(f"{where}: {other.name} of {other.client.title} is another one; take it with --from")
     for sentence in told:
-        note(sentence)
+        print_notice(sentence)
     return list(found.values())
 
 
-def show(found: Sequence[ForeignServer]) -> None:
+def print_servers(found: Sequence[ForeignServer]) -> None:
     """Print them, with a number each; never a value that looks like a secret."""
     rows = [
         (
@@ -61,33 +61,35 @@ def show(found: Sequence[ForeignServer]) -> None:
             server.name,
             server.client.title + (" (off there)" if server.is_off else ""),
             str(len(secrets_in(server.name, server.block, ())) or ""),
-            _runs(without_secrets({server.name: server.block})[server.name]),
+            _describe_command(mask_blocks({server.name: server.block})[server.name]),
         )
         for number, server in enumerate(found, 1)
     ]
     print_table(("", "server", "of", "secrets", "runs"), rows)
 
 
-def choose(found: Sequence[ForeignServer], wanted: Sequence[str], *, takes_all: bool) -> list[ForeignServer]:
+def choose_servers(found: Sequence[ForeignServer], wanted: Sequence[str], *, takes_all: bool) -> list[ForeignServer]:
     """Those that the person wants; asked for at a terminal where the command does not say.
 
     Raises:
         CliError: A name is none of these, or nobody can be asked.
     """
-    chosen = list(found) if takes_all else _named(found, wanted)
+    chosen = list(found) if takes_all else _select_by_name(found, wanted)
     if not takes_all and not wanted:
         if not sys.stdin.isatty():
             message = "nobody can be asked here which of these are meant"
             raise CliError(message, hint="say so with --all, --only NAME or --from CLIENT", code=ExitCode.USAGE)
         said: str = click.prompt("Which? Numbers or names, with spaces between, or all", err=True)
         words = said.replace(",", " ").split()
-        chosen = list(found) if words == ["all"] else _named(found, [_name_at(found, word) for word in words])
+        chosen = (
+            list(found) if words == ["all"] else _select_by_name(found, [_resolve_name(found, word) for word in words])
+        )
     if len(chosen) > BLOCKS:
         raise CliError(f"these are {len(chosen)}; take at most {BLOCKS} at a time", hint="--only NAME names some")
     return chosen
 
 
-def with_secrets_moved(
+def move_secrets(
     chosen: Sequence[ForeignServer], kept: Collection[str], *, leaves: bool, is_sure: bool
 ) -> tuple[Blocks, dict[str, str]]:
     """The blocks of servers, with references in place of what looks like secrets, and those secrets by name.
@@ -111,24 +113,24 @@ def with_secrets_moved(
         if not click.confirm(question, default=True, err=True):
             return blocks, secrets
     for block, secret in found:
-        _put(block, secret.path, secret.instead)
+        _set_text(block, secret.path, secret.instead)
         secrets[secret.name] = secret.value
     return blocks, secrets
 
 
-def without_secrets(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
+def mask_blocks(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
     """Blocks for people to see, with a mask in place of what looks like a secret."""
     shown = copy.deepcopy(dict(blocks))
     for name, block in shown.items():
         for secret in secrets_in(name, block, ()):
-            _put(block, secret.path, secret.instead)
+            _set_text(block, secret.path, secret.instead)
         for secret in secrets_in(name, blocks[name], ()):
-            text = _at(block, secret.path).replace(f"${{secret:{secret.name}}}", MASK)
-            _put(block, secret.path, text)
+            text = _get_text(block, secret.path).replace(f"${{secret:{secret.name}}}", MASK)
+            _set_text(block, secret.path, text)
     return shown
 
 
-def _named(found: Sequence[ForeignServer], names: Sequence[str]) -> list[ForeignServer]:
+def _select_by_name(found: Sequence[ForeignServer], names: Sequence[str]) -> list[ForeignServer]:
     by_name = {server.name: server for server in found}
     for name in names:
         if name not in by_name:
@@ -136,22 +138,22 @@ def _named(found: Sequence[ForeignServer], names: Sequence[str]) -> list[Foreign
     return [by_name[name] for name in dict.fromkeys(names)]
 
 
-def _name_at(found: Sequence[ForeignServer], word: str) -> str:
+def _resolve_name(found: Sequence[ForeignServer], word: str) -> str:
     is_number = word.isascii() and word.isdigit() and 0 < int(word) <= len(found)
     return found[int(word) - 1].name if is_number else word
 
 
-def _at(block: Any, path: Sequence[str | int]) -> str:
+def _get_text(block: Any, path: Sequence[str | int]) -> str:
     for step in path:
         block = block[step]
     return str(block)
 
 
-def _put(block: Any, path: Sequence[str | int], text: str) -> None:
+def _set_text(block: Any, path: Sequence[str | int], text: str) -> None:
     for step in path[:-1]:
         block = block[step]
     block[path[-1]] = text
 
 
-def _runs(block: Mapping[str, Any]) -> str:
+def _describe_command(block: Mapping[str, Any]) -> str:
     return str(block["url"]) if "url" in block else " ".join([block["command"], *block["args"]])

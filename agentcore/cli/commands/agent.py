@@ -79,17 +79,17 @@ def agent(
     from agentcore.config import prepare_roots
     from agentcore.core import load_config
     from agentcore.core.containment import bounded_runner
-    from agentcore.core.process_privacy import keep_secrets
+    from agentcore.core.process_privacy import hide_secrets
     from agentcore.hosts.dialling import (
+        HostCallbacks,
+        HostNotPaired,
         Membership,
         NatsServers,
-        NotLetIn,
         Server,
-        Told,
         run_agent,
         run_member,
     )
-    from agentcore.server.logging import configure_logging, keep_log
+    from agentcore.server.logging import configure_logging, log_to_state_folder
     from agentcore.store.state import StateDir
 
     called = _own_name() if name is None else name
@@ -100,24 +100,28 @@ def agent(
         )
     if pool is None and (key is not None or labels):
         raise CliError("--key and --label are of a pool", hint="name the pool with --pool")
-    keep_secrets()
+    hide_secrets()
     configure_logging(level="debug" if is_verbose() else "info" if not sys.stdout.isatty() else "warning")
     config = load_config(config_path, os.environ)
-    where = Server.of(server, ca) if pool is None else None
+    where = Server.from_address(server, ca) if pool is None else None
     membership = (
         None
         if pool is None
-        else Membership.of(pool, called, NatsServers(tuple(server.split(",")), key, ca), capacity, labels)
+        else Membership.from_options(pool, called, NatsServers(tuple(server.split(",")), key, ca), capacity, labels)
     )
     if not config.modules:
         raise CliError(f"{config.file} lists no modules, so this machine offers nothing", hint="agentcore init --help")
     address = server if where is None else where.address
-    told = Told(_print_offers, lambda code, until_ms: _print_code(address, called, code, until_ms), _print_state)
+    told = HostCallbacks(
+        _print_offers, lambda code, until_ms: _print_code(address, called, code, until_ms), _print_state
+    )
     if as_json:
-        told = Told(_line_of_offers, _line_of_code, _line_of_state, lambda event: _print_line(event.to_json()))
+        told = HostCallbacks(
+            _print_offers_json, _print_code_json, _print_state_json, lambda event: _print_line(event.to_json())
+        )
     with (
         StateDir.open(config.file, prepare_roots(config)) as state,
-        keep_log(state.path),
+        log_to_state_folder(state.path),
         bounded_runner() as runner,
     ):
         try:
@@ -125,7 +129,7 @@ def agent(
                 runner.run(run_agent(config, state, where, called, told, pairs=pairs))
             if membership is not None:
                 runner.run(run_member(config, state, membership, told))
-        except NotLetIn as exc:
+        except HostNotPaired as exc:
             raise CliError(
                 f"{address} does not let {called!r} in: {exc}",
                 hint="if it was forgotten there, --pair pairs it anew",
@@ -158,15 +162,15 @@ def _print_state(state: str) -> None:
     click.echo(state)
 
 
-def _line_of_offers(tools: dict[str, list[str]], failed: dict[str, str], roots: tuple[Path, ...]) -> None:
+def _print_offers_json(tools: dict[str, list[str]], failed: dict[str, str], roots: tuple[Path, ...]) -> None:
     _print_line({"type": "agent.offers", "tools": tools, "failed": failed, "workspace": [str(root) for root in roots]})
 
 
-def _line_of_code(code: str, until_ms: int) -> None:
+def _print_code_json(code: str, until_ms: int) -> None:
     _print_line({"type": "agent.code", "code": code, "expiresAt": until_ms})
 
 
-def _line_of_state(state: str) -> None:
+def _print_state_json(state: str) -> None:
     _print_line({"type": "agent.state", "state": state})
 
 

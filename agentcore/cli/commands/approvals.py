@@ -50,7 +50,7 @@ def explain(
       agentcore approvals explain weather_now city=Bonn
       agentcore approvals explain weather_report text=x --mode ask_writes
     """
-    from agentcore.cli.arguments import parse_arguments, schema_of
+    from agentcore.cli.arguments import find_schema, parse_arguments
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.approval_text import explanation_lines
     from agentcore.cli.terminal.output import print_json
@@ -58,11 +58,11 @@ def explain(
     with open_backend(config_path) as backend:
         question: dict[str, Any] = {
             "tool": tool,
-            "arguments": parse_arguments(schema_of(backend.tools(), tool), json_arguments, arguments),
+            "arguments": parse_arguments(find_schema(backend.list_tools(), tool), json_arguments, arguments),
             "caller": caller,
         }
         named = {"sessionId": session_id, "agentId": agent_id, "mode": mode}
-        found = backend.explain(question | {key: value for key, value in named.items() if value is not None})
+        found = backend.explain_call(question | {key: value for key, value in named.items() if value is not None})
     if as_json:
         print_json(found)
     else:
@@ -106,7 +106,7 @@ def grants(config_path: Path, as_json: bool) -> None:
     from agentcore.cli.terminal.output import print_json, print_table
 
     with open_backend(config_path) as backend:
-        found = backend.grants()
+        found = backend.list_grants()
     if as_json:
         print_json({"grants": found})
     elif not found:
@@ -135,7 +135,7 @@ def _grant_row(grant: Mapping[str, Any]) -> Sequence[str]:
 
 def _print_trial(found: Mapping[str, Any]) -> None:
     from agentcore.cli.terminal.approval_text import COLOURS
-    from agentcore.cli.terminal.output import note, print_table
+    from agentcore.cli.terminal.output import print_notice, print_table
 
     different, undecided = found["different"], found["undecided"]
     click.echo(
@@ -149,6 +149,6 @@ def _print_trial(found: Mapping[str, Any]) -> None:
         ]
         print_table(("now", "before", "tool", "caller", "arguments"), rows, [COLOURS[row[0]] for row in rows])
     for reason, count in Counter(each["reason"] for each in undecided).items():
-        note(f"{count} cannot be told: {reason}")
+        print_notice(f"{count} cannot be told: {reason}")
     if not found["isComplete"]:
-        note("It took too long: there are more recorded calls.")
+        print_notice("It took too long: there are more recorded calls.")

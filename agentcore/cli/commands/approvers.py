@@ -28,21 +28,21 @@ def list_approvers(config_path: Path, as_json: bool) -> None:
     """List paired clients."""
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
-    found = ServerClient.of(*required_server(config_path)).get("/api/approvers")["approvers"]
+    found = ServerClient.from_state_dir(*required_server(config_path)).get("/api/approvers")["approvers"]
     if as_json:
         print_json({"approvers": found})
     elif not found:
-        note("No client is paired.")
+        print_notice("No client is paired.")
     else:
         rows = [
             (
                 each["name"],
                 "call tools" if each["kind"] == "mcp" else " ".join(each["scopes"]),
                 each["origin"] or each["kind"],
-                _day(each["createdAt"]),
-                _day(each["lastUsedAt"]),
+                _format_time(each["createdAt"]),
+                _format_time(each["lastUsedAt"]),
             )
             for each in found
         ]
@@ -69,23 +69,23 @@ def pair(config_path: Path, scopes: tuple[str, ...], as_json: bool, name: str) -
     """
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
-    from agentcore.cli.terminal.output import note, print_json
+    from agentcore.cli.terminal.output import print_json, print_notice
 
-    client = ServerClient.of(*required_server(config_path))
+    client = ServerClient.from_state_dir(*required_server(config_path))
     if sys.stdin.isatty():
-        note("Make a code in the approval view, or type `pair` in the terminal of the server.")
+        print_notice("Make a code in the approval view, or type `pair` in the terminal of the server.")
         code = click.prompt("Code", err=True)
     else:
         code = sys.stdin.readline().strip()
     asked = client.post("/api/approvers", {"code": code, "name": name, "scopes": scopes})
-    note("Confirm it in the approval view, or in the terminal of the server.")
+    print_notice("Confirm it in the approval view, or in the terminal of the server.")
     paired: dict[str, Any] = {"state": "waiting"}
     while paired["state"] == "waiting":
         paired = client.post("/api/approvers/key", {"ticket": asked["ticket"]})
     if as_json:
         print_json({"name": paired["name"], "key": paired["key"], "scopes": paired["scopes"]})
     else:
-        note(f"{name} is paired, and may: {', '.join(paired['scopes'])}. This is its key; keep it to yourself:")
+        print_notice(f"{name} is paired, and may: {', '.join(paired['scopes'])}. This is its key; keep it to yourself:")
         click.echo(paired["key"])
 
 
@@ -97,11 +97,11 @@ def revoke(config_path: Path, name: str) -> None:
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient, path_of
 
-    ServerClient.of(*required_server(config_path)).send("DELETE", path_of("api", "approvers", name))
+    ServerClient.from_state_dir(*required_server(config_path)).send("DELETE", path_of("api", "approvers", name))
     click.echo(f"{name} is not paired any more.")
 
 
-def _day(moment_ms: int) -> str:
+def _format_time(moment_ms: int) -> str:
     from datetime import datetime
 
     return datetime.fromtimestamp(moment_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -49,21 +49,28 @@ def list_rows(*, config_path: Path, limit: int, as_json: bool, **wanted: Any) ->
       agentcore audit list --tool bash -n 5
       agentcore audit list --before 1200 --json
     """
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
-    rows = _rows(config_path, limit, **wanted)
+    rows = _read_rows(config_path, limit, **wanted)
     if as_json:
         print_json({"calls": rows, "next": rows[-1]["seq"] if len(rows) == limit else None})
     elif not rows:
-        note("There is nothing of that in the record.")
+        print_notice("There is nothing of that in the record.")
     else:
         table = [
-            (str(row["seq"]), _time(row), row["tool"] or row["kind"], _ended(row), row["call_id"], _short(row))
+            (
+                str(row["seq"]),
+                _format_time(row),
+                row["tool"] or row["kind"],
+                _outcome_text(row),
+                row["call_id"],
+                _shorten_arguments(row),
+            )
             for row in rows
         ]
-        print_table(("row", "time", "tool", "outcome", "call", "arguments"), table, [_colour(row) for row in rows])
+        print_table(("row", "time", "tool", "outcome", "call", "arguments"), table, [_row_colour(row) for row in rows])
         if len(rows) == limit:
-            note(f"Older ones: --before {rows[-1]['seq']}")
+            print_notice(f"Older ones: --before {rows[-1]['seq']}")
 
 
 @audit.command()
@@ -77,12 +84,12 @@ def show(config_path: Path, as_json: bool, call_id: str) -> None:
     """
     from agentcore.cli.terminal.output import print_json
 
-    rows = _rows(config_path, 1000, call_id=call_id)[::-1]
+    rows = _read_rows(config_path, 1000, call_id=call_id)[::-1]
     if not rows and call_id.isdigit() and int(call_id) > 0:
         seq = int(call_id)
-        rows = _rows(config_path, 1, after_seq=seq - 1, before_seq=seq + 1)
+        rows = _read_rows(config_path, 1, after_seq=seq - 1, before_seq=seq + 1)
         if rows and rows[0]["call_id"]:
-            rows = _rows(config_path, 1000, call_id=rows[0]["call_id"])[::-1]
+            rows = _read_rows(config_path, 1000, call_id=rows[0]["call_id"])[::-1]
     if not rows:
         raise CliError(
             f"the record has no call {call_id!r}", hint="agentcore audit list shows ids", code=ExitCode.CALL_FAILED
@@ -107,27 +114,27 @@ def verify(config_path: Path, as_json: bool) -> int:
     """
     from dataclasses import asdict
 
-    from agentcore.cli.terminal.output import painted, print_json
+    from agentcore.cli.terminal.output import colour_text, print_json
     from agentcore.store.record import verify_record
 
-    report = verify_record(_database(config_path))
+    report = verify_record(_database_path(config_path))
     if as_json:
         print_json(asdict(report))
     elif report.is_intact:
-        click.echo(f"{painted('intact', 'green')}: {report.rows} rows, head {report.head}")
+        click.echo(f"{colour_text('intact', 'green')}: {report.rows} rows, head {report.head}")
     else:
-        click.echo(f"{painted('broken', 'red')} at row {report.broken_seq}: {report.reason}")
+        click.echo(f"{colour_text('broken', 'red')} at row {report.broken_seq}: {report.reason}")
         click.echo(f"{report.rows} rows before it are good, head {report.head}")
     return ExitCode.OK if report.is_intact else ExitCode.CALL_FAILED
 
 
-def _database(config_path: Path) -> Path:
+def _database_path(config_path: Path) -> Path:
     from agentcore.store.state import locate_state_dir
 
     return locate_state_dir(config_path, os.environ) / _DATABASE
 
 
-def _rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
+def _read_rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
     """Rows of the record, newest first, in the fields of `GET /api/calls`."""
     from agentcore.cli.backend.opening import running_server
     from agentcore.store.record import RecordFilter, read_record
@@ -135,52 +142,52 @@ def _rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
     server = running_server(config_path)
     if server is not None:
         # its newest rows may not be in the file yet
-        return _rows_of(server, limit, wanted)
-    found = read_record(_database(config_path), RecordFilter(**wanted), limit)
+        return _request_rows(server, limit, wanted)
+    found = read_record(_database_path(config_path), RecordFilter(**wanted), limit)
     return [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in found]
 
 
-def _rows_of(server: "tuple[Path, ServerInfo]", limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _request_rows(server: "tuple[Path, ServerInfo]", limit: int, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     from urllib.parse import urlencode
 
     from agentcore.cli.backend.server_client import ServerClient
 
     given = {_QUERY.get(name, name): value for name, value in wanted.items() if value is not None}
-    rows: list[dict[str, Any]] = ServerClient.of(*server).get(f"/api/calls?{urlencode({**given, 'limit': limit})}")[
-        "calls"
-    ]
+    rows: list[dict[str, Any]] = ServerClient.from_state_dir(*server).get(
+        f"/api/calls?{urlencode({**given, 'limit': limit})}"
+    )["calls"]
     return rows
 
 
-def _time(row: Mapping[str, Any]) -> str:
+def _format_time(row: Mapping[str, Any]) -> str:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(row["time_ms"] / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _ended(row: Mapping[str, Any]) -> str:
+def _outcome_text(row: Mapping[str, Any]) -> str:
     return str(row["decision"] if row["kind"] == "decision" else row["outcome"])
 
 
-def _short(row: Mapping[str, Any]) -> str:
+def _shorten_arguments(row: Mapping[str, Any]) -> str:
     text = str(row["arguments"])
     return text if len(text) <= _ARGUMENTS_SHOWN else text[: _ARGUMENTS_SHOWN - 1] + "…"
 
 
-def _colour(row: Mapping[str, Any]) -> str | None:
+def _row_colour(row: Mapping[str, Any]) -> str | None:
     return "red" if row["kind"] == "call" and row["outcome"] != "ok" else None
 
 
 def _print_row(row: Mapping[str, Any]) -> None:
-    from agentcore.cli.terminal.output import painted, print_text
+    from agentcore.cli.terminal.output import colour_text, print_text
     from agentcore.core import host_in
 
-    head = painted(row["tool"] or "the record itself", "cyan", bold=True)
+    head = colour_text(row["tool"] or "the record itself", "cyan", bold=True)
     click.echo(f"{head}  ({row['kind']}, row {row['seq']})")
     duration = row["duration_ms"]
     who = f"{row['principal_kind']} {row['principal_id']}".strip()
     fields = {
-        "time": _time(row),
+        "time": _format_time(row),
         "call": row["call_id"],
         "made by": row["parent_call_id"],
         "host": host_in(row["module"]),

@@ -63,26 +63,26 @@ def call(
       agentcore call weather_now city=Bonn --json | jq .data
       agentcore call list_dir --host laptop
     """
-    from agentcore.cli.arguments import parse_arguments, schema_of
+    from agentcore.cli.arguments import find_schema, parse_arguments
     from agentcore.cli.backend.backend import ToolCall
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.output import print_json_text
     from agentcore.cli.terminal.progress_line import ProgressLine
 
     with open_backend(config_path) as backend:
-        known = backend.tools(host=host)
+        known = backend.list_tools(host=host)
         if not host:
             remember_tools(config_path, known)
         wanted = ToolCall(
             tool,
-            parse_arguments(schema_of(known, tool), json_arguments, arguments),
+            parse_arguments(find_schema(known, tool), json_arguments, arguments),
             session_id,
             None if timeout_s is None else max(round(timeout_s * 1000), 1),
             host,
         )
         progress = ProgressLine()
         try:
-            answer = backend.call(wanted, progress)
+            answer = backend.call_tool(wanted, progress)
         finally:
             progress.clear()
     envelope = json.loads(answer)
@@ -96,17 +96,17 @@ def call(
 
 
 def _print_result(envelope: Mapping[str, Any]) -> None:
-    from agentcore.cli.terminal.output import note, print_json, print_text
+    from agentcore.cli.terminal.output import print_json, print_notice, print_text
 
     if _is_only_data(envelope):
         print_json(envelope["data"])
     else:
         for block in envelope["content"]:
-            print_text(block["text"] if block["type"] == "text" else _described(block))
+            print_text(block["text"] if block["type"] == "text" else _describe_block(block))
     if envelope.get("host"):
-        note(f"(it ran on host {envelope['host']})")
+        print_notice(f"(it ran on host {envelope['host']})")
     if envelope.get("truncated"):
-        note("(the result was cut)")
+        print_notice("(the result was cut)")
 
 
 def _is_only_data(envelope: Mapping[str, Any]) -> bool:
@@ -122,7 +122,7 @@ def _is_only_data(envelope: Mapping[str, Any]) -> bool:
         return False
 
 
-def _described(block: Mapping[str, Any]) -> str:
+def _describe_block(block: Mapping[str, Any]) -> str:
     from agentcore.cli.terminal.output import size_text
 
     if block["type"] == "resource" and "text" in block:
@@ -134,11 +134,11 @@ def _described(block: Mapping[str, Any]) -> str:
 
 
 def _print_error(error: Mapping[str, Any]) -> None:
-    from agentcore.cli.terminal.output import note, painted
+    from agentcore.cli.terminal.output import colour_text, print_notice
 
-    head = painted(f"{error['type']}:", "red", sys.stderr, bold=True)
-    note(error["message"], head)
+    head = colour_text(f"{error['type']}:", "red", sys.stderr, bold=True)
+    print_notice(error["message"], head)
     for wrong in error.get("context", {}).get("errors", [])[_ERRORS_IN_MESSAGE:]:
-        note(f"  {wrong.get('path') or 'arguments'}: {wrong.get('message')}")
+        print_notice(f"  {wrong.get('path') or 'arguments'}: {wrong.get('message')}")
     if advice := _ADVICE.get(error["type"]):
-        note(f"  {advice}")
+        print_notice(f"  {advice}")

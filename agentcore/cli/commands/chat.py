@@ -70,21 +70,21 @@ def chat(
     from agentcore.cli.conversation.client import SessionOptions
     from agentcore.cli.conversation.run import ChatRun
 
-    text = _message(prompt)
+    text = _read_message(prompt)
     if text is None and as_json:
         raise CliError("--json needs a message", hint='agentcore chat --json "…"')
     options = SessionOptions(session_id, model, agent, mode or "", host)
     return ChatRun(config_path, options, text, goes_on=goes_on, as_json=as_json, attached=attached).run()
 
 
-def _message(prompt: tuple[str, ...]) -> str | None:
+def _read_message(prompt: tuple[str, ...]) -> str | None:
     """The message of the command line and of stdin; None: the person is to be asked."""
     if not prompt:
-        return None if sys.stdin.isatty() else _checked(_stdin_text())
-    return _checked(" ".join(f"\n{_stdin_text()}\n" if word == "-" else word for word in prompt))
+        return None if sys.stdin.isatty() else _check_message(_read_stdin())
+    return _check_message(" ".join(f"\n{_read_stdin()}\n" if word == "-" else word for word in prompt))
 
 
-def _stdin_text() -> str:
+def _read_stdin() -> str:
     content = sys.stdin.buffer.read(_STDIN_BYTES + 1)
     if len(content) > _STDIN_BYTES:
         raise CliError(
@@ -94,7 +94,7 @@ def _stdin_text() -> str:
     return content.decode("utf-8", "replace")
 
 
-def _checked(text: str) -> str:
+def _check_message(text: str) -> str:
     if not text.strip():
         raise CliError("there is no message: stdin is empty", hint='agentcore chat "…"')
     return text.strip()

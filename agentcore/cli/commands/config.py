@@ -31,21 +31,21 @@ def show(config_path: Path, as_json: bool) -> None:
     """
     import json
 
-    from agentcore.cli.terminal.output import note, print_json, print_table
-    from agentcore.config import DEFAULT, dotted
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
+    from agentcore.config import DEFAULT, format_path
     from agentcore.core import load_config
 
     loaded = load_config(config_path, os.environ)
-    values, origins = _effective(loaded)
+    values, origins = _load_effective_values(loaded)
     for notice in loaded.notices:
-        note(notice)
+        print_notice(notice)
     if as_json:
-        places = {dotted(path): str(origins.get(path, DEFAULT)) for path, _ in _leaves(values)}
+        places = {format_path(path): str(origins.get(path, DEFAULT)) for path, _ in _iterate_leaves(values)}
         print_json({"file": str(loaded.file), "values": values, "origins": places})
         return
     rows = [
-        (dotted(path), json.dumps(value, ensure_ascii=False), str(origins.get(path, DEFAULT)))
-        for path, value in _leaves(values)
+        (format_path(path), json.dumps(value, ensure_ascii=False), str(origins.get(path, DEFAULT)))
+        for path, value in _iterate_leaves(values)
     ]
     print_table(("key", "value", "from"), rows)
 
@@ -59,7 +59,7 @@ def schema(config_path: Path) -> None:
     For editors:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
-    from agentcore.cli.terminal.output import print_json, warn
+    from agentcore.cli.terminal.output import print_json, print_warning
     from agentcore.core import load_config
     from agentcore.core.modules import remembered_sources
     from agentcore.core.settings import installed_schema
@@ -69,33 +69,33 @@ def schema(config_path: Path) -> None:
     chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))
     found, failures = installed_schema(loaded, chosen)
     for name, reason in failures.items():
-        warn(f"module {name} could not be imported, its settings are left open: {reason}")
+        print_warning(f"module {name} could not be imported, its settings are left open: {reason}")
     print_json(found)
 
 
-def _effective(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "Origin"]]:
+def _load_effective_values(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "Origin"]]:
     """The masked document with the settings of modules as they count, and where its values come from."""
     from agentcore.cli.commands.settings_view import view_settings
-    from agentcore.cli.terminal.output import warn
+    from agentcore.cli.terminal.output import print_warning
     from agentcore.core.settings import SettingsSubject, masked_part
-    from agentcore.secrets import masked
+    from agentcore.secrets import mask_named_secrets
 
     values = loaded.model_dump(mode="json", by_alias=True, exclude_none=True)
     settings = view_settings(loaded)
     for problem in settings.problems:
-        warn(problem)
+        print_warning(problem)
     for part in _MAY_HOLD_KEYS:
-        values[part] = masked(values[part])
+        values[part] = mask_named_secrets(values[part])
     subject = SettingsSubject.of_app(loaded, blocks=settings.blocks)
     values |= {key: masked_part(subject, (key,), values.get(key, {})) for key in loaded.family_keys}
     values["config"] = settings.values
     return values, {**loaded.origins, **{("config", *path): origin for path, origin in settings.origins.items()}}
 
 
-def _leaves(value: Any, path: "JsonPath" = ()) -> Iterator[tuple["JsonPath", Any]]:
+def _iterate_leaves(value: Any, path: "JsonPath" = ()) -> Iterator[tuple["JsonPath", Any]]:
     """The values that hold no others; an empty object or a list counts as one value."""
     if isinstance(value, dict) and value:
         for key, part in value.items():
-            yield from _leaves(part, (*path, key))
+            yield from _iterate_leaves(part, (*path, key))
     else:
         yield path, value

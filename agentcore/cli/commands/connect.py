@@ -49,17 +49,17 @@ def connect(
       agentcore connect --print any
     """
 
-    chosen = None if client == _ANY and only_prints else _client_of(client)
+    chosen = None if client == _ANY and only_prints else _find_client(client)
     config = config_path.resolve()
     if not config.is_file():
         raise CliError(f"there is no {config}", hint="agentcore init writes one")
     patterns = [pattern for pattern in tools.split(",") if pattern]
-    reach = _reach(chosen, client, config, patterns, over_http=over_http, only_prints=only_prints)
+    reach = _make_reach(chosen, client, config, patterns, over_http=over_http, only_prints=only_prints)
     if only_prints:
-        _print(chosen, name, reach)
+        _print_entry(chosen, name, reach)
         return ExitCode.OK
     assert chosen is not None  # noqa: S101 - what is not printed is a client's
-    return _connect(chosen, _checked(name), config, reach, is_sure=is_sure)
+    return _connect_client(chosen, _check_name(name), config, reach, is_sure=is_sure)
 
 
 @click.command()
@@ -72,35 +72,35 @@ def disconnect(config_path: Path, name: str, is_sure: bool, client: str) -> int:
 
     The key of a client that starts `agentcore mcp` stays until `agentcore approvers revoke`.
     """
-    from agentcore.cli.clients import entry_in, plan, run_own
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.clients import find_entry, plan_change, run_client_command
+    from agentcore.cli.terminal.output import print_notice
 
-    chosen = _client_of(client)
+    chosen = _find_client(client)
     _refuse_while_running(chosen)
     places = [chosen.locate()]
     if chosen.command_locates is not None:
         places.append(chosen.command_locates())
-    changes = [change for change in (plan(chosen, path, name, None) for path in places) if not change.is_none]
+    changes = [change for change in (plan_change(chosen, path, name, None) for path in places) if not change.is_none]
     if not changes:
         click.echo(f"{chosen.title} does not have {name}.")
         return ExitCode.OK
-    had_key = any(_is_over_http(entry_in(chosen, change.path, name)) for change in changes)
+    had_key = any(_is_over_http(find_entry(chosen, change.path, name)) for change in changes)
     for change in changes:
-        click.echo(_without_keys(change.diff()), nl=False)
-    _make_sure(is_sure)
+        click.echo(_mask_keys(change.format_diff()), nl=False)
+    _confirm_change(is_sure)
     own = None if chosen.removes is None else chosen.removes(name)
     if own is not None and shutil.which(own[0]):
-        run_own(own, chosen.title)
+        run_client_command(own, chosen.title)
     else:
         for change in changes:
             change.write()
-    revoked = had_key and _revoke(config_path, client, is_sure=is_sure)
+    revoked = had_key and _revoke_key(config_path, client, is_sure=is_sure)
     end = "Its key is revoked." if revoked else f"Its key goes with: agentcore approvers revoke {client}"
-    note(f"{name} is out of {chosen.title}. {end}")
+    print_notice(f"{name} is out of {chosen.title}. {end}")
     return ExitCode.OK
 
 
-def _reach(
+def _make_reach(
     client: "AgentClient | None", name: str, config: Path, tools: list[str], *, over_http: bool, only_prints: bool
 ) -> "Reach":
     """How a client is to reach us; over HTTP that makes its key, where it has none."""
@@ -108,7 +108,7 @@ def _reach(
 
     waits = client is not None and client.waits
     if not over_http:
-        return stdio_entry(_program(), name, config, waits=waits, tools=tools)
+        return stdio_entry(_find_program(), name, config, waits=waits, tools=tools)
     from agentcore.cli.relay import http_reach
 
     if client is None or client.http is None:
@@ -124,7 +124,7 @@ def _is_over_http(entry: Any) -> bool:
     return isinstance(entry, dict) and not {"command", "cmd"} & set(entry)
 
 
-def _revoke(config_path: Path, client: str, *, is_sure: bool) -> bool:
+def _revoke_key(config_path: Path, client: str, *, is_sure: bool) -> bool:
     from agentcore.cli.relay import revoke_key
 
     if not is_sure and not click.confirm("Revoke its key, too?", default=True, err=True):
@@ -132,77 +132,77 @@ def _revoke(config_path: Path, client: str, *, is_sure: bool) -> bool:
     return revoke_key(config_path.resolve(), client)
 
 
-def _without_keys(text: str) -> str:
+def _mask_keys(text: str) -> str:
     return _KEY.sub("acap_…", text)
 
 
-def _connect(client: "AgentClient", name: str, config: Path, reach: "Reach", *, is_sure: bool) -> int:
-    from agentcore.cli.clients import BEARER_VARIABLE, OverStdio, plan, run_own
-    from agentcore.cli.terminal.output import note
+def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reach", *, is_sure: bool) -> int:
+    from agentcore.cli.clients import BEARER_VARIABLE, OverStdio, plan_change, run_client_command
+    from agentcore.cli.terminal.output import print_notice
 
     _refuse_while_running(client)
     # over HTTP never: a key in the words of a command can be seen by others while that runs
     own = client.adds(name, reach) if client.adds is not None and isinstance(reach, OverStdio) else None
     by_command = own is not None and shutil.which(own[0]) is not None
     path = client.command_locates() if by_command and client.command_locates is not None else client.locate()
-    entry = client.entry(reach)
-    change = plan(client, path, name, entry)
+    entry = client.make_entry(reach)
+    change = plan_change(client, path, name, entry)
     if isinstance(reach, OverStdio):
-        _let_in_again(config, client.name, is_sure=is_sure)
+        _renew_revoked_key(config, client.name, is_sure=is_sure)
     if change.is_none:
         click.echo(f"{client.title} has {name} already, as it is to be ({change.path}).")
         return ExitCode.OK
-    click.echo(_without_keys(change.diff()), nl=False)
-    _make_sure(is_sure)
+    click.echo(_mask_keys(change.format_diff()), nl=False)
+    _confirm_change(is_sure)
     if by_command and own is not None:
         # some of these commands refuse a name that they have
-        if client.removes is not None and _has(client, path, name):
-            run_own(client.removes(name), client.title)
-        run_own(own, client.title)
-        change = plan(client, path, name, entry)  # what the command does not set, such as the limit
+        if client.removes is not None and _has_entry(client, path, name):
+            run_client_command(client.removes(name), client.title)
+        run_client_command(own, client.title)
+        change = plan_change(client, path, name, entry)  # what the command does not set, such as the limit
     if not change.is_none:
         change.write()
-    _read_back(client, change, name, reach)
-    note(f"{client.title} has {name} from its next start ({change.path}).")
+    _check_written(client, change, name, reach)
+    print_notice(f"{client.title} has {name} from its next start ({change.path}).")
     if BEARER_VARIABLE in change.after:
-        note(
+        print_notice(
             f"It reads its key from the variable {BEARER_VARIABLE}, which you set: it stands in the state folder, in "
             f"clients/{client.name}."
         )
     return ExitCode.OK
 
 
-def _let_in_again(config: Path, client: str, *, is_sure: bool) -> None:
+def _renew_revoked_key(config: Path, client: str, *, is_sure: bool) -> None:
     """Have a client whose key was revoked get another one: with the one that it has it stays out."""
-    from agentcore.cli.relay import forget_key, is_revoked
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.relay import delete_key, is_revoked
+    from agentcore.cli.terminal.output import print_notice
 
     if not is_revoked(config, client):
         return
-    note(f"The key of {client} was revoked. It gets another key when it starts, and is let in with that.")
-    _make_sure(is_sure)
-    forget_key(config, client)
+    print_notice(f"The key of {client} was revoked. It gets another key when it starts, and is let in with that.")
+    _confirm_change(is_sure)
+    delete_key(config, client)
 
 
-def _read_back(client: "AgentClient", change: "FileChange", name: str, reach: "Reach") -> None:
+def _check_written(client: "AgentClient", change: "FileChange", name: str, reach: "Reach") -> None:
     """See that the file says what it was to say."""
-    from agentcore.cli.clients import entry_in
+    from agentcore.cli.clients import find_entry
 
-    found = entry_in(client, change.path, name)
-    if json.loads(json.dumps(found)) != client.entry(reach):
-        message = f"{change.path} does not say what was written: {_without_keys(json.dumps(found))[:500]}"
+    found = find_entry(client, change.path, name)
+    if json.loads(json.dumps(found)) != client.make_entry(reach):
+        message = f"{change.path} does not say what was written: {_mask_keys(json.dumps(found))[:500]}"
         raise CliError(
             message, hint="see that nothing else writes it; the file as it was is beside it", code=ExitCode.CALL_FAILED
         )
 
 
-def _has(client: "AgentClient", path: Path, name: str) -> bool:
-    from agentcore.cli.clients import entry_in
+def _has_entry(client: "AgentClient", path: Path, name: str) -> bool:
+    from agentcore.cli.clients import find_entry
 
-    return entry_in(client, path, name) is not None
+    return find_entry(client, path, name) is not None
 
 
-def _print(client: "AgentClient | None", name: str, reach: "Reach") -> None:
+def _print_entry(client: "AgentClient | None", name: str, reach: "Reach") -> None:
     """Print the part of a client's file that holds our entry; of an unknown client in the form that most take."""
     from agentcore.cli.clients import OverStdio, read_document
 
@@ -213,15 +213,15 @@ def _print(client: "AgentClient | None", name: str, reach: "Reach") -> None:
         return
     place = (*client.parent, name)
     if client.format == "json":
-        block: Any = client.entry(reach)
+        block: Any = client.make_entry(reach)
         for key in reversed(place):
             block = {key: block}
         click.echo(json.dumps(block, indent=2))
         return
-    click.echo(read_document("", client.format, client.title).with_value(place, client.entry(reach)), nl=False)
+    click.echo(read_document("", client.format, client.title).with_value(place, client.make_entry(reach)), nl=False)
 
 
-def _client_of(name: str) -> "AgentClient":
+def _find_client(name: str) -> "AgentClient":
     from agentcore.cli.clients import CLIENTS
     from agentcore.near_names import near_names, unknown_name
 
@@ -231,21 +231,21 @@ def _client_of(name: str) -> "AgentClient":
     raise CliError(unknown_name("client", name, near_names(name, list(CLIENTS))), hint=hint)
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         raise CliError(f"--name {name!r} has other characters than letters, digits, - and _, or over 40")
     return name
 
 
 def _refuse_while_running(client: "AgentClient") -> None:
-    from agentcore.cli.clients import running_of
+    from agentcore.cli.clients import is_any_running
 
-    if running_of(client.is_running):
+    if is_any_running(client.is_running):
         message = f"{client.title} is running, and would write over its configuration when it ends"
         raise CliError(message, hint="quit it first")
 
 
-def _make_sure(is_sure: bool) -> None:
+def _confirm_change(is_sure: bool) -> None:
     if is_sure:
         return
     if not sys.stdin.isatty():
@@ -253,7 +253,7 @@ def _make_sure(is_sure: bool) -> None:
     click.confirm("Write that?", abort=True, err=True)
 
 
-def _program() -> str:
+def _find_program() -> str:
     """The absolute path of this interpreter's `agentcore`, which needs no PATH of the client's."""
     beside = Path(sys.executable).with_name("agentcore")
     found = str(beside) if beside.is_file() else shutil.which("agentcore")

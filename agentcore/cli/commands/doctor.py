@@ -30,7 +30,7 @@ def doctor(*, config_path: Path, as_json: bool, is_online: bool, fixes: bool) ->
     from dataclasses import asdict
 
     from agentcore.cli.diagnosis import diagnose, fix_requirements
-    from agentcore.cli.terminal.output import painted, print_json, print_text
+    from agentcore.cli.terminal.output import colour_text, print_json, print_text
 
     if fixes:
         fix_requirements(config_path)
@@ -40,7 +40,7 @@ def doctor(*, config_path: Path, as_json: bool, is_online: bool, fixes: bool) ->
     else:
         for finding in findings:
             sign, colour = _SIGNS[finding.level]
-            click.echo(f"{painted(f'{sign:<8}', colour)} ", nl=False)
+            click.echo(f"{colour_text(f'{sign:<8}', colour)} ", nl=False)
             print_text(f"{finding.subject}: {finding.said}")
             if finding.advice:
                 print_text(f"{'':<9}{finding.advice}")

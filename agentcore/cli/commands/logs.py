@@ -32,14 +32,14 @@ class Filter:
     call_id: str | None
     level: str
 
-    def of(self, lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    def select_lines(self, lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         """Those of these lines that are shown."""
         for text in lines:
-            line = _parsed(text)
-            if line is not None and self._passes(line):
+            line = _parse_line(text)
+            if line is not None and self._matches(line):
                 yield line
 
-    def _passes(self, line: Mapping[str, Any]) -> bool:
+    def _matches(self, line: Mapping[str, Any]) -> bool:
         level = line.get("level")
         return (
             (self.module is None or line.get("module") == self.module)
@@ -70,19 +70,19 @@ def logs(
       agentcore logs --call call_1a2b
     """
     from agentcore.cli.terminal.log_text import print_line
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.output import print_notice
     from agentcore.store.state import locate_state_dir, log_files
 
     wanted = Filter(module, call_id, level)
     reader = _Reader(log_files(locate_state_dir(config_path, os.environ)))
-    for line in deque(wanted.of(reader.lines()), maxlen=lines):
+    for line in deque(wanted.select_lines(reader.read_lines()), maxlen=lines):
         print_line(line, as_json=as_json)
     if not reader.has_read and not follow:
-        note("No server has written a log for this app.json yet.")
+        print_notice("No server has written a log for this app.json yet.")
     try:
         while follow:
             time.sleep(_LOOK_SECONDS)
-            for line in wanted.of(reader.lines()):
+            for line in wanted.select_lines(reader.read_lines()):
                 print_line(line, as_json=as_json)
     except KeyboardInterrupt:
         pass  # this is how it ends
@@ -97,9 +97,9 @@ class _Reader:
         self._offset = 0
         self.has_read = False
 
-    def lines(self) -> Iterator[bytes]:
+    def read_lines(self) -> Iterator[bytes]:
         """Whole lines that were not read yet, oldest first."""
-        for path in self._unread():
+        for path in self._unread_files():
             try:
                 with path.open("rb") as file:
                     inode = os.fstat(file.fileno()).st_ino
@@ -115,7 +115,7 @@ class _Reader:
             except FileNotFoundError:  # not begun yet, or put beside just now
                 continue
 
-    def _unread(self) -> tuple[Path, ...]:
+    def _unread_files(self) -> tuple[Path, ...]:
         """The file that was read last, wherever it lies now, and those after it; all of them where it is gone."""
         for number, path in enumerate(self._files):
             try:
@@ -126,7 +126,7 @@ class _Reader:
         return self._files
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
     except ValueError:  # cut by a power failure

@@ -78,14 +78,14 @@ def add(
       agentcore mcp add time -- uvx mcp-server-time
       agentcore mcp add docs https://mcp.example.com/mcp --header 'Authorization=Bearer ${secret:DOCS}'
     """
-    block = _block(words, _pairs("--env", variables), _pairs("--header", headers))
+    block = _make_block(words, _parse_pairs("--env", variables), _parse_pairs("--header", headers))
     _module_of(name)  # what is missing is said before anything is shown
-    if name in _servers(config_path):
+    if name in _read_servers(config_path):
         raise CliError(f"there is a server {name!r} already", hint="agentcore mcp remove takes it away")
-    _show(_shown_blocks({name: block}))
+    _print_blocks(_mask_blocks({name: block}))
     _warn_of_exposed({name: block})
-    _make_sure(is_sure)
-    return _change(config_path, name, block)
+    _confirm_change(is_sure)
+    return _change_server(config_path, name, block)
 
 
 @mcp.command("list")
@@ -93,17 +93,17 @@ def add(
 @json_option
 def list_servers(config_path: Path, as_json: bool) -> None:
     """List the MCP servers in app.json, with the modules that they are."""
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
-    listed, servers = _listed(config_path), _servers(config_path)
+    listed, servers = _read_listed_modules(config_path), _read_servers(config_path)
     rows: list[dict[str, Any]] = [
-        {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _runs(block)}
-        for name, block in _shown_blocks(servers).items()
+        {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _describe_command(block)}
+        for name, block in _mask_blocks(servers).items()
     ]
     if as_json:
         print_json({"servers": rows})
     elif not rows:
-        note("There is none. agentcore mcp add NAME -- COMMAND puts one behind agentcore.")
+        print_notice("There is none. agentcore mcp add NAME -- COMMAND puts one behind agentcore.")
     else:
         shown = [(row["name"], row["module"], "on" if row["isOn"] else "off", row["runs"]) for row in rows]
         print_table(("server", "module", "", "runs"), shown)
@@ -130,7 +130,7 @@ def test(config_path: Path, as_json: bool, name: str) -> int:
     from agentcore.cli.terminal.output import print_json
     from agentcore.cli.terminal.trial_text import print_trial, trial_json
 
-    _known(name, _servers(config_path))
+    _check_known(name, _read_servers(config_path))
     trial = run_trial(config_path, _module_of(name))
     if as_json:
         print_json({"name": name, **trial_json(trial)})
@@ -157,7 +157,7 @@ def log_in(config_path: Path, no_browser: bool, landed: str | None, name: str) -
     """
     from agentcore.cli.backend.logging_in import log_in_to
 
-    return log_in_to(config_path, _module_meant(config_path, name), opens=not no_browser, landed=landed)
+    return log_in_to(config_path, _resolve_module(config_path, name), opens=not no_browser, landed=landed)
 
 
 @mcp.command("logout")
@@ -167,7 +167,7 @@ def log_out(config_path: Path, name: str) -> int:
     """Log out at an MCP server: what its log-in gave is forgotten, and ended there where that is possible."""
     from agentcore.cli.backend.logging_in import log_out_of
 
-    return log_out_of(config_path, _module_meant(config_path, name))
+    return log_out_of(config_path, _resolve_module(config_path, name))
 
 
 @mcp.command("import")
@@ -198,20 +198,22 @@ def import_servers(
       agentcore mcp import --only github --only time
     """
     from agentcore.cli.clients import import_dialogue
-    from agentcore.cli.commands.secrets import names_kept
+    from agentcore.cli.commands.secrets import list_secret_names
 
-    servers = _servers(config_path)
-    found = import_dialogue.find(client_name, _module_of, servers)
+    servers = _read_servers(config_path)
+    found = import_dialogue.find_servers(client_name, _module_of, servers)
     if not found:
         click.echo("No other servers were found.")
         return ExitCode.OK
-    import_dialogue.show(found)
-    chosen = import_dialogue.choose(found, wanted, takes_all=takes_all or (client_name is not None and not wanted))
-    kept = names_kept(config_path)
-    blocks, secrets = import_dialogue.with_secrets_moved(chosen, kept, leaves=leave_secrets, is_sure=is_sure)
-    _show(import_dialogue.without_secrets(blocks))
+    import_dialogue.print_servers(found)
+    chosen = import_dialogue.choose_servers(
+        found, wanted, takes_all=takes_all or (client_name is not None and not wanted)
+    )
+    kept = list_secret_names(config_path)
+    blocks, secrets = import_dialogue.move_secrets(chosen, kept, leaves=leave_secrets, is_sure=is_sure)
+    _print_blocks(import_dialogue.mask_blocks(blocks))
     _warn_of_exposed(blocks)
-    _make_sure(is_sure)
+    _confirm_change(is_sure)
     return _change_all(config_path, blocks, secrets, f"added: {', '.join(blocks)}")
 
 
@@ -221,29 +223,29 @@ def import_servers(
 @click.argument("name")
 def remove(config_path: Path, is_sure: bool, name: str) -> int:
     """Take an MCP server away again."""
-    _known(name, _servers(config_path))
-    _make_sure(is_sure)
-    return _change(config_path, name, None)
+    _check_known(name, _read_servers(config_path))
+    _confirm_change(is_sure)
+    return _change_server(config_path, name, None)
 
 
-def _known(name: str, servers: Mapping[str, Any]) -> None:
+def _check_known(name: str, servers: Mapping[str, Any]) -> None:
     if name not in servers:
         from agentcore.near_names import near_names, unknown_name
 
         raise CliError(unknown_name("server", name, near_names(name, list(servers))))
 
 
-def _module_meant(config_path: Path, name: str) -> str:
+def _resolve_module(config_path: Path, name: str) -> str:
     """The module of a server that is named as in app.json, or as its module is."""
-    servers = _servers(config_path)
+    servers = _read_servers(config_path)
     modules = {_module_of(key) for key in servers}
     if name in servers or name not in modules:
-        _known(name, servers)
+        _check_known(name, servers)
         return _module_of(name)
     return name
 
 
-def _block(words: Sequence[str], env: dict[str, str], headers: dict[str, str]) -> dict[str, Any]:
+def _make_block(words: Sequence[str], env: dict[str, str], headers: dict[str, str]) -> dict[str, Any]:
     first, *others = words
     if first.startswith(("http://", "https://")):
         if others or env:
@@ -254,7 +256,7 @@ def _block(words: Sequence[str], env: dict[str, str], headers: dict[str, str]) -
     return {"command": first, "args": others} | ({"env": env} if env else {})
 
 
-def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+def _parse_pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     pairs = {}
     for each in given:
         name, sign, value = each.partition("=")
@@ -264,22 +266,22 @@ def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def _show(blocks: Mapping[str, Any]) -> None:
+def _print_blocks(blocks: Mapping[str, Any]) -> None:
     import json
 
     click.echo(json.dumps({_FAMILY: blocks}, indent=2, ensure_ascii=False))
 
 
 def _warn_of_exposed(blocks: Mapping[str, Any]) -> None:
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.output import print_notice
     from agentcore.server.modules import exposure_warning
 
     for name, block in blocks.items():
         if isinstance(block, dict) and (warning := exposure_warning(block)):
-            note(f"{name}: {warning}; put it into env where the server reads it there")
+            print_notice(f"{name}: {warning}; put it into env where the server reads it there")
 
 
-def _make_sure(is_sure: bool) -> None:
+def _confirm_change(is_sure: bool) -> None:
     if is_sure:
         return
     if not sys.stdin.isatty():
@@ -287,7 +289,7 @@ def _make_sure(is_sure: bool) -> None:
     click.confirm("Do that?", abort=True, err=True)
 
 
-def _change(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
+def _change_server(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
     """Add or remove a server, and say so."""
     done = f"{name} is {'removed' if block is None else 'added'}"
     return _change_all(config_path, {name: block}, {}, done)
@@ -302,56 +304,56 @@ def _change_all(
         secrets: What comes to be kept with them.
         done: What has been done then.
     """
-    from agentcore.cli.backend.opening import running_server, waits_for_a_person
+    from agentcore.cli.backend.opening import confirmation_hint, running_server
     from agentcore.cli.backend.server_client import ServerClient, ServerError
-    from agentcore.cli.commands.secrets import keep_here
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.commands.secrets import save_secret_locally
+    from agentcore.cli.terminal.output import print_notice
 
     server = running_server(config_path)
     if server is None:
         for name, value in secrets.items():
-            keep_here(config_path, name, value)
+            save_secret_locally(config_path, name, value)
         for name, block in blocks.items():
-            _change_here(config_path, name, block)
+            _change_locally(config_path, name, block)
         click.echo(f"{done}, from the next start.")
         return ExitCode.OK
     try:
         body = {"blocks": dict(blocks), "secrets": dict(secrets)}
-        ServerClient.of(*server).send("PUT", f"/api/families/{_FAMILY}", body)
+        ServerClient.from_state_dir(*server).send("PUT", f"/api/families/{_FAMILY}", body)
     except ServerError as exc:
         if exc.error["type"] != "confirmation_required":
             raise
-        note(waits_for_a_person(server[1]))
+        print_notice(confirmation_hint(server[1]))
         return ExitCode.CALL_FAILED
     click.echo(f"{done}.")
     return ExitCode.OK
 
 
-def _change_here(config_path: Path, name: str, block: dict[str, Any] | None) -> None:
+def _change_locally(config_path: Path, name: str, block: dict[str, Any] | None) -> None:
     from agentcore.config import ConfigFile, set_modules, without_value
-    from agentcore.store.credentials import forget_module_secrets
+    from agentcore.store.credentials import delete_module_secrets
     from agentcore.store.state import locate_state_dir
 
-    module, listed = _module_of(name), _listed(config_path)
+    module, listed = _module_of(name), _read_listed_modules(config_path)
     file = ConfigFile.read(config_path)
     if block is None:
         file.with_text(without_value(file.source, (_FAMILY, name)))
         set_modules(config_path, tuple(other for other in listed if other != module))
-        forget_module_secrets(locate_state_dir(config_path), module)
+        delete_module_secrets(locate_state_dir(config_path), module)
     else:
         file.with_value((_FAMILY, name), block)
         if module not in listed:
             set_modules(config_path, (*listed, module))
 
 
-def _servers(config_path: Path) -> dict[str, Any]:
+def _read_servers(config_path: Path) -> dict[str, Any]:
     from agentcore.config import ConfigFile
 
     found = ConfigFile.read(config_path).source.value.get(_FAMILY)
     return found if isinstance(found, dict) else {}
 
 
-def _listed(config_path: Path) -> tuple[str, ...]:
+def _read_listed_modules(config_path: Path) -> tuple[str, ...]:
     from agentcore.config import ConfigFile
 
     listed = ConfigFile.read(config_path).source.value.get("modules")
@@ -376,15 +378,15 @@ def _module_of(name: str) -> str:
     return module
 
 
-def _shown_blocks(blocks: Mapping[str, Any]) -> dict[str, Any]:
+def _mask_blocks(blocks: Mapping[str, Any]) -> dict[str, Any]:
     """Blocks with a mask in place of what looks like a secret; what is no block stays."""
-    from agentcore.cli.clients.import_dialogue import without_secrets
+    from agentcore.cli.clients.import_dialogue import mask_blocks
 
-    shown = without_secrets({name: block for name, block in blocks.items() if isinstance(block, dict)})
+    shown = mask_blocks({name: block for name, block in blocks.items() if isinstance(block, dict)})
     return {name: shown.get(name, block) for name, block in blocks.items()}
 
 
-def _runs(block: Any) -> str:
+def _describe_command(block: Any) -> str:
     if not isinstance(block, dict):
         return ""
     words = [block.get("url") or block.get("command") or "", *(block.get("args") or [])]

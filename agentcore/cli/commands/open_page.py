@@ -18,10 +18,10 @@ def open_page(config_path: Path, only_print: bool) -> None:
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.browser import open_browser
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.output import print_notice
 
     folder, info = required_server(config_path)
-    client = ServerClient.of(folder, info)
+    client = ServerClient.from_state_dir(folder, info)
     code = client.post("/api/session/code")["code"]
     address = f"{client.address}/#code={code}"
     if only_print:
@@ -29,5 +29,5 @@ def open_page(config_path: Path, only_print: bool) -> None:
     elif open_browser(folder, address):
         click.echo(f"Opened {client.address}/ in a browser.")
     else:
-        note("No browser could be started. Open this address, once, within ten minutes:")
+        print_notice("No browser could be started. Open this address, once, within ten minutes:")
         click.echo(address)

@@ -37,19 +37,19 @@ def set_secret(config_path: Path, name: str) -> int:
       pass show github | agentcore secrets set GITHUB_TOKEN
     """
     from agentcore.cli.backend.server_client import path_of
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.output import print_notice
 
-    value = _value(name)
-    client = _client(config_path)
+    value = _read_value(name)
+    client = _find_client(config_path)
     if client is None:
-        _change_here(config_path, "secret_set", name, value)
+        _change_locally(config_path, "secret_set", name, value)
         click.echo(f"{name} is set.")
         return ExitCode.OK
     code = _ask_server(client, "PUT", path_of("api", "secrets", name), {"value": value})
     if code == ExitCode.OK:
         click.echo(f"{name} is set.")
-        for module in _users(config_path, client).get(name, []):
-            note(f"{module} uses it once it begins anew: agentcore modules reload {module}")
+        for module in _find_users(config_path, client).get(name, []):
+            print_notice(f"{module} uses it once it begins anew: agentcore modules reload {module}")
     return code
 
 
@@ -58,19 +58,19 @@ def set_secret(config_path: Path, name: str) -> int:
 @json_option
 def list_secrets(config_path: Path, as_json: bool) -> None:
     """List names: when each was set, which modules that are on use it, and which are named and missing."""
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
-    found = _listed(config_path, _client(config_path))
+    found = _load_secrets(config_path, _find_client(config_path))
     if as_json:
         print_json(found)
         return
     if not found["secrets"]:
-        note("No secret is kept.")
+        print_notice("No secret is kept.")
     else:
-        rows = [(each["name"], _moment(each["setAt"]), ", ".join(each["usedBy"])) for each in found["secrets"]]
+        rows = [(each["name"], _format_time(each["setAt"]), ", ".join(each["usedBy"])) for each in found["secrets"]]
         print_table(("name", "set", "used by"), rows)
     for name, modules in found["missing"].items():
-        note(f"{name} is missing, and named by {', '.join(modules)}; set it with: agentcore secrets set {name}")
+        print_notice(f"{name} is missing, and named by {', '.join(modules)}; set it with: agentcore secrets set {name}")
 
 
 @secrets.command()
@@ -80,15 +80,15 @@ def list_secrets(config_path: Path, as_json: bool) -> None:
 def remove(config_path: Path, is_sure: bool, name: str) -> int:
     """Forget a secret. Modules that name it do not start any more; those that run have it until they stop."""
     from agentcore.cli.backend.server_client import path_of
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.output import print_notice
 
-    client = _client(config_path)
-    if modules := _users(config_path, client).get(name):
-        note(f"{name} is named in the settings of: {', '.join(modules)}")
+    client = _find_client(config_path)
+    if modules := _find_users(config_path, client).get(name):
+        print_notice(f"{name} is named in the settings of: {', '.join(modules)}")
     if not is_sure:
-        _make_sure(name)
+        _confirm_removal(name)
     if client is None:
-        _change_here(config_path, "secret_remove", name)
+        _change_locally(config_path, "secret_remove", name)
         code = ExitCode.OK
     else:
         code = _ask_server(client, "DELETE", path_of("api", "secrets", name))
@@ -97,13 +97,13 @@ def remove(config_path: Path, is_sure: bool, name: str) -> int:
     return code
 
 
-def _make_sure(name: str) -> None:
+def _confirm_removal(name: str) -> None:
     if not sys.stdin.isatty():
         raise CliError("nobody can be asked here whether that is meant", hint="say so with --yes", code=ExitCode.USAGE)
     click.confirm(f"Remove {name}?", abort=True, err=True)
 
 
-def _value(name: str) -> str:
+def _read_value(name: str) -> str:
     if sys.stdin.isatty():
         value: str = click.prompt(name, hide_input=True, err=True)
         return value
@@ -118,22 +118,22 @@ def _value(name: str) -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-def keep_here(config_path: Path, name: str, value: str) -> None:
+def save_secret_locally(config_path: Path, name: str, value: str) -> None:
     """Keep a secret as whoever holds the state folder, where no server runs."""
-    _change_here(config_path, "secret_set", name, value)
+    _change_locally(config_path, "secret_set", name, value)
 
 
-def names_kept(config_path: Path) -> list[str]:
+def list_secret_names(config_path: Path) -> list[str]:
     """The names of the secrets that are kept."""
-    return [each["name"] for each in _listed(config_path, _client(config_path))["secrets"]]
+    return [each["name"] for each in _load_secrets(config_path, _find_client(config_path))["secrets"]]
 
 
-def _client(config_path: Path) -> "ServerClient | None":
+def _find_client(config_path: Path) -> "ServerClient | None":
     from agentcore.cli.backend.opening import running_server
     from agentcore.cli.backend.server_client import ServerClient
 
     server = running_server(config_path)
-    return None if server is None else ServerClient.of(*server)
+    return None if server is None else ServerClient.from_state_dir(*server)
 
 
 def _ask_server(
@@ -141,24 +141,24 @@ def _ask_server(
 ) -> ExitCode:
     """Have the server change a secret; where a person has to confirm that, say so."""
     from agentcore.cli.backend.server_client import ServerError
-    from agentcore.cli.terminal.output import note
+    from agentcore.cli.terminal.output import print_notice
 
     try:
         client.send(method, path, body)
     except ServerError as exc:
         if exc.error["type"] != "confirmation_required":
             raise
-        note("It waits for you in the approval view, and counts once you apply it there.")
+        print_notice("It waits for you in the approval view, and counts once you apply it there.")
         return ExitCode.CALL_FAILED
     return ExitCode.OK
 
 
-def _users(config_path: Path, client: "ServerClient | None") -> dict[str, list[str]]:
-    listed = _listed(config_path, client)
+def _find_users(config_path: Path, client: "ServerClient | None") -> dict[str, list[str]]:
+    listed = _load_secrets(config_path, client)
     return {each["name"]: each["usedBy"] for each in listed["secrets"]}
 
 
-def _listed(config_path: Path, client: "ServerClient | None") -> dict[str, Any]:
+def _load_secrets(config_path: Path, client: "ServerClient | None") -> dict[str, Any]:
     if client is not None:
         found: dict[str, Any] = client.get("/api/secrets")
         return found
@@ -178,7 +178,7 @@ def _listed(config_path: Path, client: "ServerClient | None") -> dict[str, Any]:
     }
 
 
-def _change_here(config_path: Path, kind: str, name: str, value: str | None = None) -> None:
+def _change_locally(config_path: Path, kind: str, name: str, value: str | None = None) -> None:
     """Change a secret as whoever holds the state folder, and record that."""
     import asyncio
 
@@ -186,8 +186,8 @@ def _change_here(config_path: Path, kind: str, name: str, value: str | None = No
 
     from agentcore.config import prepare_roots
     from agentcore.core import load_config
-    from agentcore.store.credentials import keep_secret, remove_secret
-    from agentcore.store.record import notice
+    from agentcore.store.credentials import remove_secret, save_secret
+    from agentcore.store.record import make_notice_row
     from agentcore.store.state import StateDir
     from agentcore.store.store import Store
 
@@ -196,15 +196,15 @@ def _change_here(config_path: Path, kind: str, name: str, value: str | None = No
             if value is None:
                 remove_secret(state.path, name)
             else:
-                keep_secret(state.path, name, SecretStr(value))
-            store.record.append(notice(kind, name=name)._replace(principal_kind="cli"))
+                save_secret(state.path, name, SecretStr(value))
+            store.record.append(make_notice_row(kind, name=name)._replace(principal_kind="cli"))
 
     config = load_config(config_path, os.environ)
     with StateDir.open(config.file, prepare_roots(config)) as state:
         asyncio.run(change(state))
 
 
-def _moment(moment_ms: int) -> str:
+def _format_time(moment_ms: int) -> str:
     from datetime import datetime
 
     return datetime.fromtimestamp(moment_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")

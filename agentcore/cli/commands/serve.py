@@ -90,14 +90,14 @@ def serve(
         from agentcore.config import prepare_roots
         from agentcore.core import load_config
         from agentcore.core.containment import bounded_runner
-        from agentcore.core.process_privacy import keep_secrets
-        from agentcore.server.logging import configure_logging, keep_log, log_to_file_only
+        from agentcore.core.process_privacy import hide_secrets
+        from agentcore.server.logging import configure_logging, log_to_file_only, log_to_state_folder
         from agentcore.server.serve import RunningServer, log
         from agentcore.server.serve import serve as run_server
         from agentcore.store.state import StateDir
 
-    keep_secrets()
-    console = _console()
+    hide_secrets()
+    console = _find_console()
     block = _start_block(config_path, has_console=console is not None)
     shows_log = block is None or is_verbose() or not sys.stderr.isatty()
     if block is None or shows_log:
@@ -113,14 +113,14 @@ def serve(
 
     async def on_ready(server: RunningServer) -> None:
         if opens_page:
-            await asyncio.to_thread(_open_browser, server.host.state.path, server.create_login_link())
+            await asyncio.to_thread(_open_browser, server.core.state.path, server.create_login_link())
         if block is not None:
             await block.show_ready(server)
 
     with (
         StateDir.open(config.file, roots) as state,
-        keep_log(state.path),
-        _ended(block),
+        log_to_state_folder(state.path),
+        _flush_block_at_end(block),
         bounded_runner() as runner,
     ):
         runner.run(
@@ -138,7 +138,7 @@ def serve(
                 console=console,
                 lives_for_clients=lives_for_clients,
                 installs_missing=installs_missing,
-                before_modules=_silently(load_certificates) if lives_for_clients else load_certificates,
+                before_modules=_silencing_stderr(load_certificates) if lives_for_clients else load_certificates,
             )
         )
 
@@ -154,7 +154,7 @@ def _start_block(config_path: Path, *, has_console: bool) -> "StartBlock | None"
 
 
 @contextmanager
-def _ended(block: "StartBlock | None") -> Iterator[None]:
+def _flush_block_at_end(block: "StartBlock | None") -> Iterator[None]:
     """Show at the end what was to be part of a block that never came."""
     try:
         yield
@@ -163,7 +163,7 @@ def _ended(block: "StartBlock | None") -> Iterator[None]:
             block.show_unshown()
 
 
-def _silently(work: Callable[[], None]) -> Callable[[], None]:
+def _silencing_stderr(work: Callable[[], None]) -> Callable[[], None]:
     """The same work, after which errors go to the log alone: who has started this server may be gone by then."""
 
     def run() -> None:
@@ -175,11 +175,11 @@ def _silently(work: Callable[[], None]) -> Callable[[], None]:
     return run
 
 
-def _console() -> "Console | None":
+def _find_console() -> "Console | None":
     """What a person at this terminal types, if there is one."""
-    from agentcore.cli.terminal.terminal import has_person
+    from agentcore.cli.terminal.terminal import is_interactive
 
-    if not has_person():
+    if not is_interactive():
         return None
     from agentcore.cli.terminal.server_console import ServerConsole
 
@@ -200,7 +200,7 @@ def _refuse_readable(file: Path, roots: Sequence[Path]) -> None:
 
 def _open_browser(state: Path, address: str) -> None:
     from agentcore.cli.terminal.browser import open_browser
-    from agentcore.cli.terminal.output import warn
+    from agentcore.cli.terminal.output import print_warning
 
     if not open_browser(state, address):
-        warn("no browser could be started; type `code` here for addresses to open")
+        print_warning("no browser could be started; type `code` here for addresses to open")

@@ -22,7 +22,7 @@ from agentcore.core.containment import text_of, type_name
 from agentcore.core.discovery import FamilyMember, find_module
 from agentcore.core.modules import block_model, remembered_sources, settings_in_code
 from agentcore.core.settings import SettingsSchema, SettingsSubject, masked_part, module_schema
-from agentcore.secrets import MASK, keep_masked, masked
+from agentcore.secrets import MASK, mask_named_secrets, register_masked_values
 from agentcore.store.state import locate_state_dir
 
 
@@ -52,14 +52,14 @@ def view_settings(config: AppConfig) -> SettingsView:
     view = SettingsView()
     chosen = remembered_sources(config, locate_state_dir(config.file, os.environ))
     for name in config.modules:
-        _add(view, config, name, chosen.get(name, ""))
+        _add_module(view, config, name, chosen.get(name, ""))
     for key, values in config.config.items():
-        view.values.setdefault(key, _hidden(values))
-    view.values = masked(view.values)
+        view.values.setdefault(key, _hide_values(values))
+    view.values = mask_named_secrets(view.values)
     return view
 
 
-def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
+def _add_module(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
     raw: RawSettings | None = None
     try:
         found = find_module(name, config, chosen)
@@ -67,30 +67,30 @@ def _add(view: SettingsView, config: AppConfig, name: str, chosen: str) -> None:
             view.blocks[found.family.key] = block_model(found.load())
         key, model = settings_in_code(found, config)
         raw = module_settings(config, name, key, model)
-        keep_masked(secrets_to_mask(model, raw.values))  # its own checks may quote them
-        values = _shown(config, model, raw)
+        register_masked_values(secrets_to_mask(model, raw.values))  # its own checks may quote them
+        values = _mask_settings(config, model, raw)
     except KeyboardInterrupt:
         raise
     except BaseException as exc:  # noqa: BLE001 - a module that calls sys.exit() when imported must not end the command
         view.problems.append(f"the settings of module {name} are hidden: {text_of(exc) or type_name(exc)}")
         raw = raw or module_settings(config, name)
-        values = _hidden(raw.values)
+        values = _hide_values(raw.values)
     if values:
         view.values[raw.key] = values
         view.origins.update({(raw.key, *path): origin for path, origin in raw.origins.items()})
 
 
-def _shown(config: AppConfig, model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
+def _mask_settings(config: AppConfig, model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
     if model is None:
         return raw.values  # a plain Python module without a model declares no secrets; names tell them then
     if has_reference(raw.values):
-        return _with_references(config, model, raw)
+        return _mask_with_references(config, model, raw)
     text = validate_settings(model, raw).model_dump_json(by_alias=True)
     shown: dict[str, Any] = json.loads(text.replace(f'"{SecretStr("x")}"', f'"{MASK}"'))  # pydantic has its own mask
     return shown
 
 
-def _with_references(config: AppConfig, model: type[BaseModel], raw: RawSettings) -> Mapping[str, Any]:
+def _mask_with_references(config: AppConfig, model: type[BaseModel], raw: RawSettings) -> Mapping[str, Any]:
     """What is set, without defaults: a model may refuse a reference, and what that stands for is not shown."""
     schema = module_schema(model)
     found = None if schema is None else SettingsSchema(schema)
@@ -98,7 +98,7 @@ def _with_references(config: AppConfig, model: type[BaseModel], raw: RawSettings
     return shown
 
 
-def _hidden(value: Any) -> Any:
+def _hide_values(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _hidden(part) for key, part in value.items()}
+        return {key: _hide_values(part) for key, part in value.items()}
     return MASK

@@ -28,18 +28,18 @@ def stop(config_path: Path, ends_all: bool, as_json: bool) -> None:
     from agentcore.cli.backend.opening import required_server, running_server
     from agentcore.cli.backend.server_client import ServerClient
     from agentcore.cli.terminal.output import print_json
-    from agentcore.hosts import end_all_outliving
+    from agentcore.hosts import stop_all_surviving_hosts
     from agentcore.store.state import locate_state_dir
 
     running = running_server(config_path) if ends_all else required_server(config_path)
     ended: dict[str, Any] = {"calls": 0, "resources": 0, "rejected": 0}
     hosts: list[str] = []
     if running is not None:
-        ended = ServerClient.of(*running).post("/api/stop")
+        ended = ServerClient.from_state_dir(*running).post("/api/stop")
     if ends_all:
         if running is not None:
             _end_server(config_path, running[1].pid)
-        hosts = asyncio.run(end_all_outliving(locate_state_dir(config_path, os.environ)))
+        hosts = asyncio.run(stop_all_surviving_hosts(locate_state_dir(config_path, os.environ)))
         ended = ended | {"server": running is not None, "hosts": hosts}
     if as_json:
         print_json(ended)

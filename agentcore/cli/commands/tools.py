@@ -46,13 +46,13 @@ def tools(*, config_path: Path, as_json: bool, form: str | None, must_check: boo
     if must_check and form:
         raise CliError("--check looks at all forms; leave --format out")
     with open_backend(config_path) as backend:
-        found = backend.tools(form or "agentcore", host)
+        found = backend.list_tools(form or "agentcore", host)
     if form is None and not host:
         remember_tools(config_path, found)
     if name is not None:
-        found = [_named(found, name)]
+        found = [_find_tool(found, name)]
     if must_check:
-        _check(found, as_json=as_json)
+        _print_check(found, as_json=as_json)
     elif as_json or form:
         print_json({"tools": found} if name is None else found[0])
     elif name is not None:
@@ -61,9 +61,9 @@ def tools(*, config_path: Path, as_json: bool, form: str | None, must_check: boo
         _print_tools(found)
 
 
-def _check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
+def _print_check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
     """Say what providers make of the tools; a tool that does not go as it was meant ends the command with 1."""
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
     from agentcore.tool_forms import FORMS, LoweredSchema, check_tool
 
     found = [
@@ -79,12 +79,12 @@ def _check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
         rows = [(form, FORMS[form].label, f"{count} of {len(tools)}") for form, count in taken.items()]
         print_table(("format", "for", "taken whole"), rows, ["cyan"] * len(rows))
         for each in found:
-            note(f"{each['tool']} ({each['form']}): {each['fault']}")
+            print_notice(f"{each['tool']} ({each['form']}): {each['fault']}")
     if found:
         raise SystemExit(ExitCode.CALL_FAILED)
 
 
-def _named(tools: list[dict[str, Any]], name: str) -> dict[str, Any]:
+def _find_tool(tools: list[dict[str, Any]], name: str) -> dict[str, Any]:
     from agentcore.near_names import near_names, unknown_name
 
     by_name = {str(tool.get("name") or tool.get("function", {}).get("name")): tool for tool in tools}
@@ -95,35 +95,37 @@ def _named(tools: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def _print_tools(tools: list[dict[str, Any]]) -> None:
-    from agentcore.cli.terminal.output import note, print_table
+    from agentcore.cli.terminal.output import print_notice, print_table
 
     if not tools:
-        note("There are no tools: no module is running. See: agentcore modules list")
+        print_notice("There are no tools: no module is running. See: agentcore modules list")
         return
     rows = [(tool["name"], tool["module"], " ".join(tool["effects"]), tool["description"]) for tool in tools]
     print_table(("tool", "module", "effects", "description"), rows, ["cyan"] * len(rows))
 
 
 def _print_tool(tool: Mapping[str, Any]) -> None:
-    from agentcore.cli.terminal.output import painted, print_text
+    from agentcore.cli.terminal.output import colour_text, print_text
 
     schema = tool["input_schema"]
-    click.echo(f"{painted(tool['name'], 'cyan', bold=True)}  (module {tool['module']}, {', '.join(tool['effects'])})")
+    click.echo(
+        f"{colour_text(tool['name'], 'cyan', bold=True)}  (module {tool['module']}, {', '.join(tool['effects'])})"
+    )
     print_text(f"\n{tool['description'].strip()}\n")
     properties = schema.get("properties", {})
     if properties:
         click.echo("\nArguments:")
     for name, part in properties.items():
-        print_text(f"  {_signature(name, part, schema)}")
+        print_text(f"  {_format_signature(name, part, schema)}")
         if description := part.get("description"):
             print_text(f"      {description.strip()}")
     click.echo(f"\nTime limit: {tool['timeout_ms'] / 1000:g} s")
 
 
-def _signature(name: str, part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    from agentcore.cli.arguments import described_type
+def _format_signature(name: str, part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    from agentcore.cli.arguments import describe_type
 
     if name in schema.get("required", []):
-        return f"{name}: {described_type(schema, part)}, required"
+        return f"{name}: {describe_type(schema, part)}, required"
     default = part.get("default")
-    return f"{name}: {described_type(schema, part)}" + ("" if default is None else f" = {default!r}")
+    return f"{name}: {describe_type(schema, part)}" + ("" if default is None else f" = {default!r}")

@@ -14,13 +14,13 @@ _DECLINED: Answer = {"isDeclined": True}
 _YES = frozenset(("yes", "y", "是"))
 
 
-def shown(question: Question) -> str:
+def format_question(question: Question) -> str:
     """Return the question as it is printed, with the name of the host if another machine asks it."""
     host = question.get("host")
-    return f"Host {host!r} asks, and gets the answer:\n{_asked(question)}" if host else _asked(question)
+    return f"Host {host!r} asks, and gets the answer:\n{_question_text(question)}" if host else _question_text(question)
 
 
-def _asked(question: Question) -> str:
+def _question_text(question: Question) -> str:
     match question["kind"]:
         case "form":
             return f"? {question['text']}\n  ({_DECLINE} answers nothing at all)"
@@ -33,7 +33,7 @@ def _asked(question: Question) -> str:
     return f"? {question['text']}" + (f" ({' / '.join(options)})" if options else "")
 
 
-async def answer(question: Question, ask: Ask) -> Answer | None:
+async def collect_answer(question: Question, ask: Ask) -> Answer | None:
     """Have the person answer what they were shown.
 
     Returns:
@@ -41,29 +41,29 @@ async def answer(question: Question, ask: Ask) -> Answer | None:
     """
     match question["kind"]:
         case "form":
-            return await _form(question["form"], ask)
+            return await _fill_form(question["form"], ask)
         case "address":
-            return await _leave("Type yes when you are done there, or anything else to decline:", ask)
+            return await _ask_consent("Type yes when you are done there, or anything else to decline:", ask)
         case "sample":
-            return await _leave("Type yes to have it written, or anything else to decline:", ask)
+            return await _ask_consent("Type yes to have it written, or anything else to decline:", ask)
     while (line := await ask("")) is not None:
         if line:
             return {"text": line}
     return None
 
 
-async def _leave(question: str, ask: Ask) -> Answer | None:
+async def _ask_consent(question: str, ask: Ask) -> Answer | None:
     line = await ask(question)
     if line is None:
         return None
     return {} if line.lower() in _YES else _DECLINED
 
 
-async def _form(form: Mapping[str, Any], ask: Ask) -> Answer | None:
+async def _fill_form(form: Mapping[str, Any], ask: Ask) -> Answer | None:
     content: dict[str, Any] = {}
     for name, field in form["properties"].items():
         is_required = name in form.get("required", ()) and field.get("default") is None
-        line = await ask(_words_of(name, field, is_required=is_required))
+        line = await ask(_field_prompt(name, field, is_required=is_required))
         while line == "" and is_required:
             line = await ask("This one is needed:")
         if line is None or line == _DECLINE:
@@ -73,13 +73,13 @@ async def _form(form: Mapping[str, Any], ask: Ask) -> Answer | None:
     return {"content": content}
 
 
-def _words_of(name: str, field: Mapping[str, Any], *, is_required: bool) -> str:
-    about = ", ".join(_notes(field, is_required=is_required))
+def _field_prompt(name: str, field: Mapping[str, Any], *, is_required: bool) -> str:
+    about = ", ".join(_describe_field(field, is_required=is_required))
     said = f" – {field['description']}" if field.get("description") else ""
     return f"{field.get('title') or name}{said}" + (f" ({about}):" if about else ":")
 
 
-def _notes(field: Mapping[str, Any], *, is_required: bool) -> Iterator[str]:
+def _describe_field(field: Mapping[str, Any], *, is_required: bool) -> Iterator[str]:
     options = field.get("oneOf") or (field.get("items") or {}).get("oneOf")
     if options:
         yield " / ".join(str(option["const"]) for option in options)

@@ -55,7 +55,7 @@ class ChatClient:
         self._server = server
         self.is_own = is_own
 
-    async def tools(self, host: str = "") -> list[dict[str, Any]]:
+    async def list_tools(self, host: str = "") -> list[dict[str, Any]]:
         """All tools, as they are where a host is chosen; empty: none is.
 
         Raises:
@@ -65,7 +65,7 @@ class ChatClient:
         tools: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["tools"]
         return tools
 
-    async def hosts(self) -> list[dict[str, Any]]:
+    async def list_hosts(self) -> list[dict[str, Any]]:
         """The hosts on other machines, and pools of them."""
         found: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/hosts"))["hosts"]
         return [host for host in found if host["kind"] in ("remote", "nats")]
@@ -79,56 +79,56 @@ class ChatClient:
             raise ServerError(made["error"])
         return "\n\n".join(block["text"] for block in made["content"] if "text" in block)
 
-    async def complete(self, tool: str, argument: str, begun: str, given: Mapping[str, str]) -> list[str]:
+    async def complete_argument(self, tool: str, argument: str, begun: str, given: Mapping[str, str]) -> list[str]:
         """What an argument of a tool can be that begins so."""
         body = {"argument": argument, "value": begun, "arguments": given}
         path = path_of("api", "tools", tool, "complete")
         values: list[str] = (await asyncio.to_thread(self._server.post, path, body))["values"]
         return values
 
-    async def sessions(self, limit: int = 20) -> list[dict[str, Any]]:
+    async def list_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Sessions, the last used first."""
         path = f"/api/sessions?{urlencode({'limit': limit})}"
         sessions: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["sessions"]
         return sessions
 
-    async def overview(self) -> dict[str, Any]:
+    async def get_chat_setup(self) -> dict[str, Any]:
         """Models, agents and modes, and whether there is a model at all."""
         overview: dict[str, Any] = await asyncio.to_thread(self._server.get, "/api/chat")
         return overview
 
-    async def create(self, agent: str) -> str:
+    async def create_session(self, agent: str) -> str:
         """Make a session; gives its id."""
         made = await asyncio.to_thread(self._server.post, "/api/sessions", {"agentId": agent or "default"})
         return str(made["sessionId"])
 
-    async def session(self, session_id: str) -> dict[str, Any]:
+    async def get_session(self, session_id: str) -> dict[str, Any]:
         """One session."""
-        session: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id))
+        session: dict[str, Any] = await asyncio.to_thread(self._server.get, _session_path(session_id))
         return session
 
-    async def system(self, session_id: str) -> dict[str, Any]:
+    async def get_system_prompt(self, session_id: str) -> dict[str, Any]:
         """What the model of a session is told before the conversation."""
-        told: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id, "system"))
+        told: dict[str, Any] = await asyncio.to_thread(self._server.get, _session_path(session_id, "system"))
         return told
 
-    async def change(self, session_id: str, values: Mapping[str, str | None]) -> dict[str, Any]:
+    async def update_session(self, session_id: str, values: Mapping[str, str | None]) -> dict[str, Any]:
         """Change `model`, `agentId`, `mode` or `host` of a session; gives the session as it is then."""
-        session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _path_of(session_id), values)
+        session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _session_path(session_id), values)
         return session
 
-    async def follow(self, session_id: str) -> EventFeed:
+    async def follow_session(self, session_id: str) -> EventFeed:
         """Begin to read what happens in a session."""
         query = urlencode({"session_id": session_id, "types": "session.*,approval.*,call.progress"})
         return await EventFeed.open(self._server, f"/api/events?{query}")
 
-    async def files(self, query: str) -> list[str]:
+    async def find_files(self, query: str) -> list[str]:
         """Paths of files in the workspace that letters name, the best first; a folder ends with a slash."""
         path = f"/api/workspace/files?{urlencode({'q': query, 'limit': 30})}"
         found = await asyncio.to_thread(self._server.get, path)
         return [str(file["path"]) for file in found["files"]]
 
-    async def attach(self, file: Path) -> Attached:
+    async def upload_attachment(self, file: Path) -> Attached:
         """Send a file that is to go with a message.
 
         Raises:
@@ -149,41 +149,41 @@ class ChatClient:
             raise CliError(f"{path} cannot be read: {exc.strerror}") from exc
         return Attached(sent["artifactId"], sent["name"], sent["mime"], sent["bytes"])
 
-    async def send(self, session_id: str, text: str, attachments: Sequence[str] = ()) -> str:
+    async def send_message(self, session_id: str, text: str, attachments: Sequence[str] = ()) -> str:
         """Send a message, with artifacts by their ids; what comes of it is told by events.
 
         Returns:
             `started`, or `queued` where something goes on.
         """
         body = {"text": text} | ({"attachments": list(attachments)} if attachments else {})
-        return str((await asyncio.to_thread(self._server.post, _path_of(session_id, "messages"), body))["state"])
+        return str((await asyncio.to_thread(self._server.post, _session_path(session_id, "messages"), body))["state"])
 
-    async def queue(self, session_id: str) -> dict[str, Any]:
+    async def get_queue(self, session_id: str) -> dict[str, Any]:
         """The messages that wait in a session, and whether they are held."""
-        queue: dict[str, Any] = await asyncio.to_thread(self._server.get, _path_of(session_id, "queue"))
+        queue: dict[str, Any] = await asyncio.to_thread(self._server.get, _session_path(session_id, "queue"))
         return queue
 
     async def drop_queued(self, session_id: str, message_id: str) -> None:
         """Take a message out that waits."""
-        await asyncio.to_thread(self._server.send, "DELETE", _path_of(session_id, "queue", message_id))
+        await asyncio.to_thread(self._server.send, "DELETE", _session_path(session_id, "queue", message_id))
 
     async def edit_queued(self, session_id: str, message_id: str, text: str) -> None:
         """Give a message that waits another text."""
-        await asyncio.to_thread(self._server.patch, _path_of(session_id, "queue", message_id), {"text": text})
+        await asyncio.to_thread(self._server.patch, _session_path(session_id, "queue", message_id), {"text": text})
 
-    async def retry(self, session_id: str) -> None:
+    async def retry_turn(self, session_id: str) -> None:
         """Have the last message answered again."""
-        await asyncio.to_thread(self._server.post, _path_of(session_id, "retry"))
+        await asyncio.to_thread(self._server.post, _session_path(session_id, "retry"))
 
-    async def resume(self, session_id: str) -> None:
+    async def resume_queue(self, session_id: str) -> None:
         """Let the messages of a session go on that are held."""
-        await asyncio.to_thread(self._server.patch, _path_of(session_id, "queue"), {"isPaused": False})
+        await asyncio.to_thread(self._server.patch, _session_path(session_id, "queue"), {"isPaused": False})
 
-    async def stop(self, session_id: str) -> None:
+    async def stop_turn(self, session_id: str) -> None:
         """End the turn of a session."""
-        await asyncio.to_thread(self._server.post, _path_of(session_id, "stop"))
+        await asyncio.to_thread(self._server.post, _session_path(session_id, "stop"))
 
-    async def answer(self, session_id: str, question_id: str, answer: Mapping[str, Any]) -> None:
+    async def answer_question(self, session_id: str, question_id: str, answer: Mapping[str, Any]) -> None:
         """Answer what a tool asks.
 
         Args:
@@ -192,19 +192,19 @@ class ChatClient:
             answer: The rest of the body: `text`, `content` or `isDeclined`.
         """
         body = {"questionId": question_id, **answer}
-        await asyncio.to_thread(self._server.post, _path_of(session_id, "answer"), body)
+        await asyncio.to_thread(self._server.post, _session_path(session_id, "answer"), body)
 
-    async def command(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def start_tool_call(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """Make a call of the person's own, which stays in the session; gives its id there."""
         body = {"tool": tool, "arguments": arguments}
-        taken = await asyncio.to_thread(self._server.post, _path_of(session_id, "command"), body)
+        taken = await asyncio.to_thread(self._server.post, _session_path(session_id, "command"), body)
         return str(taken["toolId"])
 
-    async def cancel(self, call_id: str) -> None:
+    async def cancel_call(self, call_id: str) -> None:
         """Cancel a call; one that has ended by itself is none."""
         with suppress(ServerError):
             await asyncio.to_thread(self._server.post, path_of("api", "calls", call_id, "cancel"))
 
 
-def _path_of(session_id: str, *more: str) -> str:
+def _session_path(session_id: str, *more: str) -> str:
     return path_of("api", "sessions", session_id, *more)

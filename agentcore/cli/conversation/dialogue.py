@@ -8,17 +8,17 @@ from typing import Any, get_args
 import click
 
 from agentcore.approval_rules import ApprovalMode
-from agentcore.cli.arguments import parse_arguments, schema_of
+from agentcore.cli.arguments import find_schema, parse_arguments
 from agentcore.cli.conversation.client import Attached, ChatClient
 from agentcore.cli.conversation.meanwhile import Meanwhile
 from agentcore.cli.conversation.prompt_line import PromptLine
 from agentcore.cli.conversation.session import SERVER, ChatSession
 from agentcore.cli.conversation.view import TerminalView, print_result
 from agentcore.cli.terminal.exits import CliError
-from agentcore.cli.terminal.output import note, painted, print_table, print_text
-from agentcore.cli.terminal.terminal import confirmed, has_person
+from agentcore.cli.terminal.output import colour_text, print_notice, print_table, print_text
+from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive
 from agentcore.core.policy import is_looser
-from agentcore.near_names import closest_name, near_names, shown_name, unknown_name
+from agentcore.near_names import closest_name, near_names, shorten_name, unknown_name
 
 _HELP = """\
   /help                  show this
@@ -74,26 +74,26 @@ class Conversation:
         self._attached = list(attached)
         self._tools: list[dict[str, Any]] = []
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
-            "help": self._help,
-            "new": self._new,
-            "sessions": self._sessions,
-            "model": self._model,
-            "agent": self._agent,
-            "mode": self._mode,
-            "host": self._host,
-            "system": self._system,
-            "queue": self._queue,
-            "retry": self._retry,
-            "attach": self._attach,
-            "tokens": self._tokens,
-            "tools": self._list_tools,
-            "tool": self._call_tool,
-            "prompt": self._prompt,
-            "result": self._result,
+            "help": self._handle_help,
+            "new": self._handle_new,
+            "sessions": self._handle_sessions,
+            "model": self._handle_model,
+            "agent": self._handle_agent,
+            "mode": self._handle_mode,
+            "host": self._handle_host,
+            "system": self._handle_system,
+            "queue": self._handle_queue,
+            "retry": self._handle_retry,
+            "attach": self._handle_attach,
+            "tokens": self._handle_tokens,
+            "tools": self._handle_tools,
+            "tool": self._handle_tool,
+            "prompt": self._handle_prompt,
+            "result": self._handle_result,
         }
 
-        if has_person():
-            session.meanwhile = Meanwhile(line, view, lambda text: self._guarded(self._take_meanwhile(text)))
+        if is_interactive():
+            session.meanwhile = Meanwhile(line, view, lambda text: self._run_guarded(self._handle_during_turn(text)))
 
     async def run(self) -> None:
         """Talk until Ctrl-D.
@@ -101,45 +101,47 @@ class Conversation:
         Raises:
             CliError: The server is gone.
         """
-        await self._guarded(self._read_tools())
-        overview = await self._client.overview()
+        await self._run_guarded(self._read_tools())
+        overview = await self._client.get_chat_setup()
         if not overview["isSetUp"]:
-            self._view.tell(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
-        self._view.tell(f"{self._session.describe()} · /help, Ctrl-D ends")
-        while (text := await self._line.read()) is not None:
+            self._view.show_text(f"{overview['hint']}. Until then, /tool NAME … calls tools.")
+        self._view.show_text(f"{self._session.describe()} · /help, Ctrl-D ends")
+        while (text := await self._line.read_line()) is not None:
             if text.startswith("/"):
                 if text.split()[0][1:] in _ENDS:
                     return
-                await self._guarded(self._command(text[1:]))
+                await self._run_guarded(self._run_command(text[1:]))
             elif text.strip():
-                await self._guarded(self._say(text))
+                await self._run_guarded(self._send_message(text))
 
-    async def _guarded(self, work: Awaitable[object]) -> None:
+    async def _run_guarded(self, work: Awaitable[object]) -> None:
         """Do what a line wants; a mistake ends the line and not the conversation."""
         try:
             await work
         except CliError as exc:
-            self._view.tell("")
+            self._view.show_text("")
             exc.show()
 
-    async def _say(self, text: str) -> None:
+    async def _send_message(self, text: str) -> None:
         attached, self._attached = self._attached, []
-        await self._session.say(text, [each.artifact_id for each in attached])
+        await self._session.send_message(text, [each.artifact_id for each in attached])
 
-    async def _take_meanwhile(self, text: str) -> None:
+    async def _handle_during_turn(self, text: str) -> None:
         """Do what a line wants that was typed while a turn goes on."""
         if text.startswith("/"):
             words = text[1:].split() or [""]
             if words[0] in {*self._commands, *_ENDS} - _MEANWHILE or words == ["queue", "go"]:
                 raise CliError(f"/{' '.join(words)} has to wait for the answer", hint="Ctrl-C stops it")
-            await self._command(text[1:])
+            await self._run_command(text[1:])
             return
-        state = await self._session.add(text, [each.artifact_id for each in self._attached])
+        state = await self._session.add_message(text, [each.artifact_id for each in self._attached])
         self._attached = []
         if state == "queued":
-            self._view.tell("  queued: goes out after this answer; /queue shows what waits, Ctrl-C stops the answer")
+            self._view.show_text(
+                "  queued: goes out after this answer; /queue shows what waits, Ctrl-C stops the answer"
+            )
 
-    async def _attach(self, text: str) -> None:
+    async def _handle_attach(self, text: str) -> None:
         try:
             files = [Path(word) for word in shlex.split(text)]
         except ValueError as exc:
@@ -147,126 +149,126 @@ class Conversation:
         if text == "none":
             files, self._attached = [], []
         for file in files:
-            self._attached.append(await self._client.attach(file))
+            self._attached.append(await self._client.upload_attachment(file))
         for each in self._attached:
-            self._view.tell(f"attached {each.name} ({each.mime}, {each.size_bytes:,} bytes)")
+            self._view.show_text(f"attached {each.name} ({each.mime}, {each.size_bytes:,} bytes)")
         if not self._attached:
-            self._view.tell("nothing is attached")
+            self._view.show_text("nothing is attached")
 
-    async def _command(self, text: str) -> None:
+    async def _run_command(self, text: str) -> None:
         word, _, rest = text.partition(" ")
         command = self._commands.get(word)
         if command is None:
             near = closest_name(word, self._commands)
             hint = f"did you mean /{near}?" if near else "/help"
-            raise CliError(f"there is no command /{shown_name(word)}", hint=hint)
+            raise CliError(f"there is no command /{shorten_name(word)}", hint=hint)
         await command(rest.strip())
 
-    async def _help(self, _: str) -> None:
+    async def _handle_help(self, _: str) -> None:
         click.echo(_HELP, err=True)
 
-    async def _new(self, _: str) -> None:
-        await self._session.begin_alike()
-        self._describe()
+    async def _handle_new(self, _: str) -> None:
+        await self._session.start_similar_session()
+        self._print_session()
 
-    async def _sessions(self, wanted: str) -> None:
+    async def _handle_sessions(self, wanted: str) -> None:
         if wanted:
-            await self._session.go_on_with(wanted)
-            self._describe()
+            await self._session.switch_to(wanted)
+            self._print_session()
             return
         rows = [
             (each["sessionId"], "running" if each["isRunning"] else "waiting" if each["waiting"] else "", each["title"])
-            for each in await self._client.sessions()
+            for each in await self._client.list_sessions()
         ]
         print_table(("session", "state", "title"), rows, ["cyan"] * len(rows))
 
-    async def _model(self, name: str) -> None:
+    async def _handle_model(self, name: str) -> None:
         if name:
-            await self._session.change({"model": name})
+            await self._session.update_session({"model": name})
         else:
-            await self._list("models", "name", "model")
-        self._describe()
+            await self._print_choices("models", "name", "model")
+        self._print_session()
 
-    async def _agent(self, agent_id: str) -> None:
+    async def _handle_agent(self, agent_id: str) -> None:
         if agent_id:
-            await self._session.change({"agentId": agent_id})
+            await self._session.update_session({"agentId": agent_id})
         else:
-            await self._list("agents", "id", "instructions")
-        self._describe()
+            await self._print_choices("agents", "id", "instructions")
+        self._print_session()
 
-    async def _mode(self, mode: str) -> None:
-        if mode and await self._is_meant(mode):
-            await self._session.change({"mode": mode})
-        self._describe()
+    async def _handle_mode(self, mode: str) -> None:
+        if mode and await self._confirm_mode(mode):
+            await self._session.update_session({"mode": mode})
+        self._print_session()
 
-    async def _host(self, name: str) -> None:
+    async def _handle_host(self, name: str) -> None:
         if name:
             await self._session.choose_host(name)
             await self._read_tools()
         else:
             own = [(SERVER, "running", "the tools of the server")]
-            rows = [(host["name"], host["state"], _about(host)) for host in await self._client.hosts()]
+            rows = [(host["name"], host["state"], _describe_host(host)) for host in await self._client.list_hosts()]
             print_table(("host", "state", "about"), [*own, *rows], ["cyan"] * (1 + len(rows)))
-        self._describe()
+        self._print_session()
 
     async def _read_tools(self) -> None:
         """Offer the tools as they are where the session's calls go."""
-        self._tools = await self._client.tools(self._session.host)
-        self._line.offer(self._commands, self._tools, self._client.files, self._client.complete)
+        self._tools = await self._client.list_tools(self._session.host)
+        self._line.set_completions(self._commands, self._tools, self._client.find_files, self._client.complete_argument)
 
-    async def _is_meant(self, mode: str) -> bool:
+    async def _confirm_mode(self, mode: str) -> bool:
         """Whether the person wants this mode: a looser one counts here without anybody else being asked."""
         before = self._session.mode
         wanted: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
         if not self._client.is_own or wanted is None or not is_looser(wanted, before):
             return True
-        return await confirmed(f"Calls of this session will be decided by {mode}, and not by {before}.")
+        return await ask_confirmation(f"Calls of this session will be decided by {mode}, and not by {before}.")
 
-    async def _list(self, kind: str, *columns: str) -> None:
-        found = (await self._client.overview())[kind]
+    async def _print_choices(self, kind: str, *columns: str) -> None:
+        found = (await self._client.get_chat_setup())[kind]
         rows = [[str(each.get(column) or "") for column in columns] for each in found]
         print_table(columns, rows, ["cyan"] * len(rows))
 
-    def _describe(self) -> None:
-        self._view.tell(self._session.describe())
+    def _print_session(self) -> None:
+        self._view.show_text(self._session.describe())
 
-    async def _system(self, _: str) -> None:
-        told = await self._session.system()
+    async def _handle_system(self, _: str) -> None:
+        told = await self._session.get_system_prompt()
         for part in told["parts"]:
             state = "" if part["isTold"] else ", left out"
-            click.echo(painted(f"{part['id']}: {part['chars']:,} characters{state}", "cyan", bold=True))
+            click.echo(colour_text(f"{part['id']}: {part['chars']:,} characters{state}", "cyan", bold=True))
             print_text(part["text"])
         tools = told["tools"]
         hidden = f", {tools['hidden']} more are found by searching" if tools["hidden"] else ""
-        self._view.tell(f"{tools['given']} definitions of tools, {tools['chars']:,} characters{hidden}")
+        self._view.show_text(f"{tools['given']} definitions of tools, {tools['chars']:,} characters{hidden}")
 
-    async def _tokens(self, _: str) -> None:
-        usage, context = await self._session.used()
+    async def _handle_tokens(self, _: str) -> None:
+        usage, context = await self._session.get_usage()
         kept = f", {usage['cachedTokens']:,} of them kept by the provider" if usage["cachedTokens"] else ""
-        self._view.tell(f"{usage['inputTokens']:,} tokens sent{kept}; {usage['outputTokens']:,} came back")
+        self._view.show_text(f"{usage['inputTokens']:,} tokens sent{kept}; {usage['outputTokens']:,} came back")
         if context is not None:
             about = "" if context["isLimitKnown"] else "about "
             share = context["tokens"] / context["limitTokens"]
             of = f"{context['tokens']:,} of {about}{context['limitTokens']:,} tokens, {share:.0%}"
-            self._view.tell(f"the context of {context['model']} holds {of}")
+            self._view.show_text(f"the context of {context['model']} holds {of}")
 
-    async def _queue(self, wanted: str) -> None:
-        queue = await self._session.queue()
+    async def _handle_queue(self, wanted: str) -> None:
+        queue = await self._session.get_queue()
         word, _, rest = wanted.partition(" ")
         if not queue["messages"]:
-            self._view.tell("No message waits.")
+            self._view.show_text("No message waits.")
         elif wanted == "go":
-            await self._session.resume()
+            await self._session.resume_queue()
         elif word == "drop":
-            await self._session.drop_queued(_message_id(queue, rest))
-            self._view.tell(f"message {rest.strip()} is taken out")
+            await self._session.drop_queued(_find_message_id(queue, rest))
+            self._view.show_text(f"message {rest.strip()} is taken out")
         elif word == "edit":
             number, _, text = rest.strip().partition(" ")
-            message_id = _message_id(queue, number)
+            message_id = _find_message_id(queue, number)
             if not text.strip():
                 raise CliError("what is it to say?", hint="/queue edit N TEXT")
             await self._session.edit_queued(message_id, text.strip())
-            self._view.tell(f"message {number} is changed")
+            self._view.show_text(f"message {number} is changed")
         elif wanted:
             raise CliError(f"/queue {wanted} is nothing that can be done", hint=_QUEUE_HINT)
         else:
@@ -275,10 +277,10 @@ class Conversation:
             rows = [(str(number), state, " ".join(message["text"].split())) for number, message in messages]
             print_table(("no", "state", "message"), rows, ["cyan"] * len(rows))
 
-    async def _retry(self, _: str) -> None:
-        await self._session.retry()
+    async def _handle_retry(self, _: str) -> None:
+        await self._session.retry_turn()
 
-    async def _list_tools(self, pattern: str) -> None:
+    async def _handle_tools(self, pattern: str) -> None:
         await self._read_tools()
         rows = [
             (tool["name"], " ".join(tool["effects"]), tool["description"])
@@ -287,11 +289,11 @@ class Conversation:
         ]
         print_table(("tool", "effects", "description"), rows, ["cyan"] * len(rows))
 
-    async def _call_tool(self, text: str) -> None:
-        name, arguments = self._call_in("tool", text)
+    async def _handle_tool(self, text: str) -> None:
+        name, arguments = self._parse_call("tool", text)
         await self._session.call_tool(self._view, name, arguments)
 
-    async def _prompt(self, text: str) -> None:
+    async def _handle_prompt(self, text: str) -> None:
         prompts = {tool["name"]: tool for tool in self._tools if tool.get("served_as") == "prompt"}
         if not text:
             rows = [
@@ -300,14 +302,14 @@ class Conversation:
             ]
             print_table(("prompt", "arguments", "description"), rows, ["cyan"] * len(rows))
             return
-        name, arguments = self._call_in("prompt", text)
+        name, arguments = self._parse_call("prompt", text)
         if name not in prompts:
             raise CliError(unknown_name("prompt", name, near_names(name, prompts)), hint="/prompt lists them")
         said = await self._client.make_prompt(name, arguments)
         # a text that begins like a command is said, and does nothing
-        self._line.begin_with(f"{name}:\n{said}" if said.startswith("/") else said)
+        self._line.prefill(f"{name}:\n{said}" if said.startswith("/") else said)
 
-    def _call_in(self, command: str, text: str) -> tuple[str, dict[str, Any]]:
+    def _parse_call(self, command: str, text: str) -> tuple[str, dict[str, Any]]:
         hint = f"/{command} NAME key=value, with quotes around a value that has blanks"
         try:
             name, *words = shlex.split(text) or [""]
@@ -315,21 +317,21 @@ class Conversation:
             raise CliError(f"{text!r} cannot be read: {exc}", hint=hint) from None
         if not name:
             raise CliError(f"which {command}?", hint=hint)
-        return name, parse_arguments(schema_of(self._tools, name), None, words)
+        return name, parse_arguments(find_schema(self._tools, name), None, words)
 
-    async def _result(self, _: str) -> None:
+    async def _handle_result(self, _: str) -> None:
         if self._view.last_result is None:
-            note("There is no result yet.", painted("→", "cyan"))
+            print_notice("There is no result yet.", colour_text("→", "cyan"))
         else:
             print_result(self._view.last_result)
 
 
-def _about(host: Mapping[str, Any]) -> str:
+def _describe_host(host: Mapping[str, Any]) -> str:
     """What tells a host from others."""
     return ", ".join(filter(None, (host.get("platform"), host.get("address"))))
 
 
-def _message_id(queue: Mapping[str, Any], number: str) -> str:
+def _find_message_id(queue: Mapping[str, Any], number: str) -> str:
     """The id of a message that waits, by its number in the list that a person sees."""
     messages = queue["messages"]
     if not number.strip().isdecimal() or not 1 <= int(number) <= len(messages):

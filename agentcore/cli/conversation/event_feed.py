@@ -26,7 +26,7 @@ class EventFeed:
         self._loop = asyncio.get_running_loop()
         self._taken: asyncio.Queue[dict[str, Any] | CliError] = asyncio.Queue()
         self._requested: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self._reader = threading.Thread(target=self._read, name="agentcore-events", daemon=True)
+        self._reader = threading.Thread(target=self._read_stream, name="agentcore-events", daemon=True)
         self._reader.start()
 
     @classmethod
@@ -38,7 +38,7 @@ class EventFeed:
         """
         return cls(await asyncio.to_thread(client.open_stream, "GET", path), client.address)
 
-    async def next(self) -> dict[str, Any]:
+    async def next_event(self) -> dict[str, Any]:
         """The next event.
 
         Raises:
@@ -51,14 +51,14 @@ class EventFeed:
             self._requested[taken["callId"]].set()
         return taken
 
-    async def until_requested(self, call_id: str) -> None:
+    async def wait_until_requested(self, call_id: str) -> None:
         """Wait until the request to approve a call was taken, and so all that came before it; not for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_REQUEST_SECONDS):
                 await self._requested[call_id].wait()
         self._requested.pop(call_id, None)
 
-    def forget(self) -> None:
+    def discard_pending(self) -> None:
         """Drop what has come and was not taken."""
         while not self._taken.empty():
             if isinstance(taken := self._taken.get_nowait(), CliError):
@@ -69,7 +69,7 @@ class EventFeed:
         self._stream.interrupt()
         await asyncio.to_thread(self._reader.join)
 
-    def _read(self) -> None:
+    def _read_stream(self) -> None:
         end = CliError(f"the server at {self._address} has ended its stream of events", code=ExitCode.UNREACHABLE)
         try:
             for event in self._stream:

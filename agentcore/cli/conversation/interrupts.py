@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def interrupts() -> Iterator["asyncio.Queue[None]"]:
+def capture_interrupts() -> Iterator["asyncio.Queue[None]"]:
     """Take every Ctrl-C into a queue; outside of this, it ends the command as before."""
     loop = asyncio.get_running_loop()
     pressed: asyncio.Queue[None] = asyncio.Queue()

@@ -33,15 +33,15 @@ class MarkdownStream:
     def feed(self, piece: str) -> None:
         """Show a piece, as far as it can be told what it is."""
         self._held += terminal_safe(piece)
-        self._show(is_end=False)
+        self._write_decided(is_end=False)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Show what was held back: nothing more comes."""
-        self._show(is_end=True)
+        self._write_decided(is_end=True)
         self._is_line_start = True
         self._is_heading = self._is_code = False
 
-    def _show(self, *, is_end: bool) -> None:
+    def _write_decided(self, *, is_end: bool) -> None:
         shown = []
         while self._held:
             line, feed, rest = self._held.partition("\n")
@@ -49,9 +49,9 @@ class MarkdownStream:
             if self._is_line_start:
                 if not is_whole and self._is_undecided(line):
                     break
-                line, head = self._begin(line)
+                line, head = self._start_line(line)
                 shown.append(head)
-            text, left = self._styled(line, is_whole=is_whole)
+            text, left = self._style_line(line, is_whole=is_whole)
             shown.append(text)
             self._held = left + feed + rest if left else rest
             if left:
@@ -68,7 +68,7 @@ class MarkdownStream:
             return _FENCE.match(line) is not None or not line.strip(" `~")
         return _UNDECIDED.fullmatch(line) is not None or _FENCE.match(line) is not None
 
-    def _begin(self, line: str) -> tuple[str, str]:
+    def _start_line(self, line: str) -> tuple[str, str]:
         """The rest of a line, and what it begins with as it is shown."""
         if _FENCE.match(line):
             self._is_code = not self._is_code
@@ -88,26 +88,26 @@ class MarkdownStream:
             return rest, f"{indent}{click.style('│', dim=True)} "
         return (rest, f"{indent}• ") if mark else (line, "")
 
-    def _styled(self, line: str, *, is_whole: bool) -> tuple[str, str]:
+    def _style_line(self, line: str, *, is_whole: bool) -> tuple[str, str]:
         """The text as far as it is decided, and what is held back."""
         if self._is_code:
             return (click.style(line, fg="cyan") if line else ""), ""
         shown, at = [], 0
         while marker := _MARKER.search(line, at):
-            shown.append(self._plain(line[at : marker.start()]))
+            shown.append(self._style_plain(line[at : marker.start()]))
             at = marker.start()
             span = _SPAN.match(line, at)
             if span is None and not is_whole and len(line) - at < _SPAN_CHARS:
                 return "".join(shown), line[at:]
             if span is None:
-                shown.append(self._plain(marker[0]))
+                shown.append(self._style_plain(marker[0]))
                 at = marker.end()
             else:
                 code, strong = span.groups()
                 shown.append(click.style(code, fg="cyan") if code is not None else click.style(strong, bold=True))
                 at = span.end()
-        shown.append(self._plain(line[at:]))
+        shown.append(self._style_plain(line[at:]))
         return "".join(shown), ""
 
-    def _plain(self, text: str) -> str:
+    def _style_plain(self, text: str) -> str:
         return click.style(text, bold=True) if text and self._is_heading else text

@@ -15,7 +15,7 @@ _LOCAL_FLAGS = 3
 _INPUT_FLAGS = 0
 
 
-class BegunLine(Protocol):
+class DraftLine(Protocol):
     """Edits a line that was begun; see `PromptLine`, which a command of one message does not load."""
 
     @property
@@ -27,7 +27,7 @@ class BegunLine(Protocol):
         """Have the terminal mark what is pasted, before the line opens."""
         ...
 
-    async def read_begun(self) -> str:
+    async def read_draft(self) -> str:
         """The line; empty: there is none."""
         ...
 
@@ -43,7 +43,7 @@ class Meanwhile:
         take: Does what a line wants.
     """
 
-    def __init__(self, line: BegunLine, view: TerminalView, take: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, line: DraftLine, view: TerminalView, take: Callable[[str], Awaitable[None]]) -> None:
         self._line, self._view, self._take = line, view, take
         self._keyboard = sys.stdin.fileno()
         self._questions = 0
@@ -60,16 +60,16 @@ class Meanwhile:
             while not self._may_read.is_set():
                 await self._may_read.wait()
             async with asyncio.TaskGroup() as group:
-                self._reading = group.create_task(self._read())
+                self._reading = group.create_task(self._read_line())
             if not self._reading.cancelled() and (text := self._reading.result()).strip():
                 async with self._taking:
-                    self._view.tell(f"> {text}")
+                    self._view.show_text(f"> {text}")
                     await self._take(text)
             if self._awaited:
-                self._view.wait(self._awaited)
+                self._view.show_waiting(self._awaited)
 
     @asynccontextmanager
-    async def silent(self) -> AsyncIterator[None]:
+    async def pause_reading(self) -> AsyncIterator[None]:
         """Leave the keyboard to a question; what was typed before it is kept for the next line."""
         self._questions += 1
         self._may_read.clear()
@@ -85,36 +85,36 @@ class Meanwhile:
             if not self._questions:
                 self._may_read.set()
 
-    def show(self, event: Mapping[str, Any]) -> None:
-        """See `ChatView.show`."""
+    def show_event(self, event: Mapping[str, Any]) -> None:
+        """See `ChatView.show_event`."""
         self._awaited = ""
-        self._now_or_later(partial(self._view.show, event))
+        self._show_or_queue(partial(self._view.show_event, event))
 
-    def tell(self, text: str) -> None:
-        """See `ChatView.tell`."""
+    def show_text(self, text: str) -> None:
+        """See `ChatView.show_text`."""
         self._awaited = ""
-        self._now_or_later(partial(self._view.tell, text))
+        self._show_or_queue(partial(self._view.show_text, text))
 
-    def wait(self, what: str) -> None:
-        """See `ChatView.wait`."""
+    def show_waiting(self, what: str) -> None:
+        """See `ChatView.show_waiting`."""
         self._awaited = what
-        self._now_or_later(partial(self._view.wait, what))
+        self._show_or_queue(partial(self._view.show_waiting, what))
 
-    def _now_or_later(self, action: Callable[[], None]) -> None:
+    def _show_or_queue(self, action: Callable[[], None]) -> None:
         if self._held is None:
             action()
         else:
             self._held.append(action)
 
-    async def _read(self) -> str:
+    async def _read_line(self) -> str:
         with _silent_keys(self._keyboard), self._line.marking_pastes():
             if not self._line.has_draft:
                 await until_readable(self._keyboard)
-            with self._holding():
-                return await self._line.read_begun()
+            with self._buffering_output():
+                return await self._line.read_draft()
 
     @contextmanager
-    def _holding(self) -> Iterator[None]:
+    def _buffering_output(self) -> Iterator[None]:
         """Show nothing while a line is edited; after it, what came meanwhile."""
         self._view.break_line()
         self._held = []

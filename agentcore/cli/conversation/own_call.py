@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
-from agentcore.cli.conversation.interrupts import interrupts
+from agentcore.cli.conversation.interrupts import capture_interrupts
 from agentcore.cli.conversation.view import TerminalView
 from agentcore.cli.terminal.exits import CliError
 
@@ -30,36 +30,36 @@ class OwnCall:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        self._feed.forget()
+        self._feed.discard_pending()
         try:
-            with interrupts() as pressed:
+            with capture_interrupts() as pressed:
                 async with asyncio.TaskGroup() as group:
                     cancelling = group.create_task(self._cancel_when(pressed))
-                    await self._show(await self._client.command(session_id, tool, arguments))
+                    await self._show_until_result(await self._client.start_tool_call(session_id, tool, arguments))
                     cancelling.cancel()
         except* CliError as exc:
             raise exc.exceptions[0] from None
 
-    async def _show(self, tool_id: str) -> None:
+    async def _show_until_result(self, tool_id: str) -> None:
         """Show what is told of the call on its way, and its result."""
         while True:
-            event = await self._feed.next()
+            event = await self._feed.next_event()
             match event["type"]:
                 case "session.toolState" if event["toolId"] == tool_id:
                     if "callId" in event and not self._call_id.done():
                         self._call_id.set_result(str(event["callId"]))
                     if event["state"] == "waiting" and not self._client.is_own:
-                        self._view.tell(
+                        self._view.show_text(
                             "  it waits for approval at the server: in its approval view, or at its terminal"
                         )
                 case "call.progress":
-                    self._view.progress(event)
+                    self._view.show_progress(event)
                 case "session.toolResult" if event["tool_result"]["toolId"] == tool_id:
-                    self._view.show(event)
+                    self._view.show_event(event)
                     return
 
     async def _cancel_when(self, pressed: "asyncio.Queue[None]") -> None:
         """Cancel the call whenever Ctrl-C was pressed; what has no name yet is cancelled when it has one."""
         while True:
             await pressed.get()
-            await self._client.cancel(await self._call_id)
+            await self._client.cancel_call(await self._call_id)

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from agentcore.api import Principal
 from agentcore.cli.backend.server_client import ServerClient
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.server.addresses import Addresses
 from agentcore.server.app import create_app
 from agentcore.server.gate import Gate
@@ -26,9 +26,9 @@ _ANSWER_SECONDS = 2.0
 
 
 @asynccontextmanager
-async def open_own_server(host: Host) -> AsyncIterator[ServerClient]:
+async def open_own_server(core: Core) -> AsyncIterator[ServerClient]:
     """Serve a host to this process alone; gives the client, whose methods block and belong into threads."""
-    app = create_app(host, addresses=Addresses(_PORT))
+    app = create_app(core, addresses=Addresses(_PORT))
     parts = app.dispatcher.parts
     app.dispatcher.parts = replace(parts, gate=_OwnGate(parts.addresses, parts.gate.credentials, parts.hits))
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
@@ -58,6 +58,6 @@ async def open_own_server(host: Host) -> AsyncIterator[ServerClient]:
 class _OwnGate(Gate):
     """Nobody but this process can connect: who asks is the person whose process it is."""
 
-    async def identify(self, request: web.BaseRequest) -> Principal:
+    async def identify_principal(self, request: web.BaseRequest) -> Principal:
         """The person; no credential is needed."""
         return _PERSON

@@ -18,7 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
 from agentcore.cli.terminal.exits import CliError
-from agentcore.cli.terminal.output import note
+from agentcore.cli.terminal.output import print_notice
 from agentcore.store.state import create_private_file
 
 _MENTION = re.compile(r"(?:^|\s)@([^\s@]*)$")
@@ -51,13 +51,13 @@ class PromptLine:
             history=FileHistory(str(history)),
             completer=self._completer,
             complete_while_typing=False,
-            key_bindings=_keys(),
+            key_bindings=_make_key_bindings(),
             enable_open_in_editor=True,
             output=create_output(),
             prompt_continuation="  ",
         )
 
-    def offer(
+    def set_completions(
         self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]], files: FindFiles, values: FindValues
     ) -> None:
         """Say what is completed."""
@@ -74,19 +74,19 @@ class PromptLine:
         """Whether a line was begun and not finished."""
         return bool(self._draft)
 
-    def begin_with(self, text: str) -> None:
+    def prefill(self, text: str) -> None:
         """Have a text stand in the line that is read next, to be changed and sent."""
         self._draft = text
 
-    async def read(self) -> str | None:
+    async def read_line(self) -> str | None:
         """The next message or command; None: the person has ended. Ctrl-C throws away what is being typed."""
         while True:
             try:
-                return await self._session.prompt_async(_PROMPT, default=self._take_draft())
+                return await self._session.prompt_async(_PROMPT, default=self._pop_draft())
             except EOFError:
                 return None
             except KeyboardInterrupt:
-                note("(Ctrl-D ends)")
+                print_notice("(Ctrl-D ends)")
 
     @contextmanager
     def marking_pastes(self) -> Iterator[None]:
@@ -100,7 +100,7 @@ class PromptLine:
             output.disable_bracketed_paste()
             output.flush()
 
-    async def read_begun(self) -> str:
+    async def read_draft(self) -> str:
         """The line that a person has begun to type while something goes on; nothing of it stays on the screen.
 
         It ends without Enter as soon as nothing is left of it: then it is empty. Ctrl-C ends it too, and counts as it
@@ -116,14 +116,14 @@ class PromptLine:
             await asyncio.sleep(_EMPTY_SECONDS)
             end_if_empty()
 
-        def begin() -> None:
+        def start_timer() -> None:
             app.create_background_task(end_if_nothing_was_typed())
 
         app.erase_when_done = True
         buffer.on_text_changed += end_if_empty
         try:
             return await self._session.prompt_async(
-                _PROMPT, default=self._take_draft(), pre_run=begin, handle_sigint=False
+                _PROMPT, default=self._pop_draft(), pre_run=start_timer, handle_sigint=False
             )
         except asyncio.CancelledError:
             self._draft = buffer.text
@@ -137,12 +137,12 @@ class PromptLine:
             buffer.on_text_changed -= end_if_empty
             app.erase_when_done = False
 
-    def _take_draft(self) -> str:
+    def _pop_draft(self) -> str:
         draft, self._draft = self._draft, ""
         return draft
 
 
-def _keys() -> KeyBindings:
+def _make_key_bindings() -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -181,7 +181,7 @@ class _Completer(Completer):
         if words[0] == "/attach" and len(words) > 1:
             yield from _FILES.get_completions(Document(words[-1]), complete_event)
             return
-        for candidate in self._candidates(words):
+        for candidate in self._find_candidates(words):
             if candidate.startswith(words[-1]):
                 yield Completion(candidate, start_position=-len(words[-1]))
 
@@ -193,7 +193,9 @@ class _Completer(Completer):
         value = _VALUE.fullmatch(text)
         if value is not None and value["argument"] in self.tools.get(value["tool"], ()) and self.values is not None:
             with suppress(CliError):
-                found = await self.values(value["tool"], value["argument"], value["begun"], _given(value["others"]))
+                found = await self.values(
+                    value["tool"], value["argument"], value["begun"], _parse_arguments(value["others"])
+                )
                 for each in found:
                     yield Completion(shlex.quote(each), start_position=-len(value["begun"]), display=each)
             return
@@ -208,7 +210,7 @@ class _Completer(Completer):
                 shown = f"@{path}" if path.endswith("/") else f'"{path}"' if " " in path else path
                 yield Completion(shown, start_position=-len(mention[1]) - 1, display=path)
 
-    def _candidates(self, words: list[str]) -> Iterable[str]:
+    def _find_candidates(self, words: list[str]) -> Iterable[str]:
         if len(words) == 1:
             return [f"/{command}" for command in self.commands]
         if words[0] == "/mode":
@@ -223,7 +225,7 @@ class _Completer(Completer):
         return ()
 
 
-def _given(text: str) -> dict[str, str]:
+def _parse_arguments(text: str) -> dict[str, str]:
     """The arguments that stand there already; none, while they cannot be read."""
     try:
         words = shlex.split(text)

@@ -14,7 +14,7 @@ from agentcore.cli.conversation.session import ChatSession
 from agentcore.cli.conversation.turn import exit_code_of
 from agentcore.cli.conversation.view import ChatView, JsonView, TerminalView
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.cli.terminal.terminal import has_person
+from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.store.state import locate_state_dir
 
 _HISTORY_NAME = "chat_history"
@@ -49,60 +49,62 @@ class ChatRun:
         """
         server = running_server(self.config_path)
         if server is not None:
-            return asyncio.run(self._talk(ChatClient(ServerClient.of(*server), is_own=False)))
+            return asyncio.run(self._run_session(ChatClient(ServerClient.from_state_dir(*server), is_own=False)))
         return self._run_here()
 
     def _run_here(self) -> int:
         from agentcore.cli.backend.local_host import open_local_host
         from agentcore.cli.conversation.own_server import open_own_server
         from agentcore.cli.terminal.terminal_approval import TerminalApprover
-        from agentcore.core.core import Host
+        from agentcore.core.core import Core
 
         def ask_in_order(approver: object, session: ChatSession) -> None:
             if isinstance(approver, TerminalApprover):
-                approver.around = lambda request: session.asking(request.call_id)
+                approver.around = lambda request: session.pause_for_question(request.call_id)
 
-        async def talk(host: Host) -> int:
-            async with open_own_server(host) as server:
-                return await self._talk(ChatClient(server, is_own=True), partial(ask_in_order, host.approvals.approver))
+        async def run_session(core: Core) -> int:
+            async with open_own_server(core) as server:
+                return await self._run_session(
+                    ChatClient(server, is_own=True), partial(ask_in_order, core.approvals.approver)
+                )
 
         with open_local_host(self.config_path) as local:
             local.warn_of_modules()
-            return local.run(talk)
+            return local.run(run_session)
 
-    async def _talk(self, client: ChatClient, on_session: Callable[[ChatSession], None] | None = None) -> int:
+    async def _run_session(self, client: ChatClient, on_session: Callable[[ChatSession], None] | None = None) -> int:
         view: ChatView = JsonView() if self.as_json else TerminalView()
-        session = ChatSession(client, view, has_person=has_person())
+        session = ChatSession(client, view, has_person=is_interactive())
         if on_session is not None:
             on_session(session)
         try:
             # first: what cannot be attached leaves no empty session behind
-            attached = [await client.attach(file) for file in self.attached]
-            await self._open(session, client)
+            attached = [await client.upload_attachment(file) for file in self.attached]
+            await self._open_session(session, client)
             if self.message is not None:
-                return (await session.say(self.message, [each.artifact_id for each in attached])).exit_code
+                return (await session.send_message(self.message, [each.artifact_id for each in attached])).exit_code
             assert isinstance(view, TerminalView)  # noqa: S101 - JSON comes with a message
-            await self._converse(client, session, view, attached)
+            await self._run_conversation(client, session, view, attached)
         finally:
             await session.close()
         return ExitCode.OK
 
-    async def _open(self, session: ChatSession, client: ChatClient) -> None:
+    async def _open_session(self, session: ChatSession, client: ChatClient) -> None:
         try:
-            await session.open(await self._options(client))
+            await session.open(await self._resolve_options(client))
         except ServerError as exc:
             raise CliError(exc.message, code=exit_code_of(exc.error)) from exc
 
-    async def _options(self, client: ChatClient) -> SessionOptions:
+    async def _resolve_options(self, client: ChatClient) -> SessionOptions:
         """The options with the session that was last used, if that is what was meant."""
         if not self.goes_on or self.options.session_id:
             return self.options
-        sessions = await client.sessions(limit=1)
+        sessions = await client.list_sessions(limit=1)
         if not sessions:
             raise CliError("there is no session to go on with", hint="agentcore chat begins one")
         return replace(self.options, session_id=sessions[0]["sessionId"])
 
-    async def _converse(
+    async def _run_conversation(
         self, client: ChatClient, session: ChatSession, view: TerminalView, attached: list[Attached]
     ) -> None:
         try:

@@ -65,11 +65,11 @@ class ChatSession:
             CliError: There is no such session, agent or model, or the mode needs a person's word.
         """
         if options.session_id:
-            await self.go_on_with(options.session_id)
+            await self.switch_to(options.session_id)
         else:
-            await self.go_on_with(await self._client.create(options.agent))
+            await self.switch_to(await self._client.create_session(options.agent))
         wanted = {"model": options.model, "agentId": options.agent, "mode": options.mode}
-        await self.change({name: value for name, value in wanted.items() if value})
+        await self.update_session({name: value for name, value in wanted.items() if value})
         if options.host:
             await self.choose_host(options.host)
 
@@ -79,48 +79,48 @@ class ChatSession:
         Raises:
             CliError: There is no such host.
         """
-        await self.change({"host": {SERVER: "", OF_AGENT: None}.get(host, host)})
+        await self.update_session({"host": {SERVER: "", OF_AGENT: None}.get(host, host)})
 
-    async def begin_alike(self) -> None:
+    async def start_similar_session(self) -> None:
         """Begin a new session with the agent, the model and the host of this one.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
         model, host = self._session["model"], self._session.get("ownHost")
-        await self.go_on_with(await self._client.create(self._session["agentId"]))
-        await self.change({**({"model": model} if model else {}), **({} if host is None else {"host": host})})
+        await self.switch_to(await self._client.create_session(self._session["agentId"]))
+        await self.update_session({**({"model": model} if model else {}), **({} if host is None else {"host": host})})
 
-    async def go_on_with(self, session_id: str) -> None:
+    async def switch_to(self, session_id: str) -> None:
         """Go on with a session.
 
         Raises:
             CliError: There is no such session.
         """
-        session = await self._client.session(session_id)
+        session = await self._client.get_session(session_id)
         await self.close()
-        self._feed = await self._client.follow(session_id)
+        self._feed = await self._client.follow_session(session_id)
         self._session = session
 
-    async def change(self, values: Mapping[str, str | None]) -> None:
+    async def update_session(self, values: Mapping[str, str | None]) -> None:
         """Change `model`, `agentId`, `mode` or `host`, from the next message on.
 
         Raises:
             CliError: There is no such model, agent, mode or host, or a person has to confirm the mode.
         """
         if values:
-            self._session = await self._client.change(self._session["sessionId"], values)
+            self._session = await self._client.update_session(self._session["sessionId"], values)
 
-    async def say(self, text: str, attachments: Sequence[str] = ()) -> TurnEnd:
+    async def send_message(self, text: str, attachments: Sequence[str] = ()) -> TurnEnd:
         """Send a message, with artifacts by their ids, and show the turn.
 
         Raises:
             CliError: The server cannot be reached.
         """
         session_id = self._session["sessionId"]
-        return await self._run(lambda: self._client.send(session_id, text, attachments))
+        return await self._run_turn(lambda: self._client.send_message(session_id, text, attachments))
 
-    async def add(self, text: str, attachments: Sequence[str] = ()) -> str:
+    async def add_message(self, text: str, attachments: Sequence[str] = ()) -> str:
         """Send a message while a turn goes on, whose answer is shown after that; gives `queued` or `started`.
 
         Raises:
@@ -128,42 +128,42 @@ class ChatSession:
         """
         if self._turn is None:
             raise CliError("nothing goes on")
-        return await self._turn.add(self._session["sessionId"], text, attachments)
+        return await self._turn.add_message(self._session["sessionId"], text, attachments)
 
-    async def retry(self) -> TurnEnd:
+    async def retry_turn(self) -> TurnEnd:
         """Have the last message answered again, and show the turn.
 
         Raises:
             CliError: The server cannot be reached.
         """
         session_id = self._session["sessionId"]
-        return await self._run(lambda: self._client.retry(session_id))
+        return await self._run_turn(lambda: self._client.retry_turn(session_id))
 
-    async def _run(self, send: Send) -> TurnEnd:
+    async def _run_turn(self, send: Send) -> TurnEnd:
         self._turn = ChatTurn(
-            self._client, self._opened(), self._view, has_person=self._has_person, meanwhile=self.meanwhile
+            self._client, self._require_feed(), self._view, has_person=self._has_person, meanwhile=self.meanwhile
         )
         try:
             return await self._turn.run(self._session["sessionId"], send)
         finally:
             self._turn = None
 
-    async def queue(self) -> Mapping[str, Any]:
+    async def get_queue(self) -> Mapping[str, Any]:
         """The messages that wait, and whether they are held.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        return await self._client.queue(self._session["sessionId"])
+        return await self._client.get_queue(self._session["sessionId"])
 
-    async def resume(self) -> TurnEnd:
+    async def resume_queue(self) -> TurnEnd:
         """Let the messages go on that are held, and show their turns.
 
         Raises:
             CliError: The server cannot be reached.
         """
         session_id = self._session["sessionId"]
-        return await self._run(lambda: self._client.resume(session_id))
+        return await self._run_turn(lambda: self._client.resume_queue(session_id))
 
     async def drop_queued(self, message_id: str) -> None:
         """Take a message out that waits.
@@ -181,22 +181,22 @@ class ChatSession:
         """
         await self._client.edit_queued(self._session["sessionId"], message_id, text)
 
-    async def used(self) -> tuple[Mapping[str, int], Mapping[str, Any] | None]:
+    async def get_usage(self) -> tuple[Mapping[str, int], Mapping[str, Any] | None]:
         """What the session has used, and how full the context of its model is; None: it has not answered yet.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        session = await self._client.session(self._session["sessionId"])
+        session = await self._client.get_session(self._session["sessionId"])
         return session["usage"], session.get("context")
 
-    async def system(self) -> Mapping[str, Any]:
+    async def get_system_prompt(self) -> Mapping[str, Any]:
         """What the model is told before the conversation.
 
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        return await self._client.system(self._session["sessionId"])
+        return await self._client.get_system_prompt(self._session["sessionId"])
 
     async def call_tool(self, view: TerminalView, tool: str, arguments: Mapping[str, Any]) -> None:
         """Call a tool as the person's own call, and show how it ends.
@@ -204,17 +204,17 @@ class ChatSession:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        await OwnCall(self._client, self._opened(), view).run(self._session["sessionId"], tool, arguments)
+        await OwnCall(self._client, self._require_feed(), view).run(self._session["sessionId"], tool, arguments)
 
     @asynccontextmanager
-    async def asking(self, call_id: str) -> AsyncIterator[None]:
+    async def pause_for_question(self, call_id: str) -> AsyncIterator[None]:
         """Have the keyboard for a question about a call, once all is shown that came before it."""
         if self._feed is not None:
-            await self._feed.until_requested(call_id)
+            await self._feed.wait_until_requested(call_id)
         if self._turn is None:
             yield
             return
-        async with self._turn.silent():
+        async with self._turn.pause_reading():
             yield
 
     async def close(self) -> None:
@@ -223,7 +223,7 @@ class ChatSession:
             feed, self._feed = self._feed, None
             await feed.close()
 
-    def _opened(self) -> EventFeed:
+    def _require_feed(self) -> EventFeed:
         if self._feed is None:
             raise CliError("no session is open", hint="/new begins one")
         return self._feed

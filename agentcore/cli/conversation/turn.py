@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentcore.cli.backend.server_client import ServerError
-from agentcore.cli.conversation.answers import Question, answer, shown
+from agentcore.cli.conversation.answers import Question, collect_answer, format_question
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
-from agentcore.cli.conversation.interrupts import interrupts
+from agentcore.cli.conversation.interrupts import capture_interrupts
 from agentcore.cli.conversation.meanwhile import Meanwhile
 from agentcore.cli.conversation.view import ChatView
 from agentcore.cli.terminal.exits import CliError, ExitCode
-from agentcore.cli.terminal.terminal import forget_typed, read_line
+from agentcore.cli.terminal.terminal import discard_typed_input, read_line
 
 Send = Callable[[], Awaitable[object]]
 """Sends what begins a turn."""
@@ -103,24 +103,24 @@ class ChatTurn:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        self._feed.forget()
+        self._feed.discard_pending()
         try:
-            with interrupts() as pressed:
+            with capture_interrupts() as pressed:
                 async with asyncio.TaskGroup() as group:
                     self._group = group
-                    showing = group.create_task(self._show(session_id, send))
+                    showing = group.create_task(self._show_events(session_id, send))
                     stopping = group.create_task(self._stop_when(pressed, session_id, showing))
                     reading = None if self._meanwhile is None else group.create_task(self._meanwhile.run())
                     await asyncio.wait((showing,))
                     stopping.cancel()
                     if reading is not None:
                         reading.cancel()
-                    self._take_question(None, session_id)
+                    self._set_question(None, session_id)
         except* CliError as exc:
             raise exc.exceptions[0] from None
         return self._end
 
-    async def add(self, session_id: str, text: str, attachments: Sequence[str]) -> str:
+    async def add_message(self, session_id: str, text: str, attachments: Sequence[str]) -> str:
         """Send a message while this goes on.
 
         Returns:
@@ -128,48 +128,48 @@ class ChatTurn:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        state = await self._client.send(session_id, text, attachments)
+        state = await self._client.send_message(session_id, text, attachments)
         self._begun += state == "started"
         return state
 
-    def silent(self) -> AbstractAsyncContextManager[None]:
+    def pause_reading(self) -> AbstractAsyncContextManager[None]:
         """Leave the keyboard to whoever asks something."""
-        return nullcontext() if self._meanwhile is None else self._meanwhile.silent()
+        return nullcontext() if self._meanwhile is None else self._meanwhile.pause_reading()
 
-    async def _show(self, session_id: str, send: Send) -> None:
+    async def _show_events(self, session_id: str, send: Send) -> None:
         try:
             await send()
         except ServerError as exc:
             self._end.error = exc.error
-            self._view.show({"type": "session.error", "error": exc.error})
+            self._view.show_event({"type": "session.error", "error": exc.error})
             return
-        self._view.wait(_THINKING)
-        while (event := await self._feed.next()) is not None:
-            self._view.show(event)
-            self._take(event, session_id)
-            if event["type"] == "session.finished" and not self._goes_on():
-                async with self.silent():  # what was sent before the end counts
-                    if not self._has_begun() and not self._has_next():
+        self._view.show_waiting(_THINKING)
+        while (event := await self._feed.next_event()) is not None:
+            self._view.show_event(event)
+            self._handle_event(event, session_id)
+            if event["type"] == "session.finished" and not self._should_wait():
+                async with self.pause_reading():  # what was sent before the end counts
+                    if not self._has_started_next() and not self._has_next():
                         return
 
-    def _take(self, event: Mapping[str, Any], session_id: str) -> None:
+    def _handle_event(self, event: Mapping[str, Any], session_id: str) -> None:
         match event["type"]:
             case "session.error":
                 self._end.error = event["error"]
             case "session.question":
-                self._take_question(event["question"], session_id)
+                self._set_question(event["question"], session_id)
             case "session.toolResult":
-                self._view.wait(_THINKING)
+                self._view.show_waiting(_THINKING)
             case "session.message" if event["role"] == "user" and self._is_follow_up:
-                self._view.tell(f"> {event['text']}")
-                self._view.wait(_THINKING)
+                self._view.show_text(f"> {event['text']}")
+                self._view.show_waiting(_THINKING)
             case "session.queue":
                 self._queue = event
             case "session.finished":
                 self._end.waiting = event["waiting"]
                 self._is_follow_up = True
 
-    def _has_begun(self) -> bool:
+    def _has_started_next(self) -> bool:
         """Whether a message that was sent meanwhile has begun a turn of its own."""
         if not self._begun:
             return False
@@ -181,10 +181,10 @@ class ChatTurn:
         count = len(self._queue["messages"])
         if count and self._queue["isPaused"]:
             waits = "1 message waits" if count == 1 else f"{count} messages wait"
-            self._view.tell(f"  {waits}; /queue shows what, /queue go lets it go on")
+            self._view.show_text(f"  {waits}; /queue shows what, /queue go lets it go on")
         return bool(count) and not self._queue["isPaused"] and not self._end.waiting
 
-    def _take_question(self, question: Question | None, session_id: str) -> None:
+    def _set_question(self, question: Question | None, session_id: str) -> None:
         """Put what a tool asks to the person; None: it asks nothing any more."""
         if self._asking is not None:
             self._asking.cancel()
@@ -192,54 +192,54 @@ class ChatTurn:
         if question is None:
             return
         if self._has_person and self._group is not None:
-            self._asking = self._group.create_task(self._answer(question, session_id))
+            self._asking = self._group.create_task(self._ask_question(question, session_id))
         else:
-            self._view.tell(shown(question))
-            self._view.tell("  nobody can answer here; Ctrl-C stops the turn")
+            self._view.show_text(format_question(question))
+            self._view.show_text("  nobody can answer here; Ctrl-C stops the turn")
 
-    async def _answer(self, question: Question, session_id: str) -> None:
+    async def _ask_question(self, question: Question, session_id: str) -> None:
         keyboard = sys.stdin.fileno()
 
-        async def ask(words: str) -> str | None:
+        async def read_answer(words: str) -> str | None:
             if words:
-                self._view.tell(f"  {words}")
+                self._view.show_text(f"  {words}")
             line = await read_line(keyboard)
             return None if line is None else line.strip()
 
-        async with self.silent():
-            forget_typed(keyboard)  # what was typed before the question stood there is no answer to it
-            self._view.tell(shown(question))
-            while (given := await answer(question, ask)) is not None:
+        async with self.pause_reading():
+            discard_typed_input(keyboard)  # what was typed before the question stood there is no answer to it
+            self._view.show_text(format_question(question))
+            while (given := await collect_answer(question, read_answer)) is not None:
                 try:
-                    await self._client.answer(session_id, question["questionId"], given)
+                    await self._client.answer_question(session_id, question["questionId"], given)
                 except ServerError as exc:
                     if exc.error["type"] == "invalid_answer":
-                        self._view.tell(f"  {exc.error['message']}")
+                        self._view.show_text(f"  {exc.error['message']}")
                         continue
                 return  # else somebody was faster, or it has expired
 
-    def _goes_on(self) -> bool:
+    def _should_wait(self) -> bool:
         """Whether a turn that has come to a rest is waited for."""
         if not self._end.waiting or self._end.is_interrupted:
             return False
         count = len(self._end.waiting)
         if not self._can_be_approved:
             calls = "a call waits" if count == 1 else f"{count} calls wait"
-            self._view.tell(
+            self._view.show_text(
                 f"{calls} for a person's approval, and nobody can be asked here: run it in a terminal, or let calls "
                 "pass that need nobody (--mode ask_writes, or approvals in app.json)"
             )
         elif not self._client.is_own:
             calls = "This call waits" if count == 1 else f"These {count} calls wait"
             where = "at the server: in its approval view, or at its terminal"
-            self._view.tell(f"  {calls} for approval {where}. Ctrl-C gives up.")
+            self._view.show_text(f"  {calls} for approval {where}. Ctrl-C gives up.")
         return self._can_be_approved
 
     async def _stop_when(self, pressed: asyncio.Queue[None], session_id: str, showing: asyncio.Task[None]) -> None:
         await pressed.get()
         self._end.is_interrupted = True
         is_resting = bool(self._end.waiting)
-        await self._client.stop(session_id)
+        await self._client.stop_turn(session_id)
         if is_resting:
             showing.cancel()  # no event tells that a turn was stopped that does not go on
         await pressed.get()

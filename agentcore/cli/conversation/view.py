@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import click
 
 from agentcore.cli.conversation.markdown_stream import MarkdownStream
-from agentcore.cli.terminal.output import note, painted, print_json_text, print_text, size_text, uses_colour
+from agentcore.cli.terminal.output import colour_text, print_json_text, print_notice, print_text, size_text, uses_colour
 from agentcore.cli.terminal.progress_line import ProgressLine
 from agentcore.cli.terminal.terminal import TERMINAL
-from agentcore.cli.terminal.visible_text import shortened, terminal_safe
+from agentcore.cli.terminal.visible_text import terminal_safe, truncate_line
 from agentcore.valid_text import valid_text
 
 _RESULT_LINES = 3
@@ -31,15 +31,15 @@ _ADVICE = {
 class ChatView(Protocol):
     """Shows a session."""
 
-    def show(self, event: Mapping[str, Any]) -> None:
+    def show_event(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
         ...
 
-    def tell(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         """Tell a person something beside the events."""
         ...
 
-    def wait(self, what: str) -> None:
+    def show_waiting(self, what: str) -> None:
         """Say what is waited for, until something happens."""
         ...
 
@@ -47,17 +47,17 @@ class ChatView(Protocol):
 class JsonView:
     """Each event as one line of JSON on stdout, and nothing else there."""
 
-    def show(self, event: Mapping[str, Any]) -> None:
-        """See `ChatView.show`."""
+    def show_event(self, event: Mapping[str, Any]) -> None:
+        """See `ChatView.show_event`."""
         print_json_text(json.dumps(event, ensure_ascii=False))
         sys.stdout.flush()
 
-    def tell(self, text: str) -> None:
-        """See `ChatView.tell`."""
-        note(text)
+    def show_text(self, text: str) -> None:
+        """See `ChatView.show_text`."""
+        print_notice(text)
 
-    def wait(self, what: str) -> None:
-        """See `ChatView.wait`: programs are not told."""
+    def show_waiting(self, what: str) -> None:
+        """See `ChatView.show_waiting`: programs are not told."""
 
 
 class TerminalView:
@@ -74,49 +74,51 @@ class TerminalView:
         self._styled = MarkdownStream(self._write) if uses_colour(sys.stdout) else None
         self._is_in_line = False
 
-    def show(self, event: Mapping[str, Any]) -> None:
-        """See `ChatView.show`."""
+    def show_event(self, event: Mapping[str, Any]) -> None:
+        """See `ChatView.show_event`."""
         self._status.clear()
         match event["type"]:
             case "session.message":
-                self._message(event)
+                self._show_message(event)
             case "session.content":
                 self._is_answered = self._is_answered or bool(str(event["content"]).strip())
-                self._text(str(event["content"]))
+                self._show_content(str(event["content"]))
             case "session.toolCall":
                 self._is_answered = True
-                self._call(event["tool_call"])
+                self._show_call(event["tool_call"])
             case "session.toolResult":
                 self._is_answered = False
-                self._result(event["tool_result"])
+                self._show_result(event["tool_result"])
             case "session.compacted":
-                self.tell(f"  {_compaction_text(event['compaction'])}")
+                self.show_text(f"  {_compaction_text(event['compaction'])}")
             case "session.error":
                 self._is_answered = True
-                self._error(event["error"])
+                self._show_error(event["error"])
             case "session.finished":
                 self._end_line()
                 if not self._is_answered and not event["waiting"]:
-                    note("  the model gave an empty answer" + ("; /retry asks it again" if sys.stdin.isatty() else ""))
+                    print_notice(
+                        "  the model gave an empty answer" + ("; /retry asks it again" if sys.stdin.isatty() else "")
+                    )
                 self._is_answered = False
-                self._usage(event["usage"])
+                self._show_usage(event["usage"])
             case "approval.decided" if event["by"] != TERMINAL:  # who just typed the answer knows it
-                self.tell(f"  {'approved' if event['approved'] else 'rejected'} by {event['by']}")
+                self.show_text(f"  {'approved' if event['approved'] else 'rejected'} by {event['by']}")
 
-    def wait(self, what: str) -> None:
-        """See `ChatView.wait`."""
+    def show_waiting(self, what: str) -> None:
+        """See `ChatView.show_waiting`."""
         if not self._is_in_line:
             self._status("progress", {"message": what})
 
-    def progress(self, told: Mapping[str, Any]) -> None:
+    def show_progress(self, told: Mapping[str, Any]) -> None:
         """Say how far a call is, until something else happens."""
         self._status("progress", told)
 
-    def tell(self, text: str) -> None:
-        """See `ChatView.tell`."""
+    def show_text(self, text: str) -> None:
+        """See `ChatView.show_text`."""
         self._status.clear()
         self._end_line()
-        note(text)
+        print_notice(text)
 
     def break_line(self) -> None:
         """Leave the line that is being written, which goes on below."""
@@ -125,23 +127,23 @@ class TerminalView:
             self._write("\n")
             self._is_in_line = False
 
-    def _message(self, message: Mapping[str, Any]) -> None:
+    def _show_message(self, message: Mapping[str, Any]) -> None:
         if message["role"] == "user":
             self._is_answered = False
         elif message["text"]:
-            self.tell(f"  {message['text']}")
+            self.show_text(f"  {message['text']}")
 
-    def _text(self, piece: str) -> None:
+    def _show_content(self, piece: str) -> None:
         if self._styled is not None:
             self._styled.feed(piece)
         else:
             self._write(terminal_safe(piece) if sys.stdout.isatty() else valid_text(piece))
         self._is_in_line = not piece.endswith("\n")
 
-    def _call(self, call: Mapping[str, Any]) -> None:
+    def _show_call(self, call: Mapping[str, Any]) -> None:
         self._end_line()
         where = "" if call["kind"] == "server" else " (runs in the client)"
-        head = painted(f"→ {terminal_safe(call['tool_name'])}", "cyan", sys.stderr, bold=True)
+        head = colour_text(f"→ {terminal_safe(call['tool_name'])}", "cyan", sys.stderr, bold=True)
         if words := call.get("words"):
             lines = [_one_line(line) for line in words.split("\n")]
         else:
@@ -153,40 +155,42 @@ class TerminalView:
         for line in lines:
             click.echo(f"    {line}", err=True)
 
-    def _result(self, result: Mapping[str, Any]) -> None:
+    def _show_result(self, result: Mapping[str, Any]) -> None:
         self.last_result = result
         self._end_line()
         if not result["ok"]:
             error = result["error"]
-            note(f"{error['type']}: {error['message']}", painted("  ✗", "red", sys.stderr, bold=True))
+            print_notice(f"{error['type']}: {error['message']}", colour_text("  ✗", "red", sys.stderr, bold=True))
             return
         lines, left = _head_of(result)
-        mark = painted("  ✓", "green", sys.stderr, bold=True)
+        mark = colour_text("  ✓", "green", sys.stderr, bold=True)
         for number, line in enumerate(lines or ["done"]):
-            click.echo(f"{mark if number == 0 else '   '} {shortened(line, _WIDTH)}", err=True)
+            click.echo(f"{mark if number == 0 else '   '} {truncate_line(line, _WIDTH)}", err=True)
         if left:
-            note(f"    … {left}; /result shows all of it" if sys.stdin.isatty() else f"    … {left}")
+            print_notice(f"    … {left}; /result shows all of it" if sys.stdin.isatty() else f"    … {left}")
 
-    def _error(self, error: Mapping[str, Any]) -> None:
+    def _show_error(self, error: Mapping[str, Any]) -> None:
         self._end_line()
         if error["type"] == "cancelled":
-            note("  stopped")
+            print_notice("  stopped")
             return
-        note(str(error["message"]), painted(f"{error['type']}:", "red", sys.stderr, bold=True))
+        print_notice(str(error["message"]), colour_text(f"{error['type']}:", "red", sys.stderr, bold=True))
         if detail := (error.get("context") or {}).get("detail"):
-            note(f"  ({detail})")
+            print_notice(f"  ({detail})")
         if advice := _ADVICE.get(str(error["type"])):
-            note(f"  {advice}")
+            print_notice(f"  {advice}")
 
-    def _usage(self, used: Mapping[str, int]) -> None:
+    def _show_usage(self, used: Mapping[str, int]) -> None:
         if used["input_tokens"] and sys.stderr.isatty():  # for whoever watches; a program reads it with --json
             kept = f", {used['cached_tokens']:,} of them kept by the provider" if used["cached_tokens"] else ""
             sent, came = f"{used['input_tokens']:,}", f"{used['output_tokens']:,}"
-            click.echo(painted(f"  {sent} tokens sent{kept}; {came} came back", "bright_black", sys.stderr), err=True)
+            click.echo(
+                colour_text(f"  {sent} tokens sent{kept}; {came} came back", "bright_black", sys.stderr), err=True
+            )
 
     def _end_line(self) -> None:
         if self._styled is not None:
-            self._styled.end()
+            self._styled.finish()
         if self._is_in_line:
             self._write("\n")
             self._is_in_line = False
@@ -209,20 +213,20 @@ def _argument_lines(arguments: str) -> list[str]:
     values = {key: value for key, value in json.loads(arguments).items() if value is not None}
     steps = next(iter(values.values())) if len(values) == 1 else None
     if isinstance(steps, list) and steps and all(isinstance(step, dict) for step in steps):
-        return [_one_line(_plain(step)) for step in steps]
-    return [_one_line(" ".join(f"{key}={_plain(value)}" for key, value in values.items()))]
+        return [_one_line(_plain_text(step)) for step in steps]
+    return [_one_line(" ".join(f"{key}={_plain_text(value)}" for key, value in values.items()))]
 
 
-def _plain(value: Any) -> str:
+def _plain_text(value: Any) -> str:
     """A value without the signs of JSON: what it holds, one after the other."""
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
-        return " · ".join(filter(None, map(_plain, parts)))
+        return " · ".join(filter(None, map(_plain_text, parts)))
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _one_line(text: str) -> str:
-    return shortened(terminal_safe(text).replace("\n", "⏎").replace("\t", " "), _ARGUMENT_CHARS)
+    return truncate_line(terminal_safe(text).replace("\n", "⏎").replace("\t", " "), _ARGUMENT_CHARS)
 
 
 def _head_of(envelope: Mapping[str, Any]) -> tuple[list[str], str]:

@@ -14,18 +14,18 @@ from typing import Any, Literal
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.backend.opening import open_backend, running_server
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.cli.diagnosis.hosts import look_at_hosts
-from agentcore.cli.diagnosis.models import look_at_models
+from agentcore.cli.diagnosis.hosts import check_hosts
+from agentcore.cli.diagnosis.models import check_models
 from agentcore.cli.diagnosis.requirements import check_requirements
 from agentcore.cli.diagnosis.written_secrets import check_written_secrets
 from agentcore.cli.terminal.exits import CliError
-from agentcore.cli.terminal.module_text import on_disk, others_of, state_of
+from agentcore.cli.terminal.module_text import describe_disk_version, display_state, list_other_sources
 from agentcore.config import AppConfig, prepare_roots
 from agentcore.core import load_config
 from agentcore.core.discovery import nameless_blocks
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
-from agentcore.store.state import find_running_server, is_held, locate_state_dir, read_loop_report
+from agentcore.store.state import find_running_server, is_locked, locate_state_dir, read_loop_report
 
 _DISTRIBUTION = "agentcore-runtime"
 _LEAST_PYTHON = (3, 11)
@@ -39,35 +39,35 @@ def diagnose(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
         config_path: The app.json.
         is_online: Whether providers of models are asked, with their keys.
     """
-    yield from dict.fromkeys(_findings(config_path, is_online=is_online))
+    yield from dict.fromkeys(_run_checks(config_path, is_online=is_online))
 
 
-def _findings(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
-    yield _python()
-    yield _packages()
+def _run_checks(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
+    yield _check_python()
+    yield _check_packages()
     try:
         config = load_config(config_path, os.environ)
     except AgentcoreError as exc:
         yield Finding("problem", "app.json", str(exc), "correct it; every other check of the server depends on it")
         return
-    yield _app_json(config)
+    yield _check_app_json(config)
     for problem in nameless_blocks(config):
         yield Finding("problem", "app.json", str(problem))
     yield from check_written_secrets(config)
-    around = [_roots(config), _state_folder(config_path), *_server(config_path, config)]
+    around = [_check_roots(config), _check_state_folder(config_path), *_check_server(config_path, config)]
     yield from around
     is_explained = any(finding.level != "ok" for finding in around)
-    yield from _host(config_path, config, is_explained=is_explained, is_online=is_online)
+    yield from _check_modules_and_models(config_path, config, is_explained=is_explained, is_online=is_online)
 
 
-def _python() -> Finding:
+def _check_python() -> Finding:
     said = f"{platform.python_implementation()} {platform.python_version()} in {sys.prefix}"
     if sys.version_info < _LEAST_PYTHON:
         return Finding("problem", "python", said, "agentcore needs Python 3.11 or later")
     return Finding("ok", "python", said)
 
 
-def _packages() -> Finding:
+def _check_packages() -> Finding:
     try:
         needed = [
             _NAME.match(line).group()  # type: ignore[union-attr]  # a requirement begins with a name
@@ -91,7 +91,7 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _app_json(config: AppConfig) -> Finding:
+def _check_app_json(config: AppConfig) -> Finding:
     if not config.file.exists():
         return Finding("note", "app.json", f"{config.file} does not exist", "agentcore init writes one")
     if not config.modules:
@@ -100,7 +100,7 @@ def _app_json(config: AppConfig) -> Finding:
     return Finding("ok", "app.json", f"{config.file} lists {', '.join(config.modules)}")
 
 
-def _roots(config: AppConfig) -> Finding:
+def _check_roots(config: AppConfig) -> Finding:
     try:
         roots = prepare_roots(config, locate_state_dir(config.file))
     except AgentcoreError as exc:
@@ -111,7 +111,7 @@ def _roots(config: AppConfig) -> Finding:
     return Finding("ok", "workspace", ", ".join(map(str, roots)))
 
 
-def _state_folder(config_path: Path) -> Finding:
+def _check_state_folder(config_path: Path) -> Finding:
     folder = locate_state_dir(config_path)
     if not folder.exists():
         return Finding("ok", "state", f"{folder} (made at the first start)")
@@ -124,12 +124,12 @@ def _state_folder(config_path: Path) -> Finding:
     if open_to_others:
         path = open_to_others[0]
         return Finding("problem", "state", f"others can read {path}", f"chmod go= {path}; replace the token if need be")
-    if is_held(folder) and find_running_server(folder) is None:
+    if is_locked(folder) and find_running_server(folder) is None:
         return Finding("note", "state", f"{folder} is held by a command that runs", "wait for it, or end it")
     return Finding("ok", "state", str(folder))
 
 
-def _server(config_path: Path, config: AppConfig) -> Iterator[Finding]:
+def _check_server(config_path: Path, config: AppConfig) -> Iterator[Finding]:
     try:
         server = running_server(config_path)
     except CliError as exc:
@@ -166,23 +166,25 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
-def _host(config_path: Path, config: AppConfig, *, is_explained: bool, is_online: bool) -> Iterator[Finding]:
+def _check_modules_and_models(
+    config_path: Path, config: AppConfig, *, is_explained: bool, is_online: bool
+) -> Iterator[Finding]:
     """Modules and models; where they cannot be looked at, nothing is said that another finding explains already."""
     found: list[Finding] = []
     try:
         with open_backend(config_path, warns=False) as backend:
-            found += _modules(backend)
+            found += _check_modules(backend)
             found += check_requirements(backend)
-            found += look_at_hosts(backend, config)
-            found += look_at_models(backend, config, is_online=is_online)
+            found += check_hosts(backend, config)
+            found += check_models(backend, config, is_online=is_online)
     except (AgentcoreError, CliError) as exc:
         if not is_explained:
             found.append(Finding("problem", "modules", str(exc), getattr(exc, "hint", "")))
     yield from found
 
 
-def _modules(backend: Backend) -> Iterator[Finding]:
-    for module in backend.modules():
+def _check_modules(backend: Backend) -> Iterator[Finding]:
+    for module in backend.list_modules():
         subject = f"module {module['name']}"
         if not module["listed"] and module["problems"]:
             yield Finding("problem", subject, "; ".join(module["problems"]))
@@ -192,23 +194,23 @@ def _modules(backend: Backend) -> Iterator[Finding]:
         elif module["state"] == "loading":
             yield Finding("note", subject, "it is starting", "look again in a moment")
         elif module["state"] != "ready":
-            said = f"{state_of(module)}: {module['reason']}"
+            said = f"{display_state(module)}: {module['reason']}"
             yield Finding("problem", subject, said, details=module["traceback"])
         elif module["problems"]:
             yield Finding("problem", subject, "; ".join(module["problems"]), details=module["traceback"])
         else:
             yield Finding("ok", subject, f"{len(module['tools'])} tools")
-        yield from _beside(subject, module)
+        yield from _check_disk_versions(subject, module)
         for note in module["notes"]:
             level: Literal["ok", "note"] = "note" if note["advice"] else "ok"
             yield Finding(level, note["subject"], note["said"], note["advice"])
 
 
-def _beside(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_disk_versions(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:
     """What is on the disk beside a module that runs: another version of it, or something else of its name."""
     if module["state"] != "ready":
         return
-    if said := on_disk(module):
+    if said := describe_disk_version(module):
         yield Finding("note", subject, said, f"agentcore modules reload {module['name']}")
-    for other in others_of(module):
+    for other in list_other_sources(module):
         yield Finding("note", subject, other)

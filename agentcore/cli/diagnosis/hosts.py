@@ -8,7 +8,7 @@ from typing import Any
 from agentcore import __version__
 from agentcore.cli.backend.backend import Backend
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.cli.diagnosis.pools import look_at_pools
+from agentcore.cli.diagnosis.pools import check_pools
 from agentcore.config import AppConfig, ProcessHostConfig
 
 _DISTRIBUTION = "agentcore-runtime"
@@ -16,14 +16,14 @@ _SECONDS = 30.0
 _ASK = "import agentcore, agentcore.hosts.worker; print(agentcore.__version__)"
 
 
-def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
+def check_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
     """Each host of app.json: its Python, its modules, its process."""
-    states = {host["name"]: host for host in backend.hosts()}
+    states = {host["name"]: host for host in backend.list_hosts()}
     for name, host in config.hosts.items():
         subject = f"host {name}"
         if not isinstance(host, ProcessHostConfig):
             continue
-        if host.python is not None and (fault := _python_fault(subject, host.interpreter(config.folder))):
+        if host.python is not None and (fault := _check_interpreter(subject, host.find_interpreter(config.folder))):
             yield fault
             if fault.level == "problem":
                 continue  # all else that is wrong comes of it
@@ -38,11 +38,11 @@ def look_at_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
             yield Finding("problem", subject, f"failed: {known['reason']}", details=known["lastWords"])
         else:
             yield Finding("ok", subject, f"{known['state']}, with {', '.join(host.claimed)}")
-    yield from _look_at_machines(states)
-    yield from look_at_pools(states, config)
+    yield from _check_remote_hosts(states)
+    yield from check_pools(states, config)
 
 
-def _look_at_machines(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+def _check_remote_hosts(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     """Each host on another machine: whether it is there, and what of it waits or does not run."""
     for name, known in states.items():
         subject = f"host {name}"
@@ -64,7 +64,7 @@ def _look_at_machines(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Findi
                 yield Finding("note", subject, said)
 
 
-def _python_fault(subject: str, python: str) -> Finding | None:
+def _check_interpreter(subject: str, python: str) -> Finding | None:
     """What is wrong with a host's interpreter; None: nothing."""
     if not Path(python).is_file():
         return Finding("problem", subject, f"its python {python} does not exist", 'correct "python" in app.json')

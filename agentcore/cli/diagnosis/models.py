@@ -25,7 +25,7 @@ _KEYS = {"environment": "the environment has its key", "stored": "its key was en
 _NAMES_SHOWN = 5
 
 
-def look_at_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Iterator[Finding]:
+def check_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Iterator[Finding]:
     """Look at all of it; no key is ever said.
 
     Args:
@@ -33,10 +33,10 @@ def look_at_models(backend: Backend, config: AppConfig, *, is_online: bool) -> I
         config: The app.json.
         is_online: Whether providers are asked for their models, with their keys; else only this machine is looked at.
     """
-    libraries = _libraries()
+    libraries = _check_libraries()
     yield libraries
     try:
-        chat = backend.chat()
+        chat = backend.get_chat_setup()
     except (AgentcoreError, CliError) as exc:
         yield Finding("problem", "models", str(exc), "correct models and agents in app.json")
         return
@@ -46,23 +46,23 @@ def look_at_models(backend: Backend, config: AppConfig, *, is_online: bool) -> I
         if not (provider["hasKey"] or provider["baseUrl"]):
             yield Finding("ok", subject, "no key")
             continue
-        yield Finding("ok", subject, _described(provider))
+        yield Finding("ok", subject, _describe_provider(provider))
         if is_online:
-            answer = _ask(subject, partial(backend.models_of, name))
-            yield _told(subject, answer, offered, name)
+            answer = _request_models(subject, partial(backend.list_models, name))
+            yield _report_models(subject, answer, offered, name)
     for model in chat["models"]:
-        yield _model(model)
+        yield _check_model(model)
     if is_online:
         for base_url, (name, own) in _own_addresses(config).items():
             subject = f"models at {base_url}"
-            answer = _ask(subject, partial(_models_at, name, own))
-            yield _told(subject, answer, offered, name)
-    servers = backend.local_servers()
-    yield from _local(servers)
-    yield _used(chat, servers, offered, is_installed=libraries.level == "ok")
+            answer = _request_models(subject, partial(_list_models_at, name, own))
+            yield _report_models(subject, answer, offered, name)
+    servers = backend.find_local_servers()
+    yield from _check_local_servers(servers)
+    yield _check_default_model(chat, servers, offered, is_installed=libraries.level == "ok")
 
 
-def _libraries() -> Finding:
+def _check_libraries() -> Finding:
     missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
     if not missing:
         return Finding("ok", "libraries of the chat", "installed")
@@ -70,12 +70,12 @@ def _libraries() -> Finding:
     return Finding("note", "libraries of the chat", said, pip_command("agentcore-runtime[chat]"))
 
 
-def _described(provider: Mapping[str, Any]) -> str:
+def _describe_provider(provider: Mapping[str, Any]) -> str:
     key = _KEYS.get(provider["keyOrigin"], "no key")
     return f"{key}; it is asked at {provider['baseUrl'] or provider['ownBaseUrl']}"
 
 
-def _model(model: Mapping[str, Any]) -> Finding:
+def _check_model(model: Mapping[str, Any]) -> Finding:
     address = f" at {model['baseUrl']}" if model["baseUrl"] else ""
     said = f"{model['provider']}:{model['model']}{address}"
     if model["isUsable"]:
@@ -92,72 +92,78 @@ def _own_addresses(config: AppConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     return found
 
 
-def _models_at(name: str, own: Mapping[str, Any]) -> list[str]:
+def _list_models_at(name: str, own: Mapping[str, Any]) -> list[str]:
     from agentcore.chat import models_at
 
     return asyncio.run(models_at(name, own, os.environ))
 
 
-def _ask(subject: str, ask: Callable[[], list[str]]) -> Asked:
+def _request_models(subject: str, ask: Callable[[], list[str]]) -> Asked:
     try:
         return ask()
     except (AgentcoreError, CliError) as exc:
         return Finding("problem", subject, f"asked for its models: {exc}", getattr(exc, "hint", ""))
 
 
-def _told(subject: str, answer: Asked, offered: dict[str, list[str]], name: str) -> Finding:
+def _report_models(subject: str, answer: Asked, offered: dict[str, list[str]], name: str) -> Finding:
     if isinstance(answer, Finding):
         return answer
     offered[name] = answer
-    return Finding("ok", subject, f"asked for its models: {_names(answer)}")
+    return Finding("ok", subject, f"asked for its models: {_format_names(answer)}")
 
 
-def _names(names: Sequence[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     more = len(names) - _NAMES_SHOWN
     shown = ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
     return f"{len(names)} model{'' if len(names) == 1 else 's'}" + (f" ({shown})" if names else "")
 
 
-def _local(servers: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_local_servers(servers: Mapping[str, Any]) -> Iterator[Finding]:
     for server in servers["found"]:
-        yield Finding("ok", f"local server {server['kind']}", f"{_names(server['models'])} at {server['baseUrl']}")
+        yield Finding(
+            "ok", f"local server {server['kind']}", f"{_format_names(server['models'])} at {server['baseUrl']}"
+        )
     if not servers["found"]:
         yield Finding("ok", "local servers", f"none at {', '.join(servers['looked'])}")
 
 
-def _used(
+def _check_default_model(
     chat: Mapping[str, Any], servers: Mapping[str, Any], offered: Mapping[str, list[str]], *, is_installed: bool
 ) -> Finding:
     """What a new chat would ask, or what there is to do until it can."""
     name = chat["defaultModel"]
     if name is None or chat["hint"]:
-        return Finding("note", "chat", chat["hint"] or "no model was named", _way_on(chat, servers))
+        return Finding("note", "chat", chat["hint"] or "no model was named", _suggest_model(chat, servers))
     own = next((model for model in chat["models"] if model["name"] == name), None)
     if own is not None and not own["isUsable"]:
-        return Finding("note", "chat", f"a chat would use {name}, and cannot: {own['hint']}", _way_on(chat, servers))
+        return Finding(
+            "note", "chat", f"a chat would use {name}, and cannot: {own['hint']}", _suggest_model(chat, servers)
+        )
     provider, _, asked = name.partition(":")
     listed = offered.get(provider, []) if own is None else []
     if listed and asked not in listed:
         said = f"a chat would use {name}, which its provider does not list"
-        return Finding("note", "chat", said, _naming(f"{provider}:{listed[0]}"))
+        return Finding("note", "chat", said, _model_advice(f"{provider}:{listed[0]}"))
     if not is_installed:
         return Finding("note", "chat", f"a chat would use {name}, once its libraries are installed")
     return Finding("ok", "chat", f"a chat would use {name}")
 
 
-def _way_on(chat: Mapping[str, Any], servers: Mapping[str, Any]) -> str:
+def _suggest_model(chat: Mapping[str, Any], servers: Mapping[str, Any]) -> str:
     """The shortest way to a model: a server that runs here, a key that is there already, else a key."""
     for server in servers["found"]:
         if server["models"]:
-            return f"{server['kind']} runs here; put into app.json: " + _entry(server["models"][0], server["baseUrl"])
+            return f"{server['kind']} runs here; put into app.json: " + _model_entry(
+                server["models"][0], server["baseUrl"]
+            )
     if any(provider["hasKey"] for provider in chat["providers"]):
-        return _naming("PROVIDER:MODEL")
+        return _model_advice("PROVIDER:MODEL")
     return "agentcore serve --open, and enter a key on the page; or set one in the environment"
 
 
-def _entry(model: str, base_url: str) -> str:
+def _model_entry(model: str, base_url: str) -> str:
     return json.dumps({"models": {model: {"base_url": base_url, "model": model}}}, ensure_ascii=False)
 
 
-def _naming(name: str) -> str:
+def _model_advice(name: str) -> str:
     return f'name another: agentcore chat --model {name}, or "agents": {{"default": {{"model": "{name}"}}}} in app.json'

@@ -12,7 +12,7 @@ _INSTALL = "pip install 'agentcore-runtime[pool]'"
 _Known = Mapping[str, Any]
 
 
-def look_at_pools(states: Mapping[str, _Known], config: AppConfig) -> Iterator[Finding]:
+def check_pools(states: Mapping[str, _Known], config: AppConfig) -> Iterator[Finding]:
     """Each pool of app.json.
 
     Args:
@@ -21,14 +21,14 @@ def look_at_pools(states: Mapping[str, _Known], config: AppConfig) -> Iterator[F
     for name, pool in config.hosts.items():
         if isinstance(pool, PoolConfig):
             members = [each for each in states.values() if each["kind"] == "member" and _is_in(each, name)]
-            yield from _look_at_pool(f"pool {name}", name, states.get(name), members)
+            yield from _check_pool(f"pool {name}", name, states.get(name), members)
 
 
 def _is_in(member: _Known, pool: str) -> bool:
     return str(member["name"]).startswith(f"{pool}.")
 
 
-def _look_at_pool(subject: str, name: str, known: _Known | None, members: Sequence[_Known]) -> Iterator[Finding]:
+def _check_pool(subject: str, name: str, known: _Known | None, members: Sequence[_Known]) -> Iterator[Finding]:
     if known is None:
         yield Finding("note", subject, "the running server does not know it yet", "restart the server")
     elif known["state"] != "running" and importlib.util.find_spec(_PACKAGE) is None:
@@ -39,15 +39,15 @@ def _look_at_pool(subject: str, name: str, known: _Known | None, members: Sequen
         advice = "correct what it says, and restart the server"
         yield Finding("problem", subject, f"failed: {known['reason']}", advice)
     else:
-        yield _standing(subject, name, known, members)
-        yield from _look_at_members(subject, members)
+        yield _pool_finding(subject, name, known, members)
+        yield from _check_members(subject, members)
         for module in known["modules"] if known["state"] == "running" else ():
             if module["state"] == "stopped":
                 said = f"none of its hosts has module {module['name']!r}, which app.json lists for it"
                 yield Finding("note", subject, said, "list it in the app.json of a host, or take it out of this one")
 
 
-def _standing(subject: str, name: str, known: _Known, members: Sequence[_Known]) -> Finding:
+def _pool_finding(subject: str, name: str, known: _Known, members: Sequence[_Known]) -> Finding:
     if known["state"] != "running":
         advice = "" if members else f"agentcore agent --server {known['address']} --pool {name}, on another machine"
         return Finding("note", subject, f"{known['state']}: {known['reason']}", advice)
@@ -57,7 +57,7 @@ def _standing(subject: str, name: str, known: _Known, members: Sequence[_Known])
     return Finding("note" if used >= capacity else "ok", subject, said)
 
 
-def _look_at_members(subject: str, members: Sequence[_Known]) -> Iterator[Finding]:
+def _check_members(subject: str, members: Sequence[_Known]) -> Iterator[Finding]:
     """What of its hosts is not as it should be; many hosts often have it alike."""
     resting = [each["name"] for each in members if each["state"] in ("draining", "drained")]
     if resting:

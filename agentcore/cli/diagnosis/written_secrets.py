@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentcore.cli.diagnosis.finding import Finding
-from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, dotted, module_settings, secrets_to_mask
+from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonPath, format_path, module_settings, secrets_to_mask
 from agentcore.core.discovery import FamilyMember, find_module, installed_families, name_of_block
 from agentcore.core.modules import block_model, raw_block, remembered_sources, settings_in_code
 from agentcore.errors import AgentcoreError
@@ -71,7 +71,7 @@ def _spelled_out(
         taken.add(secret.name)
         place = (*path, *secret.path)
         line, _ = file.source.locate(place)
-        said = f"{file.path}:{line}: {dotted(place)} looks like a secret, and is readable to whoever sees the file"
+        said = f"{file.path}:{line}: {format_path(place)} looks like a secret, and is readable to whoever sees the file"
         advice = f"agentcore secrets set {secret.name} stores it; then write ${{secret:{secret.name}}} in its place"
         yield Finding("note", _SUBJECT, said, advice)
 
@@ -83,4 +83,4 @@ def _exposed(config: AppConfig, app: ConfigFile) -> Iterator[Finding]:
         for key, block in blocks.items() if isinstance(blocks, dict) else ():
             is_on = name_of_block(family, key) in config.modules
             if isinstance(block, dict) and not is_on and (warning := exposure_warning(block)):
-                yield Finding("note", _SUBJECT, f"{dotted((family.key, key))}: {warning}", _ADVICE)
+                yield Finding("note", _SUBJECT, f"{format_path((family.key, key))}: {warning}", _ADVICE)

@@ -1,5 +1,5 @@
 """`agentcore mcp`: passes on what a client and the server say, and keeps the client connected over restarts."""
 
-from agentcore.cli.relay.client_key import forget_key, http_reach, is_revoked, revoke_key
+from agentcore.cli.relay.client_key import delete_key, http_reach, is_revoked, revoke_key
 from agentcore.cli.relay.relay import Relay
 from agentcore.cli.relay.server_link import ServerLink

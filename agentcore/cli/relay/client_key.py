@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.cli.backend.opening import required_server, running_server
 from agentcore.cli.backend.server_client import ServerClient, path_of
-from agentcore.cli.relay.server_link import kept_or_made_key, key_path
+from agentcore.cli.relay.server_link import ensure_client_key, key_path
 
 
 def http_reach(config: Path, client: str) -> tuple[str, str]:
@@ -15,10 +15,10 @@ def http_reach(config: Path, client: str) -> tuple[str, str]:
     Raises:
         CliError: No server runs, which would make it.
     """
-    told: dict[str, Any] = ServerClient.of(*required_server(config)).get("/api/clients")
-    if client not in _names_in(told):
-        forget_key(config, client)  # that one was revoked
-    return str(told["address"]), kept_or_made_key(config, client)
+    told: dict[str, Any] = ServerClient.from_state_dir(*required_server(config)).get("/api/clients")
+    if client not in _client_names(told):
+        delete_key(config, client)  # that one was revoked
+    return str(told["address"]), ensure_client_key(config, client)
 
 
 def is_revoked(config: Path, client: str) -> bool:
@@ -26,11 +26,15 @@ def is_revoked(config: Path, client: str) -> bool:
     if not key_path(config, client).exists():
         return False
     server = running_server(config)
-    known = _known_here(config) if server is None else _names_in(ServerClient.of(*server).get("/api/clients"))
+    known = (
+        _load_client_names(config)
+        if server is None
+        else _client_names(ServerClient.from_state_dir(*server).get("/api/clients"))
+    )
     return client not in known
 
 
-def forget_key(config: Path, client: str) -> None:
+def delete_key(config: Path, client: str) -> None:
     """Have a client get another key when it starts the next time."""
     key_path(config, client).unlink(missing_ok=True)
 
@@ -40,17 +44,17 @@ def revoke_key(config: Path, client: str) -> bool:
     server = running_server(config)
     if server is None:
         return False
-    if client in _names_in(ServerClient.of(*server).get("/api/clients")):
-        ServerClient.of(*server).send("DELETE", path_of("api", "approvers", client))
-    forget_key(config, client)
+    if client in _client_names(ServerClient.from_state_dir(*server).get("/api/clients")):
+        ServerClient.from_state_dir(*server).send("DELETE", path_of("api", "approvers", client))
+    delete_key(config, client)
     return True
 
 
-def _names_in(told: dict[str, Any]) -> set[str]:
+def _client_names(told: dict[str, Any]) -> set[str]:
     return {known["name"] for known in told["clients"]}
 
 
-def _known_here(config_path: Path) -> set[str]:
+def _load_client_names(config_path: Path) -> set[str]:
     """The names of the clients that a server would know, as whoever holds the state folder."""
     import asyncio
 
@@ -61,7 +65,7 @@ def _known_here(config_path: Path) -> set[str]:
 
     async def names(state: StateDir) -> set[str]:
         async with Store.open(state) as store:
-            return {known.name for known in store.client_keys.clients()}
+            return {known.name for known in store.client_keys.list_clients()}
 
     config = load_config(config_path, os.environ)
     with StateDir.open(config.file, prepare_roots(config)) as state:

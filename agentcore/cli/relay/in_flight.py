@@ -22,12 +22,12 @@ class InFlight:
         self.first_line = b""
         self.has_begun = False
 
-    def take_request(self, line: bytes) -> None:
+    def record_request(self, line: bytes) -> None:
         """Look at a line of the client's."""
-        message = _envelope(line)
+        message = _parse_envelope(line)
         request_id, method = message.get("id"), message.get("method")
         if method == "notifications/cancelled":
-            self._forget(message)
+            self._drop_cancelled(message)
         if not isinstance(method, str) or isinstance(request_id, bool) or not isinstance(request_id, Id):
             return
         with self._lock:
@@ -36,7 +36,7 @@ class InFlight:
         if method == "initialize" and not self.has_begun:
             self.first_line = line
 
-    def take_answer(self, line: bytes) -> None:
+    def record_answer(self, line: bytes) -> None:
         """Look at a line of the server's."""
         found = _ANSWER.match(line[:_HEAD_BYTES])
         if found is None:
@@ -49,14 +49,14 @@ class InFlight:
             if not methods:
                 self._methods.pop(request_id, None)
 
-    def take_all(self) -> list[tuple[Id, str]]:
+    def pop_all(self) -> list[tuple[Id, str]]:
         """The requests that wait, with their methods; they wait no more. A handshake that has to be repeated stays."""
         with self._lock:
             entries = [(request_id, method) for request_id, methods in self._methods.items() for method in methods]
             self._methods = {request_id: [method] for request_id, method in entries if not self._is_lost(method)}
         return [(request_id, method) for request_id, method in entries if self._is_lost(method)]
 
-    def _forget(self, message: dict[str, Any]) -> None:
+    def _drop_cancelled(self, message: dict[str, Any]) -> None:
         """What the client has cancelled gets no answer."""
         params = message.get("params")
         request_id = params.get("requestId") if isinstance(params, dict) else None
@@ -68,7 +68,7 @@ class InFlight:
         return method != "initialize" or self.has_begun
 
 
-def ended(request_id: Id, method: str, kind: str, message: str) -> bytes:
+def make_error_answer(request_id: Id, method: str, kind: str, message: str) -> bytes:
     """The answer to a request that gets none from the server: of a tool's call a result that a model reads."""
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
     if method == "tools/call":
@@ -78,10 +78,10 @@ def ended(request_id: Id, method: str, kind: str, message: str) -> bytes:
     return json.dumps(answer).encode() + b"\n"
 
 
-def _envelope(line: bytes) -> dict[str, Any]:
+def _parse_envelope(line: bytes) -> dict[str, Any]:
     """What a line says of itself; of one that is very long, what stands at its ends."""
     if len(line) > _LARGE_BYTES:
-        return _ends(line)
+        return _parse_ends(line)
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ def _envelope(line: bytes) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _ends(line: bytes) -> dict[str, Any]:
+def _parse_ends(line: bytes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in (line[:_HEAD_BYTES], line[-_HEAD_BYTES:]):
         if (method := re.search(rb'"method"\s*:\s*"([a-z/]+)"', part)) is not None:
@@ -118,7 +118,7 @@ class LineBuffer:
             self.size += len(rest)
         return lines
 
-    def take(self) -> bytes:
+    def pop_rest(self) -> bytes:
         """What there is of a line that has not ended, which is kept no longer."""
         rest = b"".join(self._parts)
         self._parts, self.size = [], 0

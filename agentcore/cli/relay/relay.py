@@ -8,8 +8,8 @@ import threading
 from contextlib import suppress
 from typing import NoReturn
 
-from agentcore.cli.relay.in_flight import InFlight, LineBuffer, ended
-from agentcore.cli.relay.server_link import NotLetInError, ServerLink
+from agentcore.cli.relay.in_flight import InFlight, LineBuffer, make_error_answer
+from agentcore.cli.relay.server_link import ClientRefusedError, ServerLink
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
 _READ_BYTES = 256 * 1024
@@ -33,7 +33,7 @@ class Relay:
         self._in_flight = InFlight()
         self._connection: socket.socket | None = None
         self._is_connected = threading.Event()
-        self._refusal: NotLetInError | None = None
+        self._refusal: ClientRefusedError | None = None
         self._writing, self._sending = threading.Lock(), threading.Lock()
 
     def run(self) -> NoReturn:
@@ -41,11 +41,11 @@ class Relay:
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
         threading.Thread(target=self._read_server, name="server", daemon=True).start()
         parent, pause = os.getppid(), threading.Event()
-        while os.getppid() == parent and not self._waits_for_nobody():
+        while os.getppid() == parent and not self._is_client_gone():
             pause.wait(_PARENT_SECONDS)
-        self._leave(0)
+        self._exit(0)
 
-    def _waits_for_nobody(self) -> bool:
+    def _is_client_gone(self) -> bool:
         """Whether the client's end has closed while no server is there, so that nothing more of it is read."""
         looking = select.poll()
         looking.register(0, 0)  # a closed end is told in any case
@@ -61,19 +61,19 @@ class Relay:
             if buffer.size > _LINE_BYTES:  # the server says what is wrong with it, and keeps none of it
                 self._is_connected.wait()
                 with self._sending:
-                    self._send(buffer.take())
-        self._leave(0)
+                    self._send_to_server(buffer.pop_rest())
+        self._exit(0)
 
     def _pass_on(self, line: bytes) -> None:
         self._is_connected.wait()
         with self._sending:  # so that it is either told as lost, or sent to the server that is there now
-            self._in_flight.take_request(line)
+            self._in_flight.record_request(line)
             if self._refusal is None:
-                self._send(line + b"\n")
+                self._send_to_server(line + b"\n")
         if self._refusal is not None:
             self._answer_lost(self._refusal.kind, self._refusal.message)
 
-    def _send(self, data: bytes) -> None:
+    def _send_to_server(self, data: bytes) -> None:
         """Send to the server; where that has ended, whoever reads from it notices, and says what became of it."""
         if self._connection is not None:
             with suppress(OSError):
@@ -86,51 +86,51 @@ class Relay:
         while True:
             try:
                 connection = self._link.open()
-            except NotLetInError as exc:
-                self._refuse(exc)
+            except ClientRefusedError as exc:
+                self._refuse_requests(exc)
                 return
             except CliError as exc:
-                self._give_up(exc.message)
+                self._exit_unavailable(exc.message)
             with self._sending:
                 self._connection = connection
-                self._greet_again()
+                self._resend_handshake()
             self._is_connected.set()
-            self._copy(connection)
+            self._copy_to_client(connection)
             self._is_connected.clear()
             connection.close()
 
-    def _greet_again(self) -> None:
+    def _resend_handshake(self) -> None:
         """Say what became of requests to a server that ended, and repeat a handshake that it had not answered."""
         self._answer_lost("interrupted", _INTERRUPTED)
         if self._in_flight.first_line and not self._in_flight.has_begun:
-            self._send(self._in_flight.first_line + b"\n")
+            self._send_to_server(self._in_flight.first_line + b"\n")
 
-    def _copy(self, connection: socket.socket) -> None:
+    def _copy_to_client(self, connection: socket.socket) -> None:
         buffer = LineBuffer()
         with suppress(OSError):
             while data := connection.recv(_READ_BYTES):
                 lines = buffer.feed(data)
                 for line in lines:
-                    self._in_flight.take_answer(line)
+                    self._in_flight.record_answer(line)
                 if lines:
-                    self._write(b"\n".join(lines) + b"\n")
+                    self._write_to_client(b"\n".join(lines) + b"\n")
 
-    def _write(self, data: bytes) -> None:
+    def _write_to_client(self, data: bytes) -> None:
         with self._writing:
             try:
                 view = memoryview(data)
                 while view:
                     view = view[os.write(1, view) :]
             except OSError:
-                self._leave(0)
+                self._exit(0)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
     def _answer_lost(self, kind: str, message: str) -> None:
-        for request_id, method in self._in_flight.take_all():
-            self._write(ended(request_id, method, kind, message))
+        for request_id, method in self._in_flight.pop_all():
+            self._write_to_client(make_error_answer(request_id, method, kind, message))
 
-    def _refuse(self, error: NotLetInError) -> None:
+    def _refuse_requests(self, error: ClientRefusedError) -> None:
         """From now on, each request is answered with why; the client's end stays open."""
         sys.stderr.write(f"agentcore mcp: {error.message}\n")
         sys.stderr.flush()
@@ -139,13 +139,13 @@ class Relay:
         self._answer_lost(error.kind, error.message)
         self._is_connected.set()
 
-    def _give_up(self, message: str) -> NoReturn:
+    def _exit_unavailable(self, message: str) -> NoReturn:
         sys.stderr.write(f"agentcore mcp: {message}\n")
         self._in_flight.has_begun = True
         self._answer_lost("server_unavailable", message)
-        self._leave(ExitCode.UNREACHABLE)
+        self._exit(ExitCode.UNREACHABLE)
 
-    def _leave(self, code: int) -> NoReturn:
+    def _exit(self, code: int) -> NoReturn:
         """End at once: a thread that waits for the client or the server holds nothing back."""
         if not self._is_connected.is_set():
             self._link.end_unused_server()

@@ -48,12 +48,12 @@ class ServerLink:
         """
         until = time.monotonic() + _START_SECONDS
         while True:
-            connection = self._connect()
-            if connection is not None and self._is_greeted(connection):
+            connection = self._connect_socket()
+            if connection is not None and self._try_handshake(connection):
                 self._has_served = self._child is not None
-                self._say_where()
+                self._print_addresses()
                 return connection
-            self._look_after_server()
+            self._ensure_server()
             if time.monotonic() > until:
                 message = f"no server for {self._config} answers within {_START_SECONDS:g} s"
                 raise CliError(message, hint="see why with: agentcore serve", code=ExitCode.UNREACHABLE)
@@ -64,13 +64,13 @@ class ServerLink:
         child = self._child
         if child is None or child.poll() is not None:
             return
-        connection = self._connect()
+        connection = self._connect_socket()
         if connection is None:
             child.terminate()
         else:
             connection.close()
 
-    def _say_where(self) -> None:
+    def _print_addresses(self) -> None:
         """Tell whoever reads the client's log where page and approval view of a server are that was started here."""
         server = running_server(self._config)
         if self._child is not None and server is not None:
@@ -78,7 +78,7 @@ class ServerLink:
             sys.stderr.write(f"agentcore mcp: page at {told.get('page')}, approvals at {told.get('approval')}\n")
             sys.stderr.flush()
 
-    def _connect(self) -> socket.socket | None:
+    def _connect_socket(self) -> socket.socket | None:
         server = running_server(self._config)
         path = None if server is None else server[1].addresses.get("mcp")
         if path is None:
@@ -91,14 +91,14 @@ class ServerLink:
             return None
         return connection
 
-    def _is_greeted(self, connection: socket.socket) -> bool:
+    def _try_handshake(self, connection: socket.socket) -> bool:
         """Whether the server lets the client in; False: it ends just now.
 
         Raises:
             NotLetInError: It does not.
         """
         try:
-            self._greet(connection)
+            self._send_handshake(connection)
         except BaseException as exc:
             connection.close()
             if isinstance(exc, OSError):
@@ -106,27 +106,27 @@ class ServerLink:
             raise
         return True
 
-    def _greet(self, connection: socket.socket) -> None:
-        greeting = {**self._asks, "key": self._key(), "session": self._session}
+    def _send_handshake(self, connection: socket.socket) -> None:
+        greeting = {**self._asks, "key": self._ensure_key(), "session": self._session}
         connection.sendall(json.dumps(greeting).encode() + b"\n")
-        answer = _line(connection)
+        answer = _read_line(connection)
         if "session" not in answer:
             error = answer.get("error", {})
             kind, message = error.get("type", "refused"), error.get("message", "the server refused the client")
-            raise NotLetInError(str(kind), str(message))
+            raise ClientRefusedError(str(kind), str(message))
         self._session = answer["session"]
 
-    def _key(self) -> str:
-        return kept_or_made_key(self._config, self._client)
+    def _ensure_key(self) -> str:
+        return ensure_client_key(self._config, self._client)
 
-    def _look_after_server(self) -> None:
+    def _ensure_server(self) -> None:
         """Start a server where none is and none is starting; of several that are started, one stays."""
         if self._child is not None:
             code = self._child.poll()
             if code is None:
                 return
             child, self._child = self._child, None
-            self._look_at_end(child, code)
+            self._check_server_exit(child, code)
         if running_server(self._config) is not None:
             return  # somebody else's is starting, or does not serve clients yet
         sys.stderr.write(f"agentcore mcp: no server runs for {self._config}; starting one\n")
@@ -142,7 +142,7 @@ class ServerLink:
                 start_new_session=True,
             )
 
-    def _look_at_end(self, child: "subprocess.Popen[bytes]", code: int) -> None:
+    def _check_server_exit(self, child: "subprocess.Popen[bytes]", code: int) -> None:
         """See why a server that was started has ended.
 
         Raises:
@@ -158,7 +158,7 @@ class ServerLink:
         raise CliError(f"no server can be started: {reason}", hint="try: agentcore serve", code=ExitCode.UNREACHABLE)
 
 
-class NotLetInError(CliError):
+class ClientRefusedError(CliError):
     """The server does not let the client in; trying again changes nothing.
 
     Args:
@@ -175,30 +175,30 @@ def key_path(config: Path, client: str) -> Path:
     return locate_state_dir(config, os.environ) / _CLIENTS / client
 
 
-def kept_or_made_key(config: Path, client: str) -> str:
+def ensure_client_key(config: Path, client: str) -> str:
     """A client's key: of its file, else a new one, which the server makes for whoever holds the token.
 
     Raises:
         NotLetInError: A client of that name has a key that is not kept here.
     """
     path = key_path(config, client)
-    if (kept := _kept_key(path)) is not None:
+    if (kept := _read_key(path)) is not None:
         return kept
     make_private_folder(path.parent)
     with (path.parent / _LOCK).open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the same client may start twice at once
-        key = _kept_key(path)
+        key = _read_key(path)
         if key is None:
-            key = _made_key(config, client)
+            key = _create_key(config, client)
             write_private_file(path, key.encode() + b"\n")
     return key
 
 
-def _made_key(config: Path, client: str) -> str:
+def _create_key(config: Path, client: str) -> str:
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import ServerClient, ServerError
 
-    server = ServerClient.of(*required_server(config))
+    server = ServerClient.from_state_dir(*required_server(config))
     try:
         made: dict[str, Any] = server.post("/api/mcp/clients", {"name": client})
     except ServerError as exc:
@@ -208,16 +208,16 @@ def _made_key(config: Path, client: str) -> str:
             f"a client {client!r} is known already, and its key is not in the state folder: end that one "
             f"with `agentcore approvers revoke {client}`, or take another name for --client"
         )
-        raise NotLetInError("client_exists", message) from exc
+        raise ClientRefusedError("client_exists", message) from exc
     return str(made["key"])
 
 
-def _kept_key(path: Path) -> str | None:
+def _read_key(path: Path) -> str | None:
     kept = read_private_file(path, _KEY_BYTES)
     return None if kept is None else kept.decode("ascii", "replace").strip()
 
 
-def _line(connection: socket.socket) -> dict[str, Any]:
+def _read_line(connection: socket.socket) -> dict[str, Any]:
     """The server's answer to the greeting, one line, and no byte more."""
     data = b""
     while not data.endswith(b"\n"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.modules import ModuleRecord
 from agentcore.core.requirements import RequirementView, in_language
 
@@ -23,12 +23,12 @@ class Need:
     fix: str
 
 
-def find_needs(host: Host) -> list[Need]:
+def find_needs(core: Core) -> list[Need]:
     """List what is missing, each need once: requirements, modules that do not run, and notes with advice."""
-    if not host.modules.records:
+    if not core.modules.records:
         return [Need("Modules", "none is enabled, so there are no tools", "agentcore modules list")]
-    needs = [_need_of(view, host.config.locale) for view in host.requirements.missing()]
-    needs += [need for record in host.modules.records.values() for need in _needs_of(record)]
+    needs = [_need_of(view, core.config.locale) for view in core.requirements.list_missing()]
+    needs += [need for record in core.modules.records.values() for need in _needs_of(record)]
     return list(dict.fromkeys(needs))
 
 

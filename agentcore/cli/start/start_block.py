@@ -9,10 +9,10 @@ from typing import Any, TextIO
 
 from agentcore.chat import ModelStatus
 from agentcore.cli.start.needs import Need, find_needs
-from agentcore.cli.terminal.hyperlink import hyperlink
-from agentcore.cli.terminal.output import painted
+from agentcore.cli.terminal.hyperlink import make_hyperlink
+from agentcore.cli.terminal.output import colour_text
 from agentcore.cli.terminal.visible_text import terminal_safe
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.errors import ToolError
 from agentcore.server.serve import RunningServer
 
@@ -68,31 +68,31 @@ class StartBlock:
 
     def show_start(self, server: RunningServer) -> None:
         """Show the address while the modules start."""
-        names = server.host.config.modules
+        names = server.core.config.modules
         modules = "1 module" if len(names) == 1 else f"{len(names)} modules"
-        self._write(f"Starting agentcore at {hyperlink(server.page_url, self._stream)} with {modules} …")
+        self._write(f"Starting agentcore at {make_hyperlink(server.page_url, self._stream)} with {modules} …")
 
     async def show_ready(self, server: RunningServer) -> None:
         """Show the block, then what goes missing later, until this is cancelled because the server stops."""
-        host = server.host
+        core = server.core
         changed = asyncio.Event()
         subscriptions = [
-            host.events.subscribe(pattern, lambda _: changed.set())
+            core.events.subscribe(pattern, lambda _: changed.set())
             for pattern in ("module.stateChanged", "requirement.changed")
         ]
         try:
-            needs = find_needs(host)
-            self._write(self._block(server, await _model_status(server), needs))
+            needs = find_needs(core)
+            self._write(self._format_block(server, await _model_status(server), needs))
             while True:
                 await changed.wait()
                 changed.clear()
-                current = find_needs(host)
+                current = find_needs(core)
                 for need in current:
                     if need not in needs:
-                        self._write(self._need(need))
+                        self._write(self._format_need(need))
                 needs = current
         except asyncio.CancelledError:
-            self._write(_stopping(host))
+            self._write(_stopping_text(core))
             raise
         finally:
             for unsubscribe in subscriptions:
@@ -121,7 +121,7 @@ class StartBlock:
             if not self._is_ready:
                 self._early.append(text)
                 return
-        self._write(self._item(text))
+        self._write(self._format_item(text))
 
     def show_unshown(self) -> None:
         """Show warnings that were to be part of the block, when the server ended before there was one."""
@@ -129,62 +129,66 @@ class StartBlock:
             early = [] if self._is_ready else self._early
             self._is_ready = True
         for text in early:
-            self._write(self._item(text))
+            self._write(self._format_item(text))
 
-    def _block(self, server: RunningServer, model: ModelStatus, needs: list[Need]) -> str:
-        host = server.host
-        title = painted("agentcore is running", "green", self._stream, bold=True)
+    def _format_block(self, server: RunningServer, model: ModelStatus, needs: list[Need]) -> str:
+        core = server.core
+        title = colour_text("agentcore is running", "green", self._stream, bold=True)
         again = (
             f"type code here, or run {self._command('open')}" if self._has_console else f"run {self._command('open')}"
         )
         with self._lock:
             early = self._early
             self._is_ready = True
-        missing = [*(self._need(need) for need in needs), *(self._item(text) for text in early)]
-        heading = painted("Needs attention", "yellow", self._stream, bold=True)
+        missing = [*(self._format_need(need) for need in needs), *(self._format_item(text) for text in early)]
+        heading = colour_text("Needs attention", "yellow", self._stream, bold=True)
         keys = "Type help for commands. " if self._has_console else ""
         return "\n".join(
             [
                 "",
-                f"{title} at {hyperlink(server.page_url, self._stream)}",
+                f"{title} at {make_hyperlink(server.page_url, self._stream)}",
                 "",
-                self._row("Log in", hyperlink(server.create_login_link(), self._stream)),
-                self._row("", self._wrapped(f"Works once, within 10 minutes. For another link, {again}")),
-                self._row("Folder", terminal_safe("\n".join(map(str, host.workspace.roots)))),
-                self._row("Model", self._model(model)),
-                self._row("Tools", _counts(host)),
+                self._format_row("Log in", make_hyperlink(server.create_login_link(), self._stream)),
+                self._format_row("", self._wrap_text(f"Works once, within 10 minutes. For another link, {again}")),
+                self._format_row("Folder", terminal_safe("\n".join(map(str, core.workspace.roots)))),
+                self._format_row("Model", self._format_model(model)),
+                self._format_row("Tools", _tool_count_text(core)),
                 *(["", heading, *missing] if missing else []),
                 "",
-                self._wrapped(f"{keys}Ctrl-C stops the server. Log: {self._command('logs')}", 0),
+                self._wrap_text(f"{keys}Ctrl-C stops the server. Log: {self._command('logs')}", 0),
             ]
         )
 
-    def _model(self, model: ModelStatus) -> str:
+    def _format_model(self, model: ModelStatus) -> str:
         if model.is_ready:
-            return self._wrapped(model.summary)
-        arrow = painted("→", "cyan", self._stream)
-        summary = "\n".join(painted(line, "yellow", self._stream) for line in self._wrapped(model.summary).split("\n"))
-        return f"{summary}\n{arrow} {self._wrapped(model.next_step)}"
+            return self._wrap_text(model.summary)
+        arrow = colour_text("→", "cyan", self._stream)
+        summary = "\n".join(
+            colour_text(line, "yellow", self._stream) for line in self._wrap_text(model.summary).split("\n")
+        )
+        return f"{summary}\n{arrow} {self._wrap_text(model.next_step)}"
 
-    def _row(self, label: str, text: str) -> str:
+    def _format_row(self, label: str, text: str) -> str:
         lines = text.split("\n")
-        label = painted(f"{label:<{_LABEL_COLUMNS}}", "bright_black", self._stream) if label else " " * _LABEL_COLUMNS
+        label = (
+            colour_text(f"{label:<{_LABEL_COLUMNS}}", "bright_black", self._stream) if label else " " * _LABEL_COLUMNS
+        )
         rest = "".join(f"\n{_INDENT}{' ' * _LABEL_COLUMNS}{line}" for line in lines[1:])
         return f"{_INDENT}{label}{lines[0]}{rest}"
 
-    def _need(self, need: Need) -> str:
+    def _format_need(self, need: Need) -> str:
         fix = need.fix
         if fix.startswith("agentcore "):
             fix = self._command(fix.removeprefix("agentcore "))
-        return f"{self._item(f'{need.subject}: {need.problem}')}\n{self._item(fix, marker='→')}"
+        return f"{self._format_item(f'{need.subject}: {need.problem}')}\n{self._format_item(fix, marker='→')}"
 
-    def _item(self, text: str, marker: str = "•") -> str:
-        sign = painted(marker, "yellow" if marker == "•" else "cyan", self._stream)
+    def _format_item(self, text: str, marker: str = "•") -> str:
+        sign = colour_text(marker, "yellow" if marker == "•" else "cyan", self._stream)
         indent = _INDENT if marker == "•" else _INDENT * 2
-        first, *others = self._wrapped(text, len(indent) + 2).split("\n")
+        first, *others = self._wrap_text(text, len(indent) + 2).split("\n")
         return "\n".join([f"{indent}{sign} {first}", *(f"{indent}  {line}" for line in others)])
 
-    def _wrapped(self, text: str, indent: int = len(_INDENT) + _LABEL_COLUMNS) -> str:
+    def _wrap_text(self, text: str, indent: int = len(_INDENT) + _LABEL_COLUMNS) -> str:
         columns = min(shutil.get_terminal_size().columns - 1, _WIDEST) - indent
         return textwrap.fill(
             terminal_safe(" ".join(text.split())), max(columns, 20), break_long_words=False, break_on_hyphens=False
@@ -209,14 +213,14 @@ async def _model_status(server: RunningServer) -> ModelStatus:
         return ModelStatus(False, exc.message, "Correct app.json.")
 
 
-def _counts(host: Host) -> str:
-    ready = sum(record.state == "ready" for record in host.modules.records.values())
-    tools = len(host.registry.tools)
+def _tool_count_text(core: Core) -> str:
+    ready = sum(record.state == "ready" for record in core.modules.records.values())
+    tools = len(core.registry.tools)
     return f"{tools} tool{'' if tools == 1 else 's'} from {ready} module{'' if ready == 1 else 's'}"
 
 
-def _stopping(host: Host) -> str:
-    calls = len(host.calls.in_flight)
+def _stopping_text(core: Core) -> str:
+    calls = len(core.calls.in_flight)
     if not calls:
         return "\nStopping …"
     running = "1 call is" if calls == 1 else f"{calls} calls are"

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from agentcore.approval_rules import touched
-from agentcore.cli.terminal.output import painted
+from agentcore.approval_rules import list_touched
+from agentcore.cli.terminal.output import colour_text
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.core.approvals import ApprovalRequest, Changed
 from agentcore.core.policy import GrantOffer
@@ -28,39 +28,39 @@ def approval_text(request: ApprovalRequest, title: str, stream: Any = None, plac
         stream: Where it will be shown, for the colours.
         place: The host in which it would run; empty: in the server.
     """
-    return "\n".join(_lines(request, title, stream, place))
+    return "\n".join(_approval_lines(request, title, stream, place))
 
 
-def _lines(request: ApprovalRequest, title: str, stream: Any, place: str) -> Iterator[str]:
+def _approval_lines(request: ApprovalRequest, title: str, stream: Any, place: str) -> Iterator[str]:
     definition, preview = request.definition, request.preview
     effects = sorted(definition.effects if preview is None or preview.effects is None else preview.effects)
     yield f"A call needs your approval: {request.reason}."
     for change in request.changes:
-        yield painted(f"  {_CHANGED[change]}", "yellow", stream)
-    yield f"  tool       {painted(all_visible(definition.name), 'cyan', stream, bold=True)}"
-    yield f"  asked by   {_who(request, title)}"
+        yield colour_text(f"  {_CHANGED[change]}", "yellow", stream)
+    yield f"  tool       {colour_text(all_visible(definition.name), 'cyan', stream, bold=True)}"
+    yield f"  asked by   {_requester_text(request, title)}"
     yield f"  effects    {', '.join(effects)}"
     if request.host:
-        yield f"  runs on    host {painted(all_visible(request.host), 'cyan', stream, bold=True)}, another machine"
+        yield f"  runs on    host {colour_text(all_visible(request.host), 'cyan', stream, bold=True)}, another machine"
     elif place:
         yield f"  runs in    host {place}"
     if preview is not None:
-        for kind in touched(request.facts):
+        for kind in list_touched(request.facts):
             yield from (f"  {kind.label['en'].lower():<10} {_one_line(value)}" for value in kind.values)
     if preview is not None and preview.words:
         yield "  does"
         yield from (f"{_INDENT}{_one_line(line)}" for line in preview.words.split("\n"))
     yield "  arguments"
-    yield from _arguments(request.arguments)
+    yield from _argument_lines(request.arguments)
     if preview is not None and preview.diff:
         yield "  changes"
         yield from (diff_line(line, stream) for line in preview.diff.rstrip("\n").split("\n"))
     if request.offers:
         yield "  for later calls like this one you may, by number"
-        yield from (f"{_INDENT}{number}  {_offer(offer)}" for number, offer in enumerate(request.offers, start=1))
+        yield from (f"{_INDENT}{number}  {_offer_text(offer)}" for number, offer in enumerate(request.offers, start=1))
 
 
-def _who(request: ApprovalRequest, title: str) -> str:
+def _requester_text(request: ApprovalRequest, title: str) -> str:
     principal, chat = request.principal, f"chat “{_one_line(title)}”"
     if title and principal.kind == "chat" and principal.id == request.session_id:
         return chat
@@ -68,13 +68,13 @@ def _who(request: ApprovalRequest, title: str) -> str:
     return f"{all_visible(name)}, {chat if title else f'session {all_visible(request.session_id)}'}"
 
 
-def _offer(offer: GrantOffer) -> str:
+def _offer_text(offer: GrantOffer) -> str:
     scope = {"session": "in this session, allow", "always": "always allow"}[offer.scope]
     patterns = " and ".join(f"{all_visible(name)} = {_one_line(value)}" for name, value in offer.arguments.items())
     return f"{scope} {all_visible(offer.tool)} with {patterns or 'any arguments'}"
 
 
-def _arguments(arguments: dict[str, Any]) -> Iterator[str]:
+def _argument_lines(arguments: dict[str, Any]) -> Iterator[str]:
     """One argument a line; a text of several lines stands below its name, line by line."""
     if not arguments:
         yield f"{_INDENT}(none)"
@@ -92,7 +92,7 @@ def diff_line(line: str, stream: Any) -> str:
     """One line of a unified diff, indented and in its colour."""
     colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
     shown = f"{_INDENT}{all_visible(line)}"
-    return painted(shown, colour, stream) if colour else shown
+    return colour_text(shown, colour, stream) if colour else shown
 
 
 def _one_line(text: str) -> str:
@@ -106,7 +106,7 @@ def explanation_lines(found: Mapping[str, Any], stream: TextIO) -> Iterator[str]
         found: The answer.
         stream: Where it will be shown, for the colours.
     """
-    yield f"{painted(found['decision'], COLOURS[found['decision']], stream, bold=True)}  by {found['by']}"
+    yield f"{colour_text(found['decision'], COLOURS[found['decision']], stream, bold=True)}  by {found['by']}"
     yield f"  why      {all_visible(found['reason'])}"
     yield f"  mode     {found['mode']}"
     yield f"  effects  {', '.join(found['effects'])}"

@@ -7,11 +7,11 @@ from typing import Self
 from agentcore.cli.terminal.approval_text import approval_text, explanation_lines
 from agentcore.cli.terminal.editor import edit_text
 from agentcore.cli.terminal.proof import Proof
-from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, say
+from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, write_line
 from agentcore.cli.terminal.visible_text import all_visible, json_safe
 from agentcore.core.approvals import ApprovalRequest, Verdict
-from agentcore.core.core import Host
-from agentcore.core.review import Question, explain
+from agentcore.core.core import Core
+from agentcore.core.review import Question, explain_policy_decision
 from agentcore.errors import ToolError
 
 _DECIDING = frozenset(("y", "yes", "a", "e"))
@@ -22,10 +22,10 @@ _WITH_REASON = frozenset(("n", "no"))
 def call_help(proof: Proof) -> str:
     """What can be typed about a call that is shown."""
     rows = (
-        (proof.typed("y"), "approve the call as it is shown"),
-        ("n", f"reject it; `{proof.typed('n', 'REASON')}` tells the model why"),
-        (proof.typed("a", "NUMBER"), "approve it, and allow later calls like it"),
-        (proof.typed("e"), "edit the arguments; the call is shown again with them"),
+        (proof.expected_input("y"), "approve the call as it is shown"),
+        ("n", f"reject it; `{proof.expected_input('n', 'REASON')}` tells the model why"),
+        (proof.expected_input("a", "NUMBER"), "approve it, and allow later calls like it"),
+        (proof.expected_input("e"), "edit the arguments; the call is shown again with them"),
         ("o", "go back to the arguments that were asked for"),
         ("w", "why it is asked about, and what else was looked at"),
     )
@@ -46,35 +46,35 @@ class CallDialogue:
         proof: What has to be typed with a decision.
     """
 
-    def __init__(self, host: Host, request: ApprovalRequest, title: str) -> None:
-        self.host, self._title = host, title
+    def __init__(self, core: Core, request: ApprovalRequest, title: str) -> None:
+        self.core, self._title = core, title
         self.asked = self.shown = request
         self.proof = Proof()
         self._draft: str | None = None
 
     @classmethod
-    async def open(cls, host: Host, request: ApprovalRequest) -> Self:
+    async def open(cls, core: Core, request: ApprovalRequest) -> Self:
         """The dialogue about a call, whose chat is looked up."""
-        titles = await host.store.chats.titles([request.session_id])
-        return cls(host, request, titles.get(request.session_id, ""))
+        titles = await core.store.chats.load_titles([request.session_id])
+        return cls(core, request, titles.get(request.session_id, ""))
 
     def show(self) -> None:
         """Show all that a decision rests on."""
-        tool = self.host.registry.own.get(self.shown.definition.name)
-        place = None if tool is None else self.host.places.of(tool.module.name)
+        tool = self.core.registry.own.get(self.shown.definition.name)
+        place = None if tool is None else self.core.places.find_module_host(tool.module.name)
         name = "" if place is None else place.name
-        say(f"\n{approval_text(self.shown, self._title, sys.stderr, name)}")
+        write_line(f"\n{approval_text(self.shown, self._title, sys.stderr, name)}")
 
-    async def verdict(self, line: str) -> Verdict | None:
+    async def read_verdict(self, line: str) -> Verdict | None:
         """Take a line that was typed: the person's word on the call, or None when something else was done or said.
 
         Too many wrong numbers are a no: the question has expired.
         """
         word, _, rest = line.strip().partition(" ")
         deciding = _WITH_REASON if word.lower() in _WITH_REASON and rest.strip() else _DECIDING
-        typed = self.proof.read(line, deciding)
+        typed = self.proof.parse_line(line, deciding)
         if typed is None:
-            return self._without_number(word.lower())
+            return self._handle_missing_number(word.lower())
         try:
             match typed:
                 case "y" | "yes", "":
@@ -82,51 +82,51 @@ class CallDialogue:
                 case "n" | "no", reason:
                     return Verdict(False, TERMINAL, reason=reason)
                 case "a", number:
-                    return self._with_offer(number)
+                    return self._approve_with_offer(number)
                 case "e", "":
-                    await self._edit()
+                    await self._edit_arguments()
                 case "o", "":
                     self._go_back()
                 case "w", "":
-                    await self._explain()
+                    await self._explain_decision()
                 case "?", "":
-                    say(call_help(self.proof))
+                    write_line(call_help(self.proof))
                 case _:
-                    say(f"{all_visible(line.strip())[:40]!r} means nothing here; ? shows what can be typed")
+                    write_line(f"{all_visible(line.strip())[:40]!r} means nothing here; ? shows what can be typed")
         except ToolError as exc:
-            say(all_visible(exc.message))
+            write_line(all_visible(exc.message))
         return None
 
-    def _without_number(self, word: str) -> Verdict | None:
+    def _handle_missing_number(self, word: str) -> Verdict | None:
         if self.proof.is_spent:
-            say(EXPIRED)
+            write_line(EXPIRED)
             return Verdict(False, TERMINAL, reason=EXPIRED)
-        say(number_needed(word))
+        write_line(number_needed(word))
         return None
 
-    def _with_offer(self, number: str) -> Verdict | None:
+    def _approve_with_offer(self, number: str) -> Verdict | None:
         offers = self.shown.offers
         if not offers:
-            say("Nothing can be allowed for later along with this call.")
+            write_line("Nothing can be allowed for later along with this call.")
         elif not number.isdecimal() or not 1 <= int(number) <= len(offers):
-            say(f"Type `{self.proof.typed('a')}` and the number of what to allow, 1 to {len(offers)}.")
+            write_line(f"Type `{self.proof.expected_input('a')}` and the number of what to allow, 1 to {len(offers)}.")
         else:
             return Verdict(True, TERMINAL, self.shown.digest, offers[int(number) - 1])
         return None
 
-    async def _edit(self) -> None:
+    async def _edit_arguments(self) -> None:
         """Have the arguments edited, and show what the call would be with them."""
         before = self._draft or json_safe(json.dumps(self.shown.arguments, indent=2, ensure_ascii=False)) + "\n"
         self._draft = await edit_text(before, "arguments.json")
         try:
             arguments = json.loads(self._draft)
         except ValueError as exc:
-            say(f"This is not JSON: {exc}. Edit it again to go on.")
+            write_line(f"This is not JSON: {exc}. Edit it again to go on.")
             return
         if not isinstance(arguments, dict):
-            say("Arguments are a JSON object. Edit it again to go on.")
+            write_line("Arguments are a JSON object. Edit it again to go on.")
             return
-        self.shown = await self.host.call_review.edit(self.asked.call_id, arguments)
+        self.shown = await self.core.call_review.edit_call(self.asked.call_id, arguments)
         self._draft = None
         self.show()
 
@@ -134,7 +134,7 @@ class CallDialogue:
         self.shown, self._draft = self.asked, None
         self.show()
 
-    async def _explain(self) -> None:
+    async def _explain_decision(self) -> None:
         shown = self.shown
         question = Question(
             tool=shown.definition.name,
@@ -143,6 +143,6 @@ class CallDialogue:
             caller=shown.principal.kind,
             host=shown.host,
         )
-        host = self.host
-        found = await explain(host.call_review, host.policy, question, shown.agent_id, shown.mode)
-        say("\n".join(explanation_lines(found.model_dump(by_alias=True), sys.stderr)))
+        core = self.core
+        found = await explain_policy_decision(core.call_review, core.policy, question, shown.agent_id, shown.mode)
+        write_line("\n".join(explanation_lines(found.model_dump(by_alias=True), sys.stderr)))

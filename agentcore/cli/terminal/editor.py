@@ -34,11 +34,11 @@ async def edit_text(text: str, name: str) -> str:
     Raises:
         ToolError: `no_editor`; `editor_failed`: it ended with an error, or left nothing that can be read.
     """
-    command = _command()
+    command = _find_editor()
     with tempfile.TemporaryDirectory(prefix="agentcore-") as folder:
         file = Path(folder) / name
         file.write_text(text, encoding="utf-8")
-        code = await _run([*command, str(file)])
+        code = await _run_editor([*command, str(file)])
         if code != 0:
             raise ToolError(
                 "editor_failed", f"{command[0]} ended with exit code {code}; nothing was changed", code=code
@@ -49,7 +49,7 @@ async def edit_text(text: str, name: str) -> str:
             raise ToolError("editor_failed", f"what {command[0]} left cannot be read: {exc}") from exc
 
 
-def _command() -> list[str]:
+def _find_editor() -> list[str]:
     for wished in (os.environ.get("VISUAL"), os.environ.get("EDITOR"), *_USUAL):
         words = shlex.split(wished or "")
         if words and shutil.which(words[0]):
@@ -57,7 +57,7 @@ def _command() -> list[str]:
     raise ToolError("no_editor", "there is no editor here; set EDITOR to one")
 
 
-async def _run(command: list[str]) -> int:
+async def _run_editor(command: list[str]) -> int:
     with _left_to_the_editor():
         process = await asyncio.create_subprocess_exec(sys.executable, "-I", "-S", "-c", _WITH_SIGNALS, *command)
         try:

@@ -34,14 +34,14 @@ class CliError(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write message and hint to stderr."""
-        from agentcore.cli.terminal.output import note, painted
+        from agentcore.cli.terminal.output import colour_text, print_notice
 
-        note(self.message, painted("error:", "red", sys.stderr, bold=True))
+        print_notice(self.message, colour_text("error:", "red", sys.stderr, bold=True))
         if self.hint:
-            note(f"  {self.hint}")
+            print_notice(f"  {self.hint}")
 
 
-def explained(error: Exception) -> CliError | None:
+def to_cli_error(error: Exception) -> CliError | None:
     """The error of ours behind an exception that a command let through; None: it is a defect."""
     # importing it would load pydantic; whatever raised one of ours has done so already
     if "agentcore.errors" not in sys.modules:

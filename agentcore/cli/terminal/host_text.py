@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from agentcore.cli.terminal.output import painted, print_table, print_text, size_text
+from agentcore.cli.terminal.output import colour_text, print_table, print_text, size_text
 from agentcore.cli.terminal.visible_text import terminal_safe
 
 _COLOURS = {
@@ -27,7 +27,7 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
     Args:
         server: The server's address, for machines that have yet to dial in; empty: none runs.
     """
-    local = [_row(host) for host in hosts if host["kind"] == "process"]
+    local = [_process_row(host) for host in hosts if host["kind"] == "process"]
     remote = [_remote_row(host, server) for host in hosts if host["kind"] == "remote"]
     if local:
         print_table(_HEADER, local, [_COLOURS.get(row[1]) for row in local])
@@ -47,7 +47,7 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
 def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
     name, state = pool["name"], pool["state"]
     reason = f": {pool['reason']}" if pool["reason"] else ""
-    click.echo(painted(f"pool {name} is {state}", _COLOURS.get(state, "yellow")) + terminal_safe(reason))
+    click.echo(colour_text(f"pool {name} is {state}", _COLOURS.get(state, "yellow")) + terminal_safe(reason))
     wanted = f", of hosts with {', '.join(pool['labels'])}" if pool["labels"] else ""
     print_text(f"  NATS     {pool['address']}")
     print_text(f"  modules  {', '.join(module['name'] for module in pool['modules'])}{wanted}")
@@ -65,18 +65,20 @@ def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
 
 def print_host(host: Mapping[str, Any]) -> None:
     """Print what became of a host, and of its modules that are not ready."""
-    print_text(f"{host['name']} is {host['state']}." + (f" {_remark(host)}" if host["state"] == "failed" else ""))
+    print_text(
+        f"{host['name']} is {host['state']}." + (f" {_process_remark(host)}" if host["state"] == "failed" else "")
+    )
     for module in host["modules"]:
         if module["state"] != "ready":
             print_text(f"  {module['name']} is {module['state']}{'' if module['isListed'] else ', and not on'}.")
 
 
-def held_text(host: Mapping[str, Any]) -> str:
+def open_resources_text(host: Mapping[str, Any]) -> str:
     """What is open in a host: `2 terminal, 1 browser`; empty: nothing."""
     return ", ".join(f"{each['count']} {each['type']}" for each in host["resources"])
 
 
-def _row(host: Mapping[str, Any]) -> tuple[str, ...]:
+def _process_row(host: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         host["name"],
         host["state"],
@@ -84,7 +86,7 @@ def _row(host: Mapping[str, Any]) -> tuple[str, ...]:
         str(host["pid"] or ""),
         _memory_of(host),
         str(host["callsInFlight"]),
-        _remark(host),
+        _process_remark(host),
     )
 
 
@@ -94,7 +96,7 @@ def _remote_row(host: Mapping[str, Any], server: str) -> tuple[str, ...]:
         host["name"],
         host["state"],
         host["address"],
-        "" if host["state"] == "waiting" else _moment(host["since"]),
+        "" if host["state"] == "waiting" else _format_time(host["since"]),
         "" if latency is None else f"{latency:.0f} ms",
         str(host["callsInFlight"]),
         ", ".join(_module_of(module) for module in host["modules"]),
@@ -112,7 +114,7 @@ def _member_row(member: Mapping[str, Any]) -> tuple[str, ...]:
         str(member["callsInFlight"]),
         ", ".join(member["labels"]),
         ", ".join(_module_of(module) for module in member["modules"]),
-        (f"since {_moment(member['since'])}: " if member["state"] == "away" else "") + _remote_remark(member, ""),
+        (f"since {_format_time(member['since'])}: " if member["state"] == "away" else "") + _remote_remark(member, ""),
     )
 
 
@@ -131,13 +133,13 @@ def _module_of(module: Mapping[str, Any]) -> str:
     return f"{module['name']} ({module['tools']}{waiting})"
 
 
-def _remark(host: Mapping[str, Any]) -> str:
+def _process_remark(host: Mapping[str, Any]) -> str:
     words = host["lastWords"].strip().rpartition("\n")[2]
     if host["state"] == "failed":
         return f"{host['reason']}; it wrote: {words}" if words else str(host["reason"])
     if (ends := host["endsInLastHour"]) and host["reason"]:
         return f"ended {'once' if ends == 1 else f'{ends} times'} in the last hour: {host['reason']}"
-    held = held_text(host)
+    held = open_resources_text(host)
     return f"holds {held}" if held else ""
 
 
@@ -151,11 +153,11 @@ def _remote_remark(host: Mapping[str, Any], server: str) -> str:
         return f"{failed['name']} does not run: {failed['reason']}"
     if any(module["waiting"] for module in host["modules"]):
         return "tools that wait are in the approval view"
-    held = held_text(host)
+    held = open_resources_text(host)
     return f"holds {held}" if held else str(host["platform"])
 
 
-def _moment(moment_ms: int) -> str:
+def _format_time(moment_ms: int) -> str:
     """The time alone if it is today, with the day if not."""
     moment, today = time.localtime(moment_ms / 1000), time.localtime()
     return time.strftime("%H:%M" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M", moment)

@@ -31,7 +31,7 @@ def supports_hyperlinks(stream: TextIO, environ: Mapping[str, str] = os.environ)
     )
 
 
-def hyperlink(address: str, stream: TextIO, environ: Mapping[str, str] = os.environ) -> str:
+def make_hyperlink(address: str, stream: TextIO, environ: Mapping[str, str] = os.environ) -> str:
     """The address, as a link where the stream supports it. It stays readable and can be copied either way."""
     if not supports_hyperlinks(stream, environ):
         return address

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from agentcore.cli.terminal.output import painted, print_text
+from agentcore.cli.terminal.output import colour_text, print_text
 
 _COLOURS = {"debug": "bright_black", "info": "green", "warning": "yellow", "error": "red", "critical": "red"}
 _BELOW = ("traceback", "exception")
@@ -24,18 +24,18 @@ def print_line(line: Mapping[str, Any], *, as_json: bool) -> None:
     else:
         level = str(line.get("level", ""))
         level = level if level in _COLOURS else ""
-        shown = painted(f"{level:<{_LEVEL_COLUMNS}}", _COLOURS.get(level, "white"))
-        click.echo(f"{_time(line.get('time'))} {shown} ", nl=False)
-        print_text(_rest(line) + "".join(f"\n{line[key]}" for key in _BELOW if line.get(key)))
+        shown = colour_text(f"{level:<{_LEVEL_COLUMNS}}", _COLOURS.get(level, "white"))
+        click.echo(f"{_format_time(line.get('time'))} {shown} ", nl=False)
+        print_text(_format_fields(line) + "".join(f"\n{line[key]}" for key in _BELOW if line.get(key)))
     sys.stdout.flush()
 
 
-def _rest(line: Mapping[str, Any]) -> str:
-    fields = " ".join(f"{key}={_value(value)}" for key, value in line.items() if key not in _FIRST)
+def _format_fields(line: Mapping[str, Any]) -> str:
+    fields = " ".join(f"{key}={_format_value(value)}" for key, value in line.items() if key not in _FIRST)
     return f"{line.get('event', '')!s:<{_EVENT_COLUMNS}} {fields}".rstrip()
 
 
-def _time(text: Any) -> str:
+def _format_time(text: Any) -> str:
     """The local time; with the day, where it is another."""
     try:
         then = datetime.fromisoformat(str(text)).astimezone()
@@ -45,7 +45,7 @@ def _time(text: Any) -> str:
     return then.strftime("%H:%M:%S" if is_today else "%Y-%m-%d %H:%M:%S")
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     return value if value and not set(value) & set(' \t\n"=') else json.dumps(value, ensure_ascii=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from agentcore.cli.terminal.output import painted, print_text
+from agentcore.cli.terminal.output import colour_text, print_text
 
 COLOURS = {
     "ready": "green",
@@ -19,26 +19,26 @@ COLOURS = {
 """Colours of states."""
 
 
-def state_of(module: Mapping[str, Any]) -> str:
+def display_state(module: Mapping[str, Any]) -> str:
     """A module's state in a word: `waits` where nothing but a person's word is missing."""
     return "waits" if module["state"] == "failed" and module["others"] else str(module["state"])
 
 
-def source_of(module: Mapping[str, Any]) -> str:
+def describe_source(module: Mapping[str, Any]) -> str:
     """Where a module comes from, in a few words."""
     if module["distribution"]:
         return f"{module['distribution']} {module['version']}".rstrip()
     return "local" if module["file"] else ""
 
 
-def on_disk(module: Mapping[str, Any]) -> str:
+def describe_disk_version(module: Mapping[str, Any]) -> str:
     """What is on the disk in place of what runs, in a sentence; empty: the same."""
     if module["state"] != "ready":
         return ""
     if module["versionOnDisk"] is None:
-        return f"it is not installed any more; {_running(module)} until the next reload"
+        return f"it is not installed any more; {_running_version(module)} until the next reload"
     if module["versionOnDisk"] != module["version"]:
-        return f"{module['versionOnDisk']} on disk, {_running(module)}"
+        return f"{module['versionOnDisk']} on disk, {_running_version(module)}"
     if module["block"] and module["block"]["isChanged"]:
         return "its block in app.json is another than the one that runs"
     if module["isChangedOnDisk"]:
@@ -46,19 +46,25 @@ def on_disk(module: Mapping[str, Any]) -> str:
     return ""
 
 
-def _running(module: Mapping[str, Any]) -> str:
+def _running_version(module: Mapping[str, Any]) -> str:
     return f"{module['version'] or 'what was loaded'} runs"
 
 
 def module_row(module: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     """A module in the list: name, state, tools, origin, remark."""
-    return module["name"], state_of(module), str(len(module["tools"])), _source_and_host(module), _remark(module)
+    return (
+        module["name"],
+        display_state(module),
+        str(len(module["tools"])),
+        _source_and_host(module),
+        _module_remark(module),
+    )
 
 
 def print_outcome(module: Mapping[str, Any]) -> None:
     """Print what became of a module that was changed, with what is wrong although it runs."""
     problems = module["problems"]
-    verb = "waits for a person" if state_of(module) == "waits" else f"is {module['state']}"
+    verb = "waits for a person" if display_state(module) == "waits" else f"is {module['state']}"
     print_text(f"{module['name']} {verb}." + (f" {module['reason']}" if module["reason"] else ""))
     if module["pageAdditions"]:
         print_text(f"It adds to the page: {'; '.join(module['pageAdditions'])}")
@@ -71,17 +77,17 @@ def print_outcome(module: Mapping[str, Any]) -> None:
 
 def print_module(module: Mapping[str, Any]) -> None:
     """Print all that is known of a module."""
-    state = state_of(module)
-    click.echo(f"{painted(module['name'], 'cyan', bold=True)}  {painted(state, COLOURS.get(state, 'white'))}")
+    state = display_state(module)
+    click.echo(f"{colour_text(module['name'], 'cyan', bold=True)}  {colour_text(state, COLOURS.get(state, 'white'))}")
     rows = {
         "description": module["description"],
         "reason": module["reason"],
         "listed": "yes" if module["listed"] else "no",
-        "from": source_of(module) + _version_before(module),
-        "on disk": on_disk(module),
+        "from": describe_source(module) + _version_before(module),
+        "on disk": describe_disk_version(module),
         "file": module["file"],
         "needs": ", ".join(module["requires"]),
-        "block": _place_of(module["block"]) if module["block"] else "",
+        "block": _block_location(module["block"]) if module["block"] else "",
         "runs in": f"host {module['host']}" if module["host"] else "",
         "settings": f"config.{module['settingsKey']}" if module["settingsKey"] else "",
         "element": module["component"]["tag"] if module["component"] else "",
@@ -91,7 +97,7 @@ def print_module(module: Mapping[str, Any]) -> None:
     for name, text in rows.items():
         if text:
             print_text(f"  {name:<13}{text}")
-    for text in others_of(module):
+    for text in list_other_sources(module):
         print_text(f"  {'other':<13}{text}")
     for problem in module["problems"]:
         print_text(f"  {'problem':<13}{problem}")
@@ -102,7 +108,7 @@ def print_module(module: Mapping[str, Any]) -> None:
         print_text(module["traceback"])
 
 
-def others_of(module: Mapping[str, Any]) -> Iterator[str]:
+def list_other_sources(module: Mapping[str, Any]) -> Iterator[str]:
     """What else has the module's name, one text each."""
     for other in module["others"]:
         said = f"{other['source']} {other['version']}".rstrip()
@@ -112,10 +118,10 @@ def others_of(module: Mapping[str, Any]) -> Iterator[str]:
 
 def _source_and_host(module: Mapping[str, Any]) -> str:
     host = f"in host {module['host']}" if module["host"] else ""
-    return ", ".join(filter(None, (source_of(module), host)))
+    return ", ".join(filter(None, (describe_source(module), host)))
 
 
-def _place_of(block: Mapping[str, Any]) -> str:
+def _block_location(block: Mapping[str, Any]) -> str:
     place = f"{block['file']}:{block['line']}" if block["file"] else block["variable"]
     return f"{block['key']} of {block['family']} ({place})"
 
@@ -127,8 +133,13 @@ def _version_before(module: Mapping[str, Any]) -> str:
     return f"; before {since} it was {module['versionBefore']}"
 
 
-def _remark(module: Mapping[str, Any]) -> str:
+def _module_remark(module: Mapping[str, Any]) -> str:
     if module["state"] == "stopped" and not module["listed"]:
         return f"to turn it on: agentcore modules enable {module['name']}"
-    known = (module["reason"], next(iter(module["problems"]), ""), on_disk(module), *others_of(module))
+    known = (
+        module["reason"],
+        next(iter(module["problems"]), ""),
+        describe_disk_version(module),
+        *list_other_sources(module),
+    )
     return next((text for text in known if text), str(module["description"]))

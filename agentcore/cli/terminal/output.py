@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import click
 
-from agentcore.cli.terminal.visible_text import display_width, json_safe, json_storable, shortened, terminal_safe
+from agentcore.cli.terminal.visible_text import display_width, json_safe, json_storable, terminal_safe, truncate_line
 from agentcore.valid_text import valid_text
 
 _LEAST_COLUMN = 20
@@ -21,7 +21,7 @@ def uses_colour(stream: TextIO) -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
-def painted(text: str, colour: str, stream: TextIO | None = None, *, bold: bool = False) -> str:
+def colour_text(text: str, colour: str, stream: TextIO | None = None, *, bold: bool = False) -> str:
     """The text in a colour, where the stream (stdout if none is given) gets colours."""
     return click.style(text, fg=colour, bold=bold or None) if uses_colour(stream or sys.stdout) else text
 
@@ -42,14 +42,14 @@ def print_text(text: str) -> None:
     click.echo(shown, nl=not shown.endswith("\n"))
 
 
-def note(text: str, head: str = "") -> None:
+def print_notice(text: str, head: str = "") -> None:
     """Tell a person something beside the output, on stderr; a head of our own may be coloured."""
     click.echo(f"{head} {terminal_safe(text)}" if head else terminal_safe(text), err=True)
 
 
-def warn(text: str) -> None:
+def print_warning(text: str) -> None:
     """Warn on stderr."""
-    note(text, painted("warning:", "yellow", sys.stderr, bold=True))
+    print_notice(text, colour_text("warning:", "yellow", sys.stderr, bold=True))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> None:
@@ -63,12 +63,12 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: S
     safe = [[terminal_safe(cell).split("\n", 1)[0] for cell in row] for row in rows]
     widths = [max(display_width(row[index]) for row in [list(header), *safe]) for index in range(len(header))]
     room = _room_of_last(widths)
-    click.echo(_line(header, widths, room).upper())
+    click.echo(_format_row(header, widths, room).upper())
     for index, row in enumerate(safe):
-        line = _line(row, widths, room)
+        line = _format_row(row, widths, room)
         colour = colours[index] if index < len(colours) else None
         if colour:
-            line = painted(line[: len(row[0])], colour) + line[len(row[0]) :]
+            line = colour_text(line[: len(row[0])], colour) + line[len(row[0]) :]
         click.echo(line)
 
 
@@ -89,7 +89,7 @@ def _room_of_last(widths: Sequence[int]) -> int | None:
     return max(shutil.get_terminal_size().columns - taken, _LEAST_COLUMN)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], room: int | None) -> str:
+def _format_row(cells: Sequence[str], widths: Sequence[int], room: int | None) -> str:
     padded = [cell + " " * (width - display_width(cell)) for cell, width in zip(cells[:-1], widths[:-1], strict=True)]
-    last = cells[-1] if room is None else shortened(cells[-1], room)
+    last = cells[-1] if room is None else truncate_line(cells[-1], room)
     return _GAP.join([*padded, last]).rstrip()

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from agentcore.cli.terminal.output import note
-from agentcore.cli.terminal.visible_text import shortened, terminal_safe
+from agentcore.cli.terminal.output import print_notice
+from agentcore.cli.terminal.visible_text import terminal_safe, truncate_line
 
 _CLEAR_LINE = "\r\x1b[2K"
 
@@ -21,10 +21,12 @@ class ProgressLine:
     def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
         """Take a notification of a call: `progress`, or `approval` when a person elsewhere has to decide."""
         if kind == "progress":
-            self._show(told.get("fraction"), str(told.get("message", "")))
+            self._draw(told.get("fraction"), str(told.get("message", "")))
         elif kind == "approval":
             self.clear()
-            note(f"call {told.get('callId')} waits for approval at the server's terminal: {told.get('reason', '')}")
+            print_notice(
+                f"call {told.get('callId')} waits for approval at the server's terminal: {told.get('reason', '')}"
+            )
 
     def clear(self) -> None:
         """Take the line away, before something else is written."""
@@ -33,11 +35,11 @@ class ProgressLine:
             sys.stderr.flush()
             self._is_shown = False
 
-    def _show(self, fraction: float | None, message: str) -> None:
+    def _draw(self, fraction: float | None, message: str) -> None:
         if not self._is_terminal:
             return
         share = "" if fraction is None else f"{min(max(fraction, 0.0), 1.0):4.0%} "
         columns = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(_CLEAR_LINE + shortened(share + terminal_safe(message), columns))
+        sys.stderr.write(_CLEAR_LINE + truncate_line(share + terminal_safe(message), columns))
         sys.stderr.flush()
         self._is_shown = True

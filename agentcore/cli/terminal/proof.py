@@ -50,22 +50,22 @@ class Proof:
         self.is_needed = can_be_pushed() if is_needed is None else is_needed
         self._wrong = 0
         self._number = ""
-        self.renew()
+        self.renew_number()
 
     @property
     def is_spent(self) -> bool:
         """Whether so many wrong numbers were typed that the question has expired."""
         return self._wrong >= WRONG_NUMBERS
 
-    def renew(self) -> None:
+    def renew_number(self) -> None:
         """Take another number, before the question is shown (again)."""
         self._number = f"{secrets.randbelow(_NUMBERS):0{_DIGITS}}" if self.is_needed else ""
 
-    def typed(self, word: str, rest: str = "") -> str:
+    def expected_input(self, word: str, rest: str = "") -> str:
         """What to type for a decision: `y 4821`, or `y` where no number is needed."""
         return " ".join(part for part in (word, self._number, rest) if part)
 
-    def read(self, line: str, deciding: Container[str]) -> tuple[str, str] | None:
+    def parse_line(self, line: str, deciding: Container[str]) -> tuple[str, str] | None:
         """Take a line that was typed: its first word in small letters, and the rest without the number.
 
         Args:

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from agentcore.api import Principal
-from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, lasts, open_dialogue, waiting_things
-from agentcore.cli.terminal.terminal import TERMINAL, confirmed, forget_typed, read_line, say
+from agentcore.cli.terminal.console_dialogues import Dialogue, Waiting, is_long_lived, list_waiting, open_dialogue
+from agentcore.cli.terminal.terminal import TERMINAL, ask_confirmation, discard_typed_input, read_line, write_line
 from agentcore.cli.terminal.visible_text import all_visible
-from agentcore.cli.terminal.waiting_text import host_text, shown_host
+from agentcore.cli.terminal.waiting_text import encode_host_offer, host_text
 from agentcore.core.approvals import ApprovalRequest
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
 from agentcore.store.state import read_server_info
@@ -39,26 +39,26 @@ class ServerConsole:
         keyboard: Descriptor of the terminal that is read.
     """
 
-    def __init__(self, host: Host, keyboard: int) -> None:
-        self._host, self._keyboard = host, keyboard
+    def __init__(self, core: Core, keyboard: int) -> None:
+        self._core, self._keyboard = core, keyboard
         self._dialogue: Dialogue | None = None
         self._changed = asyncio.Event()
         self._screen = asyncio.Lock()
         self._commands: dict[str, Callable[[], Awaitable[None]]] = {
             "waiting": self._show_again,
-            "stop": self._stop,
-            "resume": self._resume,
-            "code": self._code,
-            "pair": self._pair,
-            "help": self._help,
-            "?": self._help,
+            "stop": self._stop_all,
+            "resume": self._resume_calls,
+            "code": self._print_login_links,
+            "pair": self._print_pairing_code,
+            "help": self._print_help,
+            "?": self._print_help,
         }
 
     @classmethod
-    async def run(cls, host: Host) -> None:
+    async def run(cls, core: Core) -> None:
         """Serve the terminal of this process until it is closed."""
-        console = cls(host, sys.stdin.fileno())
-        ends = [host.events.subscribe(pattern, console._notice) for pattern in _NOTICED]
+        console = cls(core, sys.stdin.fileno())
+        ends = [core.events.subscribe(pattern, console._on_event) for pattern in _NOTICED]
         try:
             with _reading_in_background_fails():
                 async with asyncio.TaskGroup() as group:
@@ -69,7 +69,7 @@ class ServerConsole:
             for end in ends:
                 end()
 
-    def _notice(self, _event: Event) -> None:
+    def _on_event(self, _event: Event) -> None:
         self._changed.set()
 
     async def _show_waiting(self) -> None:
@@ -81,18 +81,18 @@ class ServerConsole:
             await self._until_change_or_expiry()
 
     async def _show_next(self) -> None:
-        waiting = waiting_things(self._host)
+        waiting = list_waiting(self._core)
         if self._dialogue is not None and self._dialogue.asked not in waiting:
-            is_changed = _is_among(self._dialogue.asked, waiting)
-            say("That changed while it waited." if is_changed else "That does not wait any more.")
+            is_changed = _is_replaced(self._dialogue.asked, waiting)
+            write_line("That changed while it waited." if is_changed else "That does not wait any more.")
             self._dialogue = None
         if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
-            dialogue = await open_dialogue(self._host, waiting[0])
-            if waiting[0] not in waiting_things(self._host):  # it was ended while its chat was looked up
+            dialogue = await open_dialogue(self._core, waiting[0])
+            if waiting[0] not in list_waiting(self._core):  # it was ended while its chat was looked up
                 self._changed.set()
                 return
             self._dialogue = dialogue
-            self._ask(dialogue, shows=True)
+            self._ask_question(dialogue, shows=True)
 
     async def _until_change_or_expiry(self) -> None:
         left_s = None
@@ -114,92 +114,92 @@ class ServerConsole:
                 await self._pair_host(rest)
             elif line.strip():
                 async with self._screen:  # nothing else is shown while the person edits
-                    await self._answer(line)
+                    await self._handle_answer(line)
 
-    async def _answer(self, line: str) -> None:
+    async def _handle_answer(self, line: str) -> None:
         """Take a line about what is shown."""
         dialogue = self._dialogue
         if dialogue is None:
             word = all_visible(line.strip())[:40]
-            say(f"Nothing waits for a decision, and {word!r} means nothing else; ? shows what can be typed")
+            write_line(f"Nothing waits for a decision, and {word!r} means nothing else; ? shows what can be typed")
             return
         try:
-            said = await dialogue.answer(line)
+            said = await dialogue.handle_line(line)
         except ToolError as exc:
             said = all_visible(exc.message)
         if said is None:
-            self._ask(dialogue, shows=False)
+            self._ask_question(dialogue, shows=False)
             return
         self._dialogue = None
-        say(said)
+        write_line(said)
         self._changed.set()
 
     async def _show_again(self) -> None:
         if self._dialogue is None:
-            say("Nothing waits for a decision.")
+            write_line("Nothing waits for a decision.")
         else:
-            self._ask(self._dialogue, shows=True)
+            self._ask_question(self._dialogue, shows=True)
 
-    async def _stop(self) -> None:
-        ended = await self._host.emergency_stop(_PERSON)
-        say(
+    async def _stop_all(self) -> None:
+        ended = await self._core.emergency_stop(_PERSON)
+        write_line(
             f"Stopped: {ended['calls']} calls and {ended['resources']} resources ended,"
             f" {ended['rejected']} rejected. `resume` takes calls again."
         )
 
-    async def _resume(self) -> None:
+    async def _resume_calls(self) -> None:
         async with self._screen:  # the next line is the answer to this
-            if not await confirmed("Take calls again?"):
-                say("Everything stays stopped.")
+            if not await ask_confirmation("Take calls again?"):
+                write_line("Everything stays stopped.")
                 return
-        self._host.resume(_PERSON)
-        say("Calls are taken.")
+        self._core.resume_after_stop(_PERSON)
+        write_line("Calls are taken.")
 
-    async def _code(self) -> None:
-        info = read_server_info(self._host.state.path)
+    async def _print_login_links(self) -> None:
+        info = read_server_info(self._core.state.path)
         if info is None or "approval" not in info.addresses:
-            say("There is no address yet.")
+            write_line("There is no address yet.")
             return
-        store = self._host.store
-        say(
+        store = self._core.store
+        write_line(
             "Open one of these in a browser, once, within ten minutes:\n"
             f"  approval view  {info.addresses['approval']}/#code={store.approval_sessions.create_code()}\n"
             f"  page           {info.addresses['page']}/#code={store.page_sessions.create_code()}"
         )
 
-    async def _pair(self) -> None:
-        code = self._host.pairings.create_code()
-        say(f"Type this into the client, once, within ten minutes: {code}")
+    async def _print_pairing_code(self) -> None:
+        code = self._core.pairings.create_code()
+        write_line(f"Type this into the client, once, within ten minutes: {code}")
 
     async def _pair_host(self, code: str) -> None:
         async with self._screen:  # the next line is the answer to this
             try:
-                pairing, offer = await self._host.host_pairings.find(code)
-                say(f"\n{host_text(shown_host(offer))}")
-                accepts = await confirmed("Let it in?", is_new=True)
-                await self._host.host_pairings.decide(pairing.pairing_id, TERMINAL, accepts=accepts)
+                pairing, offer = await self._core.host_pairings.find_by_code(code)
+                write_line(f"\n{host_text(encode_host_offer(offer))}")
+                accepts = await ask_confirmation("Let it in?", is_new=True)
+                await self._core.host_pairings.decide_pairing(pairing.pairing_id, TERMINAL, accepts=accepts)
             except ToolError as exc:
-                say(all_visible(exc.message))
+                write_line(all_visible(exc.message))
                 return
-        say(f"{pairing.name} is let in, and connects by itself." if accepts else "Refused.")
+        write_line(f"{pairing.name} is let in, and connects by itself." if accepts else "Refused.")
 
-    async def _help(self) -> None:
-        say(_HELP if self._dialogue is None else f"{self._dialogue.help()}\n{_HELP}")
+    async def _print_help(self) -> None:
+        write_line(_HELP if self._dialogue is None else f"{self._dialogue.format_help()}\n{_HELP}")
 
-    def _ask(self, dialogue: Dialogue, *, shows: bool) -> None:
+    def _ask_question(self, dialogue: Dialogue, *, shows: bool) -> None:
         if shows:
             dialogue.show()
-        dialogue.proof.renew()
-        forget_typed(self._keyboard)  # an answer counts only after the question stood there
-        say(dialogue.question())
+        dialogue.proof.renew_number()
+        discard_typed_input(self._keyboard)  # an answer counts only after the question stood there
+        write_line(dialogue.format_prompt())
 
 
 def _can_wait(dialogue: Dialogue, other: Waiting) -> bool:
     """Whether what is shown lasts, and something else that does not is to be shown in its place."""
-    return lasts(dialogue.asked) and not lasts(other)
+    return is_long_lived(dialogue.asked) and not is_long_lived(other)
 
 
-def _is_among(asked: Waiting, waiting: list[Waiting]) -> bool:
+def _is_replaced(asked: Waiting, waiting: list[Waiting]) -> bool:
     """True when a call still waits, as another one than was shown."""
     ids = {thing.call_id for thing in waiting if isinstance(thing, ApprovalRequest)}
     return isinstance(asked, ApprovalRequest) and asked.call_id in ids

@@ -18,12 +18,12 @@ _LINE_BYTES = 4096
 _BACKGROUND_SECONDS = 1.0
 
 
-def has_person() -> bool:
+def is_interactive() -> bool:
     """Whether somebody can be asked: both the keyboard and what is shown are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def forget_typed(keyboard: int) -> None:
+def discard_typed_input(keyboard: int) -> None:
     """Throw away what was typed and not read yet, so that no answer is given before its question."""
     termios.tcflush(keyboard, termios.TCIFLUSH)
 
@@ -35,7 +35,7 @@ async def ask_line(question: str, timeout_s: float | None) -> str | None:
         The line; None: nobody answered in time, or the terminal was closed.
     """
     keyboard = sys.stdin.fileno()
-    forget_typed(keyboard)
+    discard_typed_input(keyboard)
     sys.stderr.write(f"{question} ")
     sys.stderr.flush()
     try:
@@ -46,7 +46,7 @@ async def ask_line(question: str, timeout_s: float | None) -> str | None:
         return None
 
 
-async def confirmed(question: str, timeout_s: float = _CONFIRM_SECONDS, *, is_new: bool = False) -> bool:
+async def ask_confirmation(question: str, timeout_s: float = _CONFIRM_SECONDS, *, is_new: bool = False) -> bool:
     """Whether what was typed was meant: at once where nobody but the person can have typed it, else with a number.
 
     Args:
@@ -58,14 +58,14 @@ async def confirmed(question: str, timeout_s: float = _CONFIRM_SECONDS, *, is_ne
     if not proof.is_needed and not is_new:
         return True
     while not proof.is_spent:
-        line = await ask_line(f"{question} Type {proof.typed('yes')}, or anything else for no:", timeout_s)
+        line = await ask_line(f"{question} Type {proof.expected_input('yes')}, or anything else for no:", timeout_s)
         if line is None or line.strip().partition(" ")[0].lower() != "yes":
             return False
-        if proof.read(line, {"yes"}) is not None:
+        if proof.parse_line(line, {"yes"}) is not None:
             return True
-        say(number_needed("yes"))
-        proof.renew()
-    say(EXPIRED)
+        write_line(number_needed("yes"))
+        proof.renew_number()
+    write_line(EXPIRED)
     return False
 
 
@@ -74,7 +74,7 @@ def number_needed(word: str) -> str:
     return f"Another process may have typed that: type {word} with the number that the question shows."
 
 
-def say(text: str) -> None:
+def write_line(text: str) -> None:
     """Write a line for the person at the terminal."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.cli.terminal.terminal import TERMINAL, ask_line
 from agentcore.core.approvals import ApprovalRequest, Verdict
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 
 
 class TerminalApprover:
@@ -19,23 +19,23 @@ class TerminalApprover:
         around: Entered before a call is shown, for whoever has something to show first or reads the keyboard else.
     """
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, core: Core) -> None:
+        self._core = core
         self._turn = asyncio.Lock()
         self.around: Callable[[ApprovalRequest], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
 
     async def __call__(self, request: ApprovalRequest) -> Verdict:
         """Ask about one call until it is decided; a terminal that is closed says no, an empty line decides nothing."""
         async with self._turn, self.around(request):
-            dialogue = await CallDialogue.open(self._host, request)
+            dialogue = await CallDialogue.open(self._core, request)
             dialogue.show()
-            while (line := await self._line(dialogue)) is not None:
-                verdict = await dialogue.verdict(line) if line else None
+            while (line := await self._ask_line(dialogue)) is not None:
+                verdict = await dialogue.read_verdict(line) if line else None
                 if verdict is not None:
                     return verdict
         return Verdict(False, TERMINAL)
 
-    async def _line(self, dialogue: CallDialogue) -> str | None:
-        dialogue.proof.renew()
-        line = await ask_line(f"Run it? [{dialogue.proof.typed('y')}/n/?]", None)
+    async def _ask_line(self, dialogue: CallDialogue) -> str | None:
+        dialogue.proof.renew_number()
+        line = await ask_line(f"Run it? [{dialogue.proof.expected_input('y')}/n/?]", None)
         return None if line is None else line.strip()

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agentcore.cli.terminal.output import note, painted, print_table, print_text, warn
+from agentcore.cli.terminal.output import colour_text, print_notice, print_table, print_text, print_warning
 
 if TYPE_CHECKING:
     from agentcore.api import ToolDefinition
@@ -41,27 +41,27 @@ def trial_json(trial: "Trial") -> dict[str, Any]:
 def print_trial(name: str, trial: "Trial") -> None:
     """Print it: what it offers on stdout, and all else beside it."""
     if trial.reason:
-        note(f"{name} did not start, after {_seconds(trial)}: {trial.reason}", _head("error:"))
+        print_notice(f"{name} did not start, after {_format_duration(trial)}: {trial.reason}", _error_label("error:"))
     else:
         facts = ", ".join(f"{fact} {value}" for fact, value in trial.report.facts.items())
-        print_text(f"{name} started in {_seconds(trial)}{facts and f': {facts}'}")
+        print_text(f"{name} started in {_format_duration(trial)}{facts and f': {facts}'}")
         _print_tools(trial)
     for problem in trial.problems:
-        warn(problem)
+        print_warning(problem)
     for subject, (said, advice) in trial.notes.items():
-        warn(f"{subject}: {said}{advice and f'. {advice}'}")
+        print_warning(f"{subject}: {said}{advice and f'. {advice}'}")
     _print_log(trial.report.log)
 
 
 def _print_tools(trial: "Trial") -> None:
     if not trial.tools:
-        note("It offers no tools.")
+        print_notice("It offers no tools.")
         return
-    rows = [_row(tool, trial.report.original_names.get(tool.name, "")) for tool in trial.tools]
+    rows = [_tool_row(tool, trial.report.original_names.get(tool.name, "")) for tool in trial.tools]
     print_table(("tool", "its own name", "effects", "what it does"), rows)
 
 
-def _row(tool: "ToolDefinition", original: str) -> tuple[str, str, str, str]:
+def _tool_row(tool: "ToolDefinition", original: str) -> tuple[str, str, str, str]:
     effects = ", ".join(sorted(tool.effects))
     return tool.name, original, f"{tool.served_as}: {effects}" if tool.served_as else effects, tool.description
 
@@ -69,14 +69,14 @@ def _row(tool: "ToolDefinition", original: str) -> tuple[str, str, str, str]:
 def _print_log(log: str) -> None:
     lines = log.strip().splitlines()
     if lines:
-        note("The end of what it wrote:")
+        print_notice("The end of what it wrote:")
         for line in lines[-_LOG_LINES:]:
-            note(f"  {line}")
+            print_notice(f"  {line}")
 
 
-def _seconds(trial: "Trial") -> str:
+def _format_duration(trial: "Trial") -> str:
     return f"{trial.took_ms / 1000:.1f} s"
 
 
-def _head(text: str) -> str:
-    return painted(text, "red", sys.stderr, bold=True)
+def _error_label(text: str) -> str:
+    return colour_text(text, "red", sys.stderr, bold=True)

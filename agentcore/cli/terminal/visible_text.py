@@ -18,17 +18,17 @@ def terminal_safe(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_named(character) if _is_harmful(character) else character for character in text)
+    return "".join(_code_point_name(character) if _is_harmful(character) else character for character in text)
 
 
 def json_safe(text: str) -> str:
     """JSON text with the same characters as in `terminal_safe` as escapes; it means the same."""
-    return "".join(_escaped(character) if _is_harmful(character) else character for character in text)
+    return "".join(_json_escape(character) if _is_harmful(character) else character for character in text)
 
 
 def json_storable(text: str) -> str:
     """JSON text with what UTF-8 cannot express (halves of surrogate pairs) as escapes; it means the same."""
-    return "".join(_escaped(character) if "\ud800" <= character <= "\udfff" else character for character in text)
+    return "".join(_json_escape(character) if "\ud800" <= character <= "\udfff" else character for character in text)
 
 
 def all_visible(text: str) -> str:
@@ -39,24 +39,24 @@ def all_visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_named(character) if _is_hidden(character) else character for character in text)
+    return "".join(_code_point_name(character) if _is_hidden(character) else character for character in text)
 
 
 def display_width(text: str) -> int:
     """The number of terminal columns that a line takes."""
     if text.isascii():
         return len(text)
-    return sum(_columns(character) for character in text)
+    return sum(_column_width(character) for character in text)
 
 
-def shortened(text: str, columns: int) -> str:
+def truncate_line(text: str, columns: int) -> str:
     """The first line of a text, cut to a width with `…` where something is missing."""
     line = text.strip().split("\n", 1)[0]
     if display_width(line) <= columns:
         return line
     taken, width = [], 1
     for character in line:
-        width += _columns(character)
+        width += _column_width(character)
         if width > columns:
             break
         taken.append(character)
@@ -77,15 +77,15 @@ def _is_hidden(character: str) -> bool:
     return category in _HIDDEN_CATEGORIES or character in _BLANK or is_variation_selector
 
 
-def _named(character: str) -> str:
+def _code_point_name(character: str) -> str:
     return f"<U+{ord(character):04X}>"
 
 
-def _escaped(character: str) -> str:
+def _json_escape(character: str) -> str:
     return f"\\u{ord(character):04x}"
 
 
-def _columns(character: str) -> int:
+def _column_width(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -61,21 +61,21 @@ def host_text(shown: Mapping[str, Any], *, may_use_chats: bool = False) -> str:
     lines = [
         "A machine has dialled in, and says what stands here. Let it in only if it is yours, and you have just typed",
         "the code that it shows. Models can then call its tools, under your rules.",
-        f"  name       {_line(shown['name'])}",
-        f"  dials in   from {_line(shown['address'])}",
-        f"  says it is {_line(shown['platform'])}, agentcore {_line(shown['version'])}",
-        *(f"  works in   {_line(folder)}" for folder in folders),
+        f"  name       {_one_line(shown['name'])}",
+        f"  dials in   from {_one_line(shown['address'])}",
+        f"  says it is {_one_line(shown['platform'])}, agentcore {_one_line(shown['version'])}",
+        *(f"  works in   {_one_line(folder)}" for folder in folders),
         *(f"  {text}" for module in shown["modules"] for text in _module_lines(module)),
         _CHATS
         if may_use_chats
-        else f"  It may not use chats. To allow that: agentcore hosts chats {_line(shown['name'])} on",
+        else f"  It may not use chats. To allow that: agentcore hosts chats {_one_line(shown['name'])} on",
     ]
     if shown["replaces"]:
         lines.append("  There is a host of this name already; it is forgotten if you let this one in.")
     return "\n".join(lines)
 
 
-def shown_host(offer: HostOffer) -> dict[str, Any]:
+def encode_host_offer(offer: HostOffer) -> dict[str, Any]:
     """A host that waits in this process, as `host_text` takes it."""
     return {
         **{name: getattr(offer, name) for name in ("name", "address", "platform", "version", "workspace", "replaces")},
@@ -102,13 +102,13 @@ _CHATS = (
 
 def _module_lines(module: Mapping[str, Any]) -> Iterator[str]:
     tools = module["tools"]
-    yield f"offers     {_line(module['title'])} ({_line(module['name'])}), {len(tools)} tools"
+    yield f"offers     {_one_line(module['title'])} ({_one_line(module['name'])}), {len(tools)} tools"
     if module["instructions"]:
         yield "  instructions for models"
         yield from _indented_lines(module["instructions"])
     for tool in tools:
         effects = ", ".join(sorted(tool["effects"]))
-        yield f"  tool     {_line(tool['name'])} [{_line(effects)}]"
+        yield f"  tool     {_one_line(tool['name'])} [{_one_line(effects)}]"
         yield from _indented_lines(tool["definition"])
 
 
@@ -116,6 +116,6 @@ def _indented_lines(text: str) -> Iterator[str]:
     return (f"           {all_visible(line)}" for line in text.split("\n"))
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     """What stands on one line: a line feed would make it look like more."""
     return all_visible(text.replace("\n", "<U+000A>").replace("\t", "<U+0009>"))

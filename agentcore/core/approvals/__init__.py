@@ -1,7 +1,7 @@
 """What waits for a person: calls, changes of what is allowed, pairings."""
 
 from agentcore.core.approvals.approving import check_approver
-from agentcore.core.approvals.definition_review import definition_text, fingerprint
+from agentcore.core.approvals.definition_review import definition_fingerprint, definition_text
 from agentcore.core.approvals.host_pairings import HostOffer, HostPairing, OfferedModule
 from agentcore.core.approvals.pairings import Pairing, PairingRequest
 from agentcore.core.approvals.policy_changes import Apply, PolicyChange, Proposal

@@ -2,7 +2,7 @@
 
 from agentcore.api import CallPreview, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import effects_of
-from agentcore.core.policy.authority import authorise, reach
+from agentcore.core.policy.authority import authorise, find_reach
 from agentcore.errors import ToolError
 
 _NEEDS_SANDBOX = frozenset(("execute", "dangerous"))
@@ -31,7 +31,7 @@ def check_approver(
     try:
         authorise(principal, "approve", session_owner)
     except ToolError as exc:
-        if reach(principal, "approve") is not None:
+        if find_reach(principal, "approve") is not None:
             raise
         message = f"a {principal.kind} cannot approve calls: a person does, in the approval view or at the terminal"
         raise ToolError("approval_denied", message, principal=principal.kind) from exc

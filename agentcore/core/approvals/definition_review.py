@@ -60,13 +60,13 @@ class DefinitionReview:
         self._wanted: dict[str, tuple[dict[str, str], set[str]]] = {}
         self._deciding: set[str] = set()
 
-    async def restore(self) -> None:
+    async def load_decisions(self) -> None:
         """Load what was said."""
         for row in await self._store.load():
             kept = self._accepted if row.verdict == "accepted" else self._refused
             kept.setdefault(row.module, {})[row.tool] = row.definition
 
-    def hold_back(
+    def withhold_unreviewed_tools(
         self,
         module: str,
         offered: Iterable[ToolDefinition],
@@ -84,25 +84,25 @@ class DefinitionReview:
             known: Names of tools of other modules, for pointing out a text that speaks of them.
             is_shared: Whether others offer the same under this name, so that what waits of theirs goes on waiting.
         """
-        texts = _texts(offered, instructions)
+        texts = _definition_texts(offered, instructions)
         accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
         waits = [name for name, text in texts.items() if accepted.get(name) != text]
         asked = [name for name in waits if refused.get(name) != texts[name]]
         if asked or not is_shared:
-            self._ask(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
+            self._propose_definitions(module, {name: texts[name] for name in asked[:AT_ONCE]}, set(known))
         return frozenset(waits)
 
-    def verdict(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:
+    def get_review_status(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:
         """What a person has said of a definition as it is now."""
         text = definition_text(definition)
         if self._accepted.get(module, {}).get(definition.name) == text:
             return "accepted"
         return "refused" if self._refused.get(module, {}).get(definition.name) == text else "waiting"
 
-    async def accept(self, module: str, offered: Iterable[ToolDefinition], instructions: str) -> None:
+    async def accept_definitions(self, module: str, offered: Iterable[ToolDefinition], instructions: str) -> None:
         """Note that a user has seen these definitions and instructions, and no others, where they let a module in."""
-        texts = _texts(offered, instructions)
-        await self._store.decide(module, texts, "accepted")
+        texts = _definition_texts(offered, instructions)
+        await self._store.save_decision(module, texts, "accepted")
         self._accepted[module] = texts
         self._refused.pop(module, None)
 
@@ -115,17 +115,17 @@ class DefinitionReview:
             own: What the server's own module offers.
         """
         accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
-        known = _texts(own.tools, own.instructions)
+        known = _definition_texts(own.tools, own.instructions)
         alike = {
             name: text
-            for name, text in _texts(offered.tools, offered.instructions).items()
+            for name, text in _definition_texts(offered.tools, offered.instructions).items()
             if known.get(name) == text and text not in (accepted.get(name), refused.get(name))
         }
         if alike:
-            await self._store.decide(module, alike, "accepted")
+            await self._store.save_decision(module, alike, "accepted")
             self._accepted.setdefault(module, {}).update(alike)
 
-    def accepted(self, module: str) -> Collection[str]:
+    def list_accepted_tools(self, module: str) -> Collection[str]:
         """The names of the tools of a module that a person has accepted."""
         return [name for name in self._accepted.get(module, {}) if name != INSTRUCTIONS]
 
@@ -133,25 +133,25 @@ class DefinitionReview:
         """The modules of a host on another machine of which a person has accepted anything."""
         return [module for module in self._accepted if module.startswith(f"{host}/")]
 
-    def disown(self, host: str) -> None:
+    def delete_host_definitions(self, host: str) -> None:
         """A host was forgotten: whoever has its name next is another one."""
         for module in self.modules_of(host):
-            self.forget(module)
+            self.withdraw_proposal(module)
             del self._accepted[module]
 
-    def forget(self, module: str) -> None:
+    def withdraw_proposal(self, module: str) -> None:
         """The module stops: nothing of it waits any more, and what was refused is asked about when it starts again."""
         change_id, _ = self._proposed.pop(module, ("", {}))
         self._wanted.pop(module, None)
-        self._changes.withdraw(change_id)
+        self._changes.withdraw_change(change_id)
         self._refused.pop(module, None)
 
     def ask_again(self) -> None:
         """Ask about what should wait and does not: a stop has swept it away, or too much waited before it."""
         for module, (texts, others) in tuple(self._wanted.items()):
-            self._ask(module, texts, others)
+            self._propose_definitions(module, texts, others)
 
-    def _ask(self, module: str, texts: dict[str, str], others: set[str]) -> None:
+    def _propose_definitions(self, module: str, texts: dict[str, str], others: set[str]) -> None:
         if module in self._deciding:
             return  # its tools are read anew when that is done
         change_id, before = self._proposed.get(module, ("", {}))
@@ -159,52 +159,55 @@ class DefinitionReview:
         if is_waiting and before == texts:
             return
         if is_waiting:
-            self._changes.withdraw(change_id)
+            self._changes.withdraw_change(change_id)
         self._proposed.pop(module, None)
         self._wanted.pop(module, None)
         if not texts:
             return
         self._wanted[module] = (texts, others)
         accepted = self._accepted.get(module, {})
-        labels = {name: _label(name, text, others) for name, text in texts.items()}
+        labels = {name: _label_tool(name, text, others) for name, text in texts.items()}
         diff = tuple((labels[name], _diff(labels[name], accepted.get(name, ""), text)) for name, text in texts.items())
         proposal = Proposal("definitions", module, tuple(texts), diff, lasts=True)
         try:
-            change = self._changes.propose(
-                proposal, _SERVER, partial(self._accept, module, texts), partial(self._refuse, module, texts)
+            change = self._changes.propose_change(
+                proposal,
+                _SERVER,
+                partial(self._accept_proposal, module, texts),
+                partial(self._refuse_proposal, module, texts),
             )
         except ToolError as exc:
             log.warning("definitions_not_shown", module=module, reason=exc.message)
             return
         self._proposed[module] = (change.change_id, texts)
 
-    async def _accept(self, module: str, texts: dict[str, str]) -> None:
-        await self._keep(module, texts, "accepted")
+    async def _accept_proposal(self, module: str, texts: dict[str, str]) -> None:
+        await self._store_verdict(module, texts, "accepted")
         self._accepted.setdefault(module, {}).update(texts)
         await self._use(module)
 
-    async def _refuse(self, module: str, texts: dict[str, str]) -> None:
-        await self._keep(module, texts, "refused")
+    async def _refuse_proposal(self, module: str, texts: dict[str, str]) -> None:
+        await self._store_verdict(module, texts, "refused")
         self._refused.setdefault(module, {}).update(texts)
         await self._use(module)
 
-    async def _keep(self, module: str, texts: dict[str, str], verdict: Verdict) -> None:
+    async def _store_verdict(self, module: str, texts: dict[str, str], verdict: Verdict) -> None:
         self._deciding.add(module)
         try:
-            await self._store.decide(module, texts, verdict)
+            await self._store.save_decision(module, texts, verdict)
         finally:
             self._deciding.discard(module)
             self._proposed.pop(module, None)
             self._wanted.pop(module, None)
 
 
-def fingerprint(definition: ToolDefinition) -> str:
+def definition_fingerprint(definition: ToolDefinition) -> str:
     """A digest of all that is compared, by which two definitions are told apart."""
     return hashlib.sha256(definition_text(definition).encode()).hexdigest()
 
 
-def _texts(offered: Iterable[ToolDefinition], instructions: str) -> dict[str, str]:
-    texts = {INSTRUCTIONS: _indented(instructions)} if instructions else {}
+def _definition_texts(offered: Iterable[ToolDefinition], instructions: str) -> dict[str, str]:
+    texts = {INSTRUCTIONS: _indent_text(instructions)} if instructions else {}
     return texts | {definition.name: definition_text(definition) for definition in offered}
 
 
@@ -220,21 +223,21 @@ def definition_text(definition: ToolDefinition) -> str:
         "hints": definition.annotations.to_mcp(),
         "served as": definition.served_as,
         "reads artifacts by": definition.artifact_call,
-        **_view(definition.view),
+        **_describe_view(definition.view),
         "called by views as": definition.in_views,
-        "icons": [_fingerprint(icon.src) for icon in definition.icons],
+        "icons": [_describe_document(icon.src) for icon in definition.icons],
     }
-    lines = [_indented(definition.description)]
-    lines += ["arguments:", *(f"  {line}" for line in _arguments(definition.input_schema))]
-    lines += [line for name, value in parts.items() if value for line in _outlined(f"{name}:", value)]
+    lines = [_indent_text(definition.description)]
+    lines += ["arguments:", *(f"  {line}" for line in _outline_arguments(definition.input_schema))]
+    lines += [line for name, value in parts.items() if value for line in _outline_value(f"{name}:", value)]
     return "\n".join(lines)
 
 
-def _indented(text: str) -> str:
+def _indent_text(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
-def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
+def _outline_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
     """All of a schema, an argument after the other."""
     rest = dict(schema)
     properties, required = rest.pop("properties", {}), rest.pop("required", [])
@@ -243,20 +246,20 @@ def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
         or not isinstance(required, list)
         or not set(properties) >= {*map(str, required)}
     ):
-        yield from _outlined("schema:", schema)
+        yield from _outline_value("schema:", schema)
         return
     for name, part in sorted(properties.items()):
-        yield from _outlined(f"{_json(name)}{' (required)' if name in required else ''}:", part)
+        yield from _outline_value(f"{_dump_json(name)}{' (required)' if name in required else ''}:", part)
     if rest != {"type": "object"}:
-        yield from _outlined("besides:", rest)
+        yield from _outline_value("besides:", rest)
 
 
-def _view(view: str | ToolView | None) -> dict[str, Any]:
+def _describe_view(view: str | ToolView | None) -> dict[str, Any]:
     """A view as a person accepts it, a line each: which document, and all that it may load and ask for."""
     if view is None or isinstance(view, str):
-        return {"view": None if view is None else _fingerprint(view)}
+        return {"view": None if view is None else _describe_document(view)}
     return {
-        "view": _fingerprint(view.document),
+        "view": _describe_document(view.document),
         "the view connects to": view.connects_to,
         "the view loads from": view.loads_from,
         "the view has frames of": view.frames,
@@ -265,31 +268,31 @@ def _view(view: str | ToolView | None) -> dict[str, Any]:
     }
 
 
-def _fingerprint(document: str) -> str:
+def _describe_document(document: str) -> str:
     return f"sha256 {hashlib.sha256(document.encode()).hexdigest()}, {len(document):,} characters"
 
 
-def _outlined(before: str, value: Any) -> Iterator[str]:
+def _outline_value(before: str, value: Any) -> Iterator[str]:
     """A value after what stands before it: on its line where it is short, else part by part below it.
 
     Different values give different lines: names and texts stand as JSON has them, in quotes.
     """
     parts: Iterable[tuple[str, Any]] = ()
-    if len(before) + len(line := _json(value)) >= _LINE_CHARS:
+    if len(before) + len(line := _dump_json(value)) >= _LINE_CHARS:
         if isinstance(value, Mapping):
-            parts = ((f"{_json(name)}:", part) for name, part in sorted(value.items()))
+            parts = ((f"{_dump_json(name)}:", part) for name, part in sorted(value.items()))
         elif isinstance(value, list | tuple):
             parts = (("-", part) for part in value)
-    below = [f"  {each}" for name, part in parts for each in _outlined(name, part)]
+    below = [f"  {each}" for name, part in parts for each in _outline_value(name, part)]
     yield before if below else f"{before} {line}"
     yield from below
 
 
-def _json(value: Any) -> str:
+def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _label(name: str, text: str, others: set[str]) -> str:
+def _label_tool(name: str, text: str, others: set[str]) -> str:
     """A tool's name, and whose tools its texts speak of: they may be meant to lead a model to those."""
     named = sorted({word for word in _WORD.findall(text) if word in others})
     return f"{name} (speaks of tools of other modules: {', '.join(named[:5])})" if named else name

@@ -16,7 +16,7 @@ from agentcore.bounds import HOSTS_WAITING, HOSTS_WAITING_PER_ADDRESS
 from agentcore.errors import ToolError
 from agentcore.store.credentials.one_time_codes import CODE_SECONDS, OneTimeCodes, as_typed, short_code
 from agentcore.store.record import Record
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import make_notice_row
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ class HostPairing:
     decided: "asyncio.Future[str | None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-class LetIn(Protocol):
+class HostAuthoriser(Protocol):
     """Lets a host in; gives its key."""
 
     def __call__(self, offer: HostOffer, *, may_use_chats: bool = False) -> Awaitable[str]: ...
@@ -104,7 +104,7 @@ class HostPairings:
         let_in: Lets a host in; set by whoever serves hosts.
     """
 
-    let_in: LetIn
+    let_in: HostAuthoriser
 
     def __init__(self, record: Record, now: Callable[[], float] = time.time) -> None:
         self._record, self._now = record, now
@@ -113,7 +113,7 @@ class HostPairings:
         self._connections: Counter[str] = Counter()
 
     @contextmanager
-    def connection(self, source: str) -> Iterator[None]:
+    def count_connection(self, source: str) -> Iterator[None]:
         """Count a connection of a host that is not paired, from before anything of it is read until its end.
 
         Args:
@@ -132,7 +132,7 @@ class HostPairings:
             if not self._connections[source]:
                 del self._connections[source]
 
-    def add(self, name: str, address: str, fetch: FetchOffer) -> HostPairing:
+    def add_pairing(self, name: str, address: str, fetch: FetchOffer) -> HostPairing:
         """Have a host wait for the user. What it brings is read once they have typed its code."""
         pairing_id = f"host_{secrets.token_hex(8)}"
         until_ms = int((self._now() + CODE_SECONDS) * 1000)
@@ -141,14 +141,14 @@ class HostPairings:
         log.info("host_waits_for_pairing", host=name, address=address)
         return pairing
 
-    def withdraw(self, pairing: HostPairing) -> None:
+    def withdraw_pairing(self, pairing: HostPairing) -> None:
         """A host waits no more: it has gone, or its code counts no more."""
         if self._waiting.pop(pairing.pairing_id, None) is not None:
-            self._codes.use(pairing.code)
+            self._codes.redeem(pairing.code)
         if not pairing.decided.done():
             pairing.decided.set_result(None)
 
-    async def find(self, code: str) -> tuple[HostPairing, HostOffer]:
+    async def find_by_code(self, code: str) -> tuple[HostPairing, HostOffer]:
         """The host that shows this code, and what it brings, for the user to decide on. Only for who may pair.
 
         Raises:
@@ -166,7 +166,7 @@ class HostPairings:
                 pairing.offer = await pairing.fetch()
         return pairing, pairing.offer
 
-    async def decide(self, pairing_id: str, by: str, *, accepts: bool, may_use_chats: bool = False) -> None:
+    async def decide_pairing(self, pairing_id: str, by: str, *, accepts: bool, may_use_chats: bool = False) -> None:
         """Let a host in, or refuse it; the second word finds nothing.
 
         Args:
@@ -176,7 +176,7 @@ class HostPairings:
         """
         pairing = self._waiting.get(pairing_id)
         offer = None if pairing is None else pairing.offer
-        if pairing is None or offer is None or not self._codes.use(pairing.code):
+        if pairing is None or offer is None or not self._codes.redeem(pairing.code):
             message = f"no host waits as {pairing_id!r}: it was decided, has gone, or its code has expired"
             raise ToolError("pairing_not_found", message, pairing_id=pairing_id)
         del self._waiting[pairing_id]
@@ -189,7 +189,7 @@ class HostPairings:
         outcome = "host_paired" if accepts else "host_refused"
         modules = [each.name for each in offer.modules]
         chats = {"may_use_chats": True} if accepts and may_use_chats else {}
-        row = notice(outcome, name=offer.name, address=offer.address, modules=modules, **chats)
+        row = make_notice_row(outcome, name=offer.name, address=offer.address, modules=modules, **chats)
         self._record.append(row._replace(principal_kind="host", principal_id=offer.name, decided_by=by))
         log.warning(outcome, host=offer.name, address=offer.address, by=by)
 
@@ -197,5 +197,5 @@ class HostPairings:
         """Refuse whatever waits; gives how many."""
         waiting = list(self._waiting.values())
         for pairing in waiting:
-            self.withdraw(pairing)
+            self.withdraw_pairing(pairing)
         return len(waiting)

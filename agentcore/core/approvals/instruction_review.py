@@ -33,7 +33,7 @@ class InstructionReview:
         self._proposed: dict[str, tuple[str, str]] = {}
         self._deciding: set[str] = set()
 
-    async def restore(self) -> None:
+    async def load_decisions(self) -> None:
         """Load what was decided."""
         for row in await self._store.load():
             if row.module == _KEY:
@@ -48,39 +48,39 @@ class InstructionReview:
             The accepted text of each file that has one, by its path.
         """
         for path in [path for path in self._proposed if path not in files]:
-            self._withdraw(path)
+            self._withdraw_proposal(path)
         for path, text in files.items():
-            self._propose(path, text)
+            self._propose_text(path, text)
         accepted = self._decided["accepted"]
         return {path: accepted[path] for path in files if path in accepted}
 
-    def _propose(self, path: str, text: str) -> None:
+    def _propose_text(self, path: str, text: str) -> None:
         accepted = self._decided["accepted"].get(path)
         change_id, proposed = self._proposed.get(path, ("", ""))
         is_waiting = any(change.change_id == change_id for change in self._changes.waiting)
         if path in self._deciding or (is_waiting and proposed == text):
             return
-        self._withdraw(path)
+        self._withdraw_proposal(path)
         if text in (accepted, self._decided["refused"].get(path)):
             return
         proposal = Proposal("instructions", path, (), ((path, _diff(path, accepted or "", text)),), lasts=True)
-        accept = partial(self._decide, path, text, "accepted")
-        refuse = partial(self._decide, path, text, "refused")
+        accept = partial(self._store_decision, path, text, "accepted")
+        refuse = partial(self._store_decision, path, text, "refused")
         try:
-            change = self._changes.propose(proposal, _SERVER, accept, refuse)
+            change = self._changes.propose_change(proposal, _SERVER, accept, refuse)
         except ToolError as exc:
             log.warning("instructions_not_shown", path=path, reason=exc.message)
             return
         self._proposed[path] = (change.change_id, text)
 
-    def _withdraw(self, path: str) -> None:
+    def _withdraw_proposal(self, path: str) -> None:
         change_id, _ = self._proposed.pop(path, ("", ""))
-        self._changes.withdraw(change_id)
+        self._changes.withdraw_change(change_id)
 
-    async def _decide(self, path: str, text: str, verdict: Verdict) -> None:
+    async def _store_decision(self, path: str, text: str, verdict: Verdict) -> None:
         self._deciding.add(path)
         try:
-            await self._store.decide(_KEY, {path: text}, verdict)
+            await self._store.save_decision(_KEY, {path: text}, verdict)
             self._decided[verdict][path] = text
         finally:
             self._deciding.discard(path)

@@ -16,7 +16,7 @@ from agentcore.store.credentials import ClientKeys
 from agentcore.store.credentials.client_keys import PairedKind
 from agentcore.store.credentials.one_time_codes import OneTimeCodes, as_typed, short_code
 from agentcore.store.record import CallRow, Record
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import make_notice_row
 
 log = structlog.get_logger(__name__)
 
@@ -100,7 +100,7 @@ class Pairings:
         """A short code by which one client can ask to be paired, once, within ten minutes. Only for who may pair."""
         return self._codes.create()
 
-    def request(self, code: str, request: PairingRequest) -> tuple[Pairing, str]:
+    def request_pairing(self, code: str, request: PairingRequest) -> tuple[Pairing, str]:
         """Have a person decide on a client; gives what waits, and the ticket by which the client gets its key.
 
         Raises:
@@ -111,12 +111,12 @@ class Pairings:
         if not self._codes.is_valid(shown):
             message = "this code is not valid (any more); make a new one in the approval view"
             raise ToolError("invalid_code", message)
-        self._keys.check_new(request.name)
+        self._keys.check_new_client(request.name)
         self._drop_expired()
         if len(self._waiting) >= PAIRINGS_WAITING:
             message = f"{PAIRINGS_WAITING} clients wait to be paired already; let some be decided first"
             raise ToolError("too_many_waiting", message, retryable=True, limit=PAIRINGS_WAITING)
-        self._codes.use(shown)
+        self._codes.redeem(shown)
         now_ms = self._now_ms()
         pairing = Pairing(f"pairing_{secrets.token_hex(8)}", request, now_ms, now_ms + int(self._wait_s * 1000))
         ticket = TICKET_PREFIX + secrets.token_urlsafe(_TICKET_BYTES)
@@ -125,7 +125,7 @@ class Pairings:
         self._events.publish("pairing.requested", data)
         return pairing, ticket
 
-    def decide(self, pairing_id: str, scopes: Iterable[KeyScope], by: str) -> None:
+    def decide_pairing(self, pairing_id: str, scopes: Iterable[KeyScope], by: str) -> None:
         """Let a client have its key, with these scopes; none: it is refused. The second word finds nothing.
 
         Raises:
@@ -140,19 +140,19 @@ class Pairings:
         entry.is_decided.set()
         self._publish_end(entry.pairing, "confirmed" if entry.scopes else "refused", by)
 
-    async def take(self, ticket: str, limit_s: float) -> NewKey | None:
+    async def wait_for_key(self, ticket: str, limit_s: float) -> NewKey | None:
         """Wait for the person's word, and make the key, which is given this once; None: there is no word yet.
 
         Raises:
             ToolError: `pairing_refused`; `pairing_not_found`: no such ticket, expired, or taken already;
                 `approver_exists`, `too_many_approvers`: others were paired meanwhile.
         """
-        entry = self._find(ticket)
+        entry = self._find_by_ticket(ticket)
         try:
             async with asyncio.timeout(limit_s):
                 await entry.is_decided.wait()
         except TimeoutError:
-            self._find(ticket)  # it may have expired meanwhile
+            self._find_by_ticket(ticket)  # it may have expired meanwhile
             return None
         # several may have waited with one ticket
         if self._waiting.pop(entry.pairing.pairing_id, None) is None:
@@ -160,8 +160,8 @@ class Pairings:
         if not entry.scopes:
             raise ToolError("pairing_refused", "a person refused to pair this client")
         request = entry.pairing.request
-        key = await self._keys.add(request.name, entry.scopes, kind=request.kind, origin=request.origin)
-        self._record.append(_row("approver_paired", entry.pairing, entry.by, tuple(sorted(entry.scopes))))
+        key = await self._keys.create_key(request.name, entry.scopes, kind=request.kind, origin=request.origin)
+        self._record.append(_pairing_row("approver_paired", entry.pairing, entry.by, tuple(sorted(entry.scopes))))
         self._events.publish("approvers.changed", {"name": request.name, "outcome": "approver_paired"})
         return NewKey(request.name, key, entry.scopes)
 
@@ -169,10 +169,10 @@ class Pairings:
         """Refuse whatever waits; gives how many."""
         waiting = self.waiting
         for pairing in waiting:
-            self.decide(pairing.pairing_id, (), by)
+            self.decide_pairing(pairing.pairing_id, (), by)
         return len(waiting)
 
-    def _find(self, ticket: str) -> _Waiting:
+    def _find_by_ticket(self, ticket: str) -> _Waiting:
         self._drop_expired()
         found = None
         for entry in self._waiting.values():
@@ -194,16 +194,16 @@ class Pairings:
     def _publish_end(self, pairing: Pairing, outcome: str, by: str) -> None:
         log.info("pairing_decided", name=pairing.request.name, outcome=outcome, by=by)
         if outcome != "confirmed":
-            self._record.append(_row(f"pairing_{outcome}", pairing, by))
+            self._record.append(_pairing_row(f"pairing_{outcome}", pairing, by))
         self._events.publish("pairing.decided", {"pairingId": pairing.pairing_id, "outcome": outcome, "by": by})
 
     def _now_ms(self) -> int:
         return int(self._now() * 1000)
 
 
-def _row(outcome: str, pairing: Pairing, by: str, scopes: tuple[KeyScope, ...] = ()) -> CallRow:
+def _pairing_row(outcome: str, pairing: Pairing, by: str, scopes: tuple[KeyScope, ...] = ()) -> CallRow:
     request = pairing.request
-    row = notice(outcome, name=request.name, kind=request.kind, origin=request.origin, scopes=scopes)
+    row = make_notice_row(outcome, name=request.name, kind=request.kind, origin=request.origin, scopes=scopes)
     return row._replace(principal_kind="client", principal_id=request.name, decided_by=by)
 
 

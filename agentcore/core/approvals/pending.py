@@ -107,13 +107,13 @@ class PendingApproval:
 
     # -- its end -----------------------------------------------------------------------------------------------
 
-    def settle(self, shown: ApprovalRequest, verdict: Verdict, expires_at_ms: int | None) -> None:
+    def set_verdict(self, shown: ApprovalRequest, verdict: Verdict, expires_at_ms: int | None) -> None:
         """Note what a person said, of which arguments, and until when it counts; for the queue, once it is stored."""
         self.request = replace(shown, expires_at_ms=expires_at_ms)
         self.verdict = verdict
-        self.release()
+        self.notify_waiters()
 
-    def release(self) -> None:
+    def notify_waiters(self) -> None:
         """Let go whoever waits for a word on it."""
         self._answered.set()
 
@@ -124,9 +124,9 @@ class PendingApproval:
     def expire(self) -> None:
         """Leave the queue with an unused verdict; the disk lets go of it at the next start."""
         self._queue.pop(self.request.call_id, None)
-        self.release()
+        self.notify_waiters()
 
-    def use(self) -> Verdict | None:
+    def use_verdict(self) -> Verdict | None:
         """Use up the verdict: it is given once; None when there is none (yet), or none that still counts.
 
         On the disk it is used up when the call begins, or by `forget`.
@@ -136,10 +136,10 @@ class PendingApproval:
         del self._queue[self.request.call_id]
         return self.verdict
 
-    async def forget(self) -> None:
+    async def delete_stored_request(self) -> None:
         """Use up on the disk what was said of a call that does not begin."""
         if self.is_kept:
-            await self._store.remove(self.request.call_id)
+            await self._store.delete_call(self.request.call_id)
 
     async def withdraw(self, reason: str = "") -> None:
         """Leave the queue and the disk; may be called at any time.
@@ -148,7 +148,7 @@ class PendingApproval:
             reason: What whoever waits for a word is told of it; empty: they have gone.
         """
         if self.leave_queue(reason):
-            await self.forget()
+            await self.delete_stored_request()
 
     def leave_queue(self, reason: str) -> bool:
         """Leave the queue without a verdict, and not the disk; False: it was in the queue no more."""
@@ -156,7 +156,7 @@ class PendingApproval:
             return False
         self.withdrawn_because = reason
         del self._queue[self.request.call_id]
-        self.release()
+        self.notify_waiters()
         # Clients remove its card on this event: neither a decision nor the end of a call follows.
         self._events.publish("approval.withdrawn", {"callId": self.request.call_id}, session_id=self.request.session_id)
         return True

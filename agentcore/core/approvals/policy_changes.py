@@ -13,7 +13,7 @@ from agentcore.core.events import EventBus
 from agentcore.core.policy.authority import owner_of
 from agentcore.errors import ToolError
 from agentcore.store.record import Record
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import make_notice_row
 
 log = structlog.get_logger(__name__)
 
@@ -87,7 +87,7 @@ class PolicyChanges:
         self._drop_expired()
         return [entry.change for entry in self._waiting.values()]
 
-    def propose(
+    def propose_change(
         self, proposal: Proposal, principal: Principal, apply: Apply, refuse: Apply | None = None
     ) -> PolicyChange:
         """Have a person decide on a change; `refuse` is what else their no means, beside that nothing is changed.
@@ -100,7 +100,7 @@ class PolicyChanges:
         self._drop_expired()
         for earlier in [entry.change for entry in self._waiting.values() if entry.refuse is None]:
             if earlier.principal == principal and proposal.covers(earlier.proposal):
-                self.withdraw(earlier.change_id)
+                self.withdraw_change(earlier.change_id)
         # by who asks: a program or client that asks without end leaves room for the page, the server and other clients
         asked = [owner_of(entry.change.principal) for entry in self._waiting.values()]
         if asked.count(owner_of(principal)) >= POLICY_CHANGES_WAITING:
@@ -121,7 +121,7 @@ class PolicyChanges:
         )
         return change
 
-    async def decide(self, change_id: str, *, approved: bool, by: str) -> None:
+    async def decide_change(self, change_id: str, *, approved: bool, by: str) -> None:
         """Apply a change, or refuse it; the second word on one change finds nothing.
 
         Raises:
@@ -144,7 +144,7 @@ class PolicyChanges:
             raise
         self._publish_end(entry.change, "applied", by)
 
-    def withdraw(self, change_id: str) -> None:
+    def withdraw_change(self, change_id: str) -> None:
         """Take a proposal back that has become pointless; one that does not wait any more is ignored."""
         entry = self._waiting.pop(change_id, None)
         if entry is not None:
@@ -158,7 +158,7 @@ class PolicyChanges:
         """
         for change in self.waiting:
             if change.principal.name == name:
-                self.withdraw(change.change_id)
+                self.withdraw_change(change.change_id)
 
     def refuse_all(self, by: str) -> int:
         """Refuse whatever waits; gives how many."""
@@ -175,7 +175,7 @@ class PolicyChanges:
 
     def _publish_end(self, change: PolicyChange, outcome: str, by: str) -> None:
         proposal = change.proposal
-        row = notice(f"policy_{outcome}", kind=proposal.kind, subject=proposal.subject, paths=proposal.paths)
+        row = make_notice_row(f"policy_{outcome}", kind=proposal.kind, subject=proposal.subject, paths=proposal.paths)
         self._record.append(
             row._replace(
                 principal_kind=change.principal.kind,

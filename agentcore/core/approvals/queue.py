@@ -79,32 +79,32 @@ class ApprovalQueue:
         return [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
 
     @property
-    def unused(self) -> list[tuple[ApprovalRequest, Verdict]]:
+    def unused_verdicts(self) -> list[tuple[ApprovalRequest, Verdict]]:
         """Calls that were decided and have not begun, as after a restart."""
         return [(each.request, each.verdict) for each in self._pending.values() if each.verdict is not None]
 
-    def find(self, call_id: str) -> PendingApproval | None:
+    def find_pending(self, call_id: str) -> PendingApproval | None:
         """A call that waits, or was decided and has not begun; None: there is none of this id."""
         self._drop_expired()
         return self._pending.get(call_id)
 
-    def undecided(self, call_id: str) -> PendingApproval:
+    def find_undecided(self, call_id: str) -> PendingApproval:
         """A call that waits for a word.
 
         Raises:
             ToolError: `approval_not_found`: unknown, withdrawn, or decided already.
         """
-        pending = self.find(call_id)
+        pending = self.find_pending(call_id)
         if pending is None or pending.verdict is not None or pending.is_being_decided:
             raise _not_waiting(call_id)
         return pending
 
     async def targets_left(self) -> list[tuple[str, str, str]]:
         """Return the session, resource id and host of each call that the last process left waiting."""
-        rows = await self._store.approvals.calls(now_ms())
+        rows = await self._store.approvals.load_calls(now_ms())
         return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
 
-    async def restore(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
+    async def restore_calls(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
         """Put the calls back that the last process left waiting.
 
         One whose tool has changed is asked about again, one whose tool is gone is dropped, and so is an approval for a
@@ -113,21 +113,21 @@ class ApprovalQueue:
         Args:
             definition_of: The definition of a tool on a host, as it is now.
         """
-        for row in await self._store.approvals.calls(now_ms()):
+        for row in await self._store.approvals.load_calls(now_ms()):
             try:
-                is_restored = self._restore(row, definition_of)
+                is_restored = self._restore_call(row, definition_of)
             except (ValueError, KeyError, TypeError, AttributeError) as exc:
                 log.warning("approval_unreadable", call_id=row.call_id, error=f"{type(exc).__name__}: {exc}")
                 is_restored = False
             if not is_restored:
-                await self._store.approvals.remove(row.call_id)
+                await self._store.approvals.delete_call(row.call_id)
 
     def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
         """Put the calls back whose host has come; for whoever hears that tools have changed."""
         away, self._away = self._away, []
         for row in away:
             if row.expires_at_ms is None or row.expires_at_ms > now_ms():
-                self._restore(row, definition_of)
+                self._restore_call(row, definition_of)
                 pending = self._pending.get(row.call_id)
                 if pending is not None and pending.verdict is not None:
                     self._publish_decision(pending.request, pending.verdict)
@@ -136,7 +136,7 @@ class ApprovalQueue:
         """True for a call on a host that has not come back since the last process ended."""
         return any(row.call_id == call_id for row in self._away)
 
-    def _restore(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
+    def _restore_call(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
         """Put a call back; False: it cannot be decided or run any more."""
         tool, host = tool_of(row.request), host_of(row.request)
         definition = definition_of(tool, host)
@@ -150,11 +150,11 @@ class ApprovalQueue:
         if row.verdict is not None and "tool" in request.changes:
             log.info("approval_dropped", call_id=row.call_id, tool=tool)
             return False
-        pending = self._add(request, asked_digest, len(row.request), is_kept=True)
+        pending = self._add_pending(request, asked_digest, len(row.request), is_kept=True)
         if row.verdict is None:
             self._publish_request(request)
         else:
-            pending.settle(request, read_verdict(row.verdict), row.expires_at_ms)
+            pending.set_verdict(request, read_verdict(row.verdict), row.expires_at_ms)
         return True
 
     async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
@@ -168,13 +168,13 @@ class ApprovalQueue:
         self._drop_expired()
         digest = request.arguments_digest
         text = request_text(request, digest)
-        self._check_places(request.account, len(text))
-        pending = self._add(request, digest, len(text), is_kept=is_kept)
+        self._check_room(request.account, len(text))
+        pending = self._add_pending(request, digest, len(text), is_kept=is_kept)
         if is_kept:
             pending.is_announced = False
             row = ApprovalRow(request.call_id, request.session_id, text, None, None)
             try:
-                await self._store.approvals.put(row)
+                await self._store.approvals.save_call(row)
             except asyncio.CancelledError:
                 # The write continues, and the caller never learns the id that it could withdraw the call by.
                 await pending.withdraw()
@@ -188,7 +188,7 @@ class ApprovalQueue:
             self._publish_request(request)
         return pending
 
-    def _check_places(self, account: str, size_bytes: int) -> None:
+    def _check_room(self, account: str, size_bytes: int) -> None:
         """Refuse a call for which its caller, or all callers but the user, have no place left.
 
         Raises:
@@ -197,17 +197,17 @@ class ApprovalQueue:
         own = [pending for pending in self._pending.values() if pending.request.account == account]
         if len(own) >= APPROVALS_WAITING_PER_CALLER:
             message = f"{len(own)} calls of this caller wait for approval already; let some be decided first"
-            raise _no_place(message, APPROVALS_WAITING_PER_CALLER)
+            raise _queue_full_error(message, APPROVALS_WAITING_PER_CALLER)
         if sum(pending.size_bytes for pending in own) + size_bytes > APPROVALS_WAITING_BYTES_PER_CALLER:
             limit_bytes = APPROVALS_WAITING_BYTES_PER_CALLER
             message = f"calls of this caller that wait for approval may take {limit_bytes:,} bytes together"
-            raise _no_place(f"{message}; let some be decided first, or send less", limit_bytes)
+            raise _queue_full_error(f"{message}; let some be decided first, or send less", limit_bytes)
         # the user's places are theirs alone: their own calls are in nobody's way, and nobody is in theirs
         others = sum(pending.request.account != USER_ACCOUNT for pending in self._pending.values())
         if account != USER_ACCOUNT and others >= (limit := APPROVALS_WAITING - APPROVALS_WAITING_PER_CALLER):
-            raise _no_place(f"{limit} calls wait for approval already; let some be decided first", limit)
+            raise _queue_full_error(f"{limit} calls wait for approval already; let some be decided first", limit)
 
-    async def decide(self, call_id: str, verdict: Verdict) -> None:
+    async def decide_call(self, call_id: str, verdict: Verdict) -> None:
         """Record what a person said; the second word on one call is refused.
 
         Raises:
@@ -215,7 +215,7 @@ class ApprovalQueue:
                 that digest was shown, or the call is another one now, which is shown from then on;
                 `grant_not_offered`; or why the call cannot run. The call keeps waiting after every error but the first.
         """
-        pending = self.undecided(call_id)
+        pending = self.find_undecided(call_id)
         shown = pending.as_shown(verdict.digest)
         grants = _grants_of(shown, verdict)
         # the disk first: a word that was acknowledged is never lost; and no second one comes in between
@@ -223,22 +223,22 @@ class ApprovalQueue:
         try:
             if verdict.approved and self.look_again is not None:
                 await self._check_unchanged(pending, shown, await self.look_again(shown))
-            sources = self._accepted(shown, verdict)
+            sources = self._accepted_sources(shown, verdict)
             expires_at_ms = now_ms() + int(self._used_within_s * 1000)
             if pending.is_kept or grants or sources:
                 text = request_text(shown, pending.asked_digest)
                 row = ApprovalRow(call_id, shown.session_id, text, verdict_text(verdict), expires_at_ms)
-                await self._store.approvals.decide(row, grants, sources)
+                await self._store.approvals.save_decision(row, grants, sources)
             if self._pending.get(call_id) is not pending:
                 for grant in grants:
-                    await self._store.approvals.revoke(grant.grant_id)
+                    await self._store.approvals.delete_grant(grant.grant_id)
                 raise _not_waiting(call_id)
         finally:
             pending.is_being_decided = False
         self._policy.grants.add(grants)
         self._policy.sources.add(sources)
         # first, so that a call that waits has begun when the record is written
-        pending.settle(shown, verdict, expires_at_ms)
+        pending.set_verdict(shown, verdict, expires_at_ms)
         self._store.record.append(_decision_row(shown, verdict))
         if not pending.is_kept:
             # nothing but the record holds it; a call that waits for it begins in the same commit
@@ -253,7 +253,7 @@ class ApprovalQueue:
         rejected = 0
         for request in self.waiting:
             try:
-                await self.decide(request.call_id, Verdict(approved=False, by=by))
+                await self.decide_call(request.call_id, Verdict(approved=False, by=by))
             except ToolError as exc:
                 log.info("approval_not_rejected", call_id=request.call_id, error=exc.type)
             else:
@@ -262,18 +262,18 @@ class ApprovalQueue:
         others = [each for each in self._pending.values() if each.verdict is None or each.verdict.approved]
         withdrawn = [each for each in others if each.leave_queue("everything was stopped")]
         for pending in withdrawn:
-            await pending.forget()
+            await pending.delete_stored_request()
         # nor may what waits for its host begin when that comes back
         away, self._away = self._away, []
         for row in away:
             self._events.publish("approval.withdrawn", {"callId": row.call_id}, session_id=row.session_id)
-            await self._store.approvals.remove(row.call_id)
+            await self._store.approvals.delete_call(row.call_id)
         return rejected + len(withdrawn) + len(away)
 
     def withdraw_calls(self, caller: str, reason: str) -> int:
         """Take a caller's calls out of the queue, also those that were approved and have not begun.
 
-        Stored requests are removed with the caller's key: see `ClientKeys.revoke`.
+        Stored requests are removed with the caller's key: see `ClientKeys.revoke_client`.
 
         Args:
             caller: Name of the principal, or the account.
@@ -293,7 +293,7 @@ class ApprovalQueue:
         """Take the calls that would run on a host out of the queue, also those that were approved and have not run."""
         for row in [row for row in self._away if host_of(row.request) == host]:
             self._away.remove(row)
-            await self._store.approvals.remove(row.call_id)
+            await self._store.approvals.delete_call(row.call_id)
         for pending in [each for each in self._pending.values() if each.request.host == host]:
             await pending.withdraw(reason)
 
@@ -310,9 +310,11 @@ class ApprovalQueue:
     def close(self) -> None:
         """Let go whoever waits for a decision; what is kept waits again in the next process."""
         for pending in self._pending.values():
-            pending.release()
+            pending.notify_waiters()
 
-    def _add(self, request: ApprovalRequest, asked_digest: str, size_bytes: int, *, is_kept: bool) -> PendingApproval:
+    def _add_pending(
+        self, request: ApprovalRequest, asked_digest: str, size_bytes: int, *, is_kept: bool
+    ) -> PendingApproval:
         pending = PendingApproval(
             request,
             asked_digest,
@@ -339,7 +341,7 @@ class ApprovalQueue:
         if shown is pending.request:
             if pending.is_kept:
                 text = request_text(now, pending.asked_digest)
-                await self._store.approvals.put(ApprovalRow(call_id, now.session_id, text, None, None))
+                await self._store.approvals.save_call(ApprovalRow(call_id, now.session_id, text, None, None))
             pending.ask_again(now)
             self._events.publish(
                 "approval.changed", {"callId": call_id, "changes": list(now.changes)}, session_id=now.session_id
@@ -347,7 +349,7 @@ class ApprovalQueue:
         message = f"the call changed while it waited ({', '.join(now.changes)}); look at it again"
         raise ToolError("approval_changed", message, call_id=call_id, changes=list(now.changes))
 
-    def _accepted(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
+    def _accepted_sources(self, request: ApprovalRequest, verdict: Verdict) -> list[SourceRow]:
         """The untrusted sources that the question named: one answer covers them in this session."""
         if not verdict.approved or request.untrusted_source is None:
             return []
@@ -387,7 +389,7 @@ def _not_waiting(call_id: str) -> ToolError:
     return ToolError("approval_not_found", f"no call {call_id!r} waits for a decision", call_id=call_id)
 
 
-def _no_place(message: str, limit: int) -> ToolError:
+def _queue_full_error(message: str, limit: int) -> ToolError:
     return ToolError("too_many_waiting", message, retryable=True, limit=limit)
 
 

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, new_call_id
     from agentcore.core.calls.conversation import Inquiry, Reply, no_session
     from agentcore.core.calls.forms import FIELDS, read_answers, shown_form
-    from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, cut
-    from agentcore.core.calls.permission import refused
+    from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, truncate_text
+    from agentcore.core.calls.permission import refused_by_policy
 
 __all__ = [
     "FIELDS",
@@ -20,12 +20,12 @@ __all__ = [
     "ModelReader",
     "Reply",
     "SaveArtifact",
-    "cut",
     "new_call_id",
     "no_session",
     "read_answers",
-    "refused",
+    "refused_by_policy",
     "shown_form",
+    "truncate_text",
 ]
 
 _HOMES = {
@@ -38,11 +38,11 @@ _HOMES = {
     "ModelReader": "agentcore.core.calls.call",
     "Reply": "agentcore.core.calls.conversation",
     "SaveArtifact": "agentcore.core.calls.model_part",
-    "cut": "agentcore.core.calls.model_part",
+    "truncate_text": "agentcore.core.calls.model_part",
     "new_call_id": "agentcore.core.calls.call",
     "no_session": "agentcore.core.calls.conversation",
     "read_answers": "agentcore.core.calls.forms",
-    "refused": "agentcore.core.calls.permission",
+    "refused_by_policy": "agentcore.core.calls.permission",
     "shown_form": "agentcore.core.calls.forms",
 }
 

@@ -11,7 +11,7 @@ from agentcore.errors import ToolError
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def admit(
+def admit_call(
     call: Call, in_flight: MutableMapping[str, Call], limit: int, approvals: ApprovalQueue, stopped: str | None
 ) -> None:
     """Put a call among those in flight, or refuse it.
@@ -37,7 +37,7 @@ def admit(
     if len(in_flight) >= limit:
         raise ToolError("too_many_calls", f"{limit} calls are on their way; try again", retryable=True, limit=limit)
     if request.parent_call_id is not None:
-        _inherit(call, in_flight.get(request.parent_call_id))
+        _link_to_parent(call, in_flight.get(request.parent_call_id))
     in_flight[call.id] = call
     # last: who hears of it may cancel it, which finds it among those in flight
     if call.notify is not None and not call.is_notified_by_parent:
@@ -45,7 +45,7 @@ def admit(
 
 
 def _check_sent_again(call: Call, approvals: ApprovalQueue) -> None:
-    pending = approvals.find(call.id)
+    pending = approvals.find_pending(call.id)
     # somebody else's call is as if it were not
     if pending is None or pending.request.principal != call.request.principal:
         raise ToolError(
@@ -55,7 +55,7 @@ def _check_sent_again(call: Call, approvals: ApprovalQueue) -> None:
         )
 
 
-def _inherit(call: Call, parent: Call | None) -> None:
+def _link_to_parent(call: Call, parent: Call | None) -> None:
     """Bind a call to the one from inside which it is made: it has no more time, and nests no deeper than the bound."""
     if parent is None:
         raise ToolError("cancelled", f"the call {call.request.parent_call_id!r} that made this one has ended")

@@ -9,7 +9,7 @@ from agentcore.core.containment.reading import read_number, read_text
 from agentcore.core.declarations.host_messages import read_answer, read_message
 from agentcore.core.declarations.hosted_names import host_title
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.places import Places
+from agentcore.core.modules.places import ModuleHosts
 from agentcore.errors import ToolError
 
 _TIMEOUT_SECONDS_MAX = 3600.0
@@ -30,7 +30,7 @@ class HostQuestion:
     timeout_s: float
 
     @classmethod
-    def read(cls, host: Any, request: Any, data: Any, timeout_s: Any) -> "HostQuestion":
+    def from_arguments(cls, host: Any, request: Any, data: Any, timeout_s: Any) -> "HostQuestion":
         """What a module hands over.
 
         Raises:
@@ -44,7 +44,7 @@ class HostQuestion:
         )
 
 
-async def ask_host(call: Call, places: Places, question: HostQuestion) -> tuple[dict[str, Any], bytes | None]:
+async def ask_host(call: Call, places: ModuleHosts, question: HostQuestion) -> tuple[dict[str, Any], bytes | None]:
     """Ask on behalf of a call.
 
     Raises:

@@ -159,11 +159,11 @@ class CallOutcome:
         return self.error is None
 
     @property
-    def ended(self) -> str:
+    def outcome_type(self) -> str:
         """How it ended, in a word: `ok`, or the error's type."""
         return "ok" if self.error is None else self.error.type
 
-    def encoded(self) -> bytes:
+    def encode_envelope(self) -> bytes:
         """The envelope of the wire as JSON text; the data was encoded once, when the result was settled."""
         head: dict[str, Any] = {"ok": self.ok, "callId": self.call_id}
         if self.resource_id is not None:
@@ -214,7 +214,7 @@ class PreparedCall(NamedTuple):
     preview: CallPreview | None = None
 
 
-class Ruling(NamedTuple):
+class CallDecision(NamedTuple):
     """What was said of a call: by the policy, and by the person who was asked.
 
     Args:
@@ -260,7 +260,7 @@ class Call:
     started_ms: int
     parent: "Call | None" = None
     prepared: PreparedCall | None = None
-    ruling: Ruling | None = None
+    ruling: CallDecision | None = None
     row: CallRow | None = None
     work: Contained[CallOutcome] | None = None
     deadline: float = 0.0
@@ -274,7 +274,7 @@ class Call:
     host: str = ""
 
     @classmethod
-    def of(cls, request: CallRequest, notify: Notify | None = None) -> "Call":
+    def from_request(cls, request: CallRequest, notify: Notify | None = None) -> "Call":
         """A call that nothing has been looked at yet, with an id of its own."""
         principal = request.principal
         session_id = request.session_id or (f"{principal.kind}-{principal.id}" if principal.id else principal.kind)
@@ -332,7 +332,7 @@ class Call:
         return f"module:{module.name}" if module is not None and module.manifest.definitions_need_review else ""
 
     @property
-    def is_of_person(self) -> bool:
+    def is_made_by_user(self) -> bool:
         """Whether a person makes it, and no model."""
         return self.request.principal.kind in PERSONS
 
@@ -362,18 +362,18 @@ class Call:
 
 
 @contextmanager
-def paused(call: Call | None) -> Iterator[None]:
+def pause_clock(call: Call | None) -> Iterator[None]:
     """Stop the clock of a call, and of those that made it, while a person is waited for."""
     loop = asyncio.get_running_loop()
     chain = () if call is None else (call, *call.ancestors())
     began = loop.time()
     for each in chain:
         if each.work is not None:
-            each.work.pause()
+            each.work.pause_timer()
     try:
         yield
     finally:
         for each in chain:
             if each.work is not None and each.deadline:
                 each.deadline += loop.time() - began
-                each.work.go_on(each.deadline)
+                each.work.resume_timer(each.deadline)

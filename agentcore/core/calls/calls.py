@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection
 from agentcore.api import Principal
 from agentcore.config.app_json import LimitsConfig
 from agentcore.core.approvals.queue import ApprovalQueue
-from agentcore.core.calls.admission import admit
+from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
 from agentcore.core.calls.carried_on import CarriedOnCalls
 from agentcore.core.calls.context import CallServices
 from agentcore.core.calls.conversation import ConversationSlot
-from agentcore.core.calls.errors import CallGoesOn, CallTimeout, ModuleError, cancelled, defect
+from agentcore.core.calls.errors import CallDetached, CallTimeout, ModuleError, cancelled_error, error_from_exception
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.running import CarryOn, Execution
@@ -19,7 +19,7 @@ from agentcore.core.calls.settling import Settlement
 from agentcore.core.containment.containment import Contained
 from agentcore.core.events import EventBus
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.places import Places
+from agentcore.core.modules.places import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import PERSONS, authorise
@@ -57,12 +57,14 @@ class Calls:
         policy: ApprovalPolicy,
         approvals: ApprovalQueue,
         conversation: ConversationSlot,
-        places: Places,
+        places: ModuleHosts,
         explain: Explain,
     ) -> None:
         self._limits, self._record, self._approvals = limits, store.record, approvals
         self._explain = explain
-        self._services = services = CallServices(workspace, store, events, resources, conversation, self.call, places)
+        self._services = services = CallServices(
+            workspace, store, events, resources, conversation, self.run_call, places
+        )
         self.preparation = Preparation(registry, services)
         self.permission = Permission(policy, approvals, self.preparation, workspace)
         self._execution = Execution(registry, self.preparation, self.permission, services, limits)
@@ -73,26 +75,26 @@ class Calls:
         self._watchers: list[asyncio.Future[None]] = []
         self.carried_on = CarriedOnCalls(store.record, registry, resources, self._carry_on)
 
-    async def call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
+    async def run_call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
         """Carry out one call; every failure is an outcome, none is raised. What `notify` is told: see `Notify`."""
-        if request.call_id is not None and (going_on := await self.carried_on.find(request)) is not None:
-            outcome = await going_on.outcome()
-            self.carried_on.forget(going_on)
+        if request.call_id is not None and (going_on := await self.carried_on.find_call(request)) is not None:
+            outcome = await going_on.wait_for_outcome()
+            self.carried_on.remove_call(going_on)
             return outcome
-        return await self._see_through(Call.of(request, notify), is_new=True)
+        return await self._see_through(Call.from_request(request, notify), is_new=True)
 
-    async def _begin(self, call: Call) -> None:
+    async def _start_call(self, call: Call) -> None:
         # before it is admitted: what waits for the disk takes no place among the calls in flight
         if self._record.is_full:
             await self._record.drain()
-        admit(call, self.in_flight, self._limits.calls_in_flight, self._approvals, self.stopped)
+        admit_call(call, self.in_flight, self._limits.calls_in_flight, self._approvals, self.stopped)
         call.work = Contained(self._carry_out(call), f"call:{call.request.tool}")
 
     async def _see_through(self, call: Call, *, is_new: bool) -> CallOutcome:
         """Wait for the end of a call, and report it."""
         try:
             if is_new:
-                await self._begin(call)
+                await self._start_call(call)
             assert call.work is not None  # noqa: S101 - it is carried out
             outcome = await call.work.wait()
         except ToolError as exc:
@@ -102,15 +104,15 @@ class Calls:
             outcome = CallOutcome(call.id, error=exc.as_tool_error())
         except asyncio.CancelledError:
             call.is_cancelled = True  # a thread that works on it looks here
-            self._finish(call, CallOutcome(call.id, error=cancelled()))
+            self._finish_call(call, CallOutcome(call.id, error=cancelled_error()))
             raise
-        except CallGoesOn:
-            return self._let_go(call)
+        except CallDetached:
+            return self._detach_call(call)
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            outcome = CallOutcome(call.id, error=defect(call, exc))
+            outcome = CallOutcome(call.id, error=error_from_exception(call, exc))
         outcome.resource_id = self._settlement.resource_of(call, outcome)
         # what the call made is nobody else's before its caller knows of it
-        await self._services.resources.indexes.save()
+        await self._services.resources.indexes.wait_until_saved()
         if call.row is not None and call.prepared is not None:
             outcome.host = call.prepared.tool.module.host
         approval = None if call.ruling is None else call.ruling.approval
@@ -118,26 +120,26 @@ class Calls:
             outcome.edited_arguments = call.edited_arguments
             if call.row is None:
                 # what a person said of it is used up, though it never began: after a restart it would count once more
-                await approval.forget()
-        self._finish(call, outcome)
+                await approval.delete_stored_request()
+        self._finish_call(call, outcome)
         return outcome
 
     async def _carry_out(self, call: Call) -> CallOutcome:
         """The steps, in their order: what cannot run is never asked about, and what was not permitted never runs."""
         try:
             authorise(call.request.principal, "call")
-            prepared = await self.preparation.prepare(call)
-            permitted = await self.permission.permit(call, prepared)
+            prepared = await self.preparation.prepare_call(call)
+            permitted = await self.permission.permit_call(call, prepared)
             return await self._execution.run(call, permitted)
         except ModuleError as exc:
             if call.prepared is not None:
                 self._explain(call.prepared.tool.module, exc, call.request.principal)
             # what calls inside of it have read, they have noted
             if exc.untrusted and not call.has_read_untrusted:
-                await self.permission.note_source(call)
+                await self.permission.record_untrusted_source(call)
             raise
 
-    def _let_go(self, call: Call) -> CallOutcome:
+    def _detach_call(self, call: Call) -> CallOutcome:
         """A call goes on without this server: it has ended for the caller, and for nobody else."""
         call.has_ended = True
         self.in_flight.pop(call.id, None)
@@ -153,10 +155,10 @@ class Calls:
         limit_s = min(max(limit_s, 0.0), self._limits.call_timeout_max)
         call.deadline = asyncio.get_running_loop().time() + limit_s
         call.work = Contained(self._execution.carry_on(call, prepared, end), f"call:{call.request.tool}")
-        call.work.cut_at(call.deadline, CallTimeout(limit_s))
+        call.work.cancel_at(call.deadline, CallTimeout(limit_s))
         return await self._see_through(call, is_new=False)
 
-    def _finish(self, call: Call, outcome: CallOutcome) -> None:
+    def _finish_call(self, call: Call, outcome: CallOutcome) -> None:
         call.has_ended = True
         # by identity: a second call with its id was not admitted, and must not take its place away
         if self.in_flight.get(call.id) is call:
@@ -164,44 +166,44 @@ class Calls:
         if call.has_inner:
             # a task or thread of the module may have made them and not have ended with it
             for inner in [each for each in self.in_flight.values() if each.parent is call]:
-                _cut(inner, ToolError("cancelled", "the call that made this one has ended"))
+                _cancel_with_error(inner, ToolError("cancelled", "the call that made this one has ended"))
         while self._watchers:
             if not (watcher := self._watchers.pop()).done():
                 watcher.set_result(None)
-        self._settlement.settle(call, outcome)
+        self._settlement.settle_call(call, outcome)
 
     # -- ending calls from outside -----------------------------------------------------------------------------
 
-    async def cancel(self, call_id: str, by: Principal) -> None:
+    async def cancel_call(self, call_id: str, by: Principal) -> None:
         """End a call that is on its way, waits for a decision, or was approved and has not begun; it gets `cancelled`.
 
         Raises:
             ToolError: `call_not_found`: there is none, or it is somebody else's and `by` is no person.
         """
-        call, pending = self.in_flight.get(call_id), self._approvals.find(call_id)
+        call, pending = self.in_flight.get(call_id), self._approvals.find_pending(call_id)
         owners = [each.request.principal for each in (call, pending) if each is not None]
         if not owners or (by.kind not in PERSONS and owners[0] != by):
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)
         if call is not None:
-            _cut(call, cancelled())
+            _cancel_with_error(call, cancelled_error())
         if pending is not None:
             await pending.withdraw("the call was cancelled")
 
-    def cut_calls(self, caller: str, error: ToolError) -> int:
+    def cancel_calls(self, caller: str, error: ToolError) -> int:
         """End all calls of a caller, by the name of the principal or the account, with an error; gives how many."""
         calls = [call for call in self.in_flight.values() if caller in (call.request.principal.name, call.account)]
         for call in calls:
-            _cut(call, error)
+            _cancel_with_error(call, error)
         return len(calls)
 
-    def cut_all(self, error: ToolError) -> int:
+    def cancel_all_calls(self, error: ToolError) -> int:
         """End all calls with an error; gives how many there were."""
         calls = list(self.in_flight.values())
         for call in calls:
-            _cut(call, error)
+            _cancel_with_error(call, error)
         return len(calls)
 
-    async def end(self, call_ids: Collection[str], error: ToolError, grace_s: float) -> None:
+    async def end_calls(self, call_ids: Collection[str], error: ToolError, grace_s: float) -> None:
         """Wait until calls have ended; cut with an error those that have not within the grace, and wait once more.
 
         Args:
@@ -209,7 +211,7 @@ class Calls:
         """
         if not await self._have_ended(call_ids, grace_s):
             for call_id in list(call_ids):
-                _cut(self.in_flight[call_id], error)
+                _cancel_with_error(self.in_flight[call_id], error)
             await self._have_ended(call_ids, grace_s)
 
     async def _have_ended(self, call_ids: Collection[str], grace_s: float) -> bool:
@@ -222,7 +224,7 @@ class Calls:
         return not call_ids
 
 
-def _cut(call: Call, error: ToolError) -> None:
+def _cancel_with_error(call: Call, error: ToolError) -> None:
     call.is_cancelled = True
     if call.work is not None:
-        call.work.cut(error)
+        call.work.cancel_with(error)

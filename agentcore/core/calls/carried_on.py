@@ -35,7 +35,7 @@ class CarriedOnCall:
     row: CallRow
     end: asyncio.Future[CallOutcome] = field(repr=False)
 
-    async def outcome(self) -> CallOutcome:
+    async def wait_for_outcome(self) -> CallOutcome:
         """Wait for its end."""
         return await asyncio.shield(self.end)
 
@@ -54,7 +54,7 @@ class CarriedOnCalls:
         self._settled: dict[str, asyncio.Event] = {host_in(row.module): asyncio.Event() for row in self._left.values()}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def find(self, request: CallRequest) -> CarriedOnCall | None:
+    async def find_call(self, request: CallRequest) -> CarriedOnCall | None:
         """The call that is sent again with its id, by the same caller and unchanged, until its end was given."""
         left = self._left.get(request.call_id or "")
         if left is not None and _is_of(left, request.principal, request.tool):
@@ -64,11 +64,11 @@ class CarriedOnCalls:
             return None
         return found if self._digest_of(request, found.row) == found.row.arguments_digest else None
 
-    def forget(self, going_on: CarriedOnCall) -> None:
+    def remove_call(self, going_on: CarriedOnCall) -> None:
         """Somebody has had the end of a call."""
         self._calls.pop(going_on.row.call_id, None)
 
-    async def take(self, request: CallRequest) -> CarriedOnCall | None:
+    async def pop_matching_call(self, request: CallRequest) -> CarriedOnCall | None:
         """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
         for row in list(self._left.values()):
             if _may_be(row, request):
@@ -80,7 +80,7 @@ class CarriedOnCalls:
                 return self._calls.pop(call_id)
         return None
 
-    def take_up(self, call_id: str, modules: Collection[str], limit_s: float, end: CarryOn) -> bool:
+    def resume_call(self, call_id: str, modules: Collection[str], limit_s: float, end: CarryOn) -> bool:
         """Go on with a call that a host speaks of; False: it is none that was left open, or not of these modules.
 
         Args:
@@ -90,13 +90,13 @@ class CarriedOnCalls:
         """
         row, tool = self._left.get(call_id), None
         if row is not None and row.module in modules:
-            tool = self._registry.of_module(row.module, row.tool)
+            tool = self._registry.find_tool_of_module(row.module, row.tool)
         if row is None or tool is None:
             return False
         del self._left[call_id]
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]  # as it was written
         reader = ModelReader() if row.principal_kind in _MODELS else None
-        call = Call.of(CallRequest(row.tool, {}, principal, session_id=row.session_id, reader=reader))
+        call = Call.from_request(CallRequest(row.tool, {}, principal, session_id=row.session_id, reader=reader))
         call.id, call.started_ms, call.row, call.is_carried_on = row.call_id, row.time_ms, row, True
         living = {each.resource_id: each for each in self._resources.list()}
         resource = living.get(row.resource_id or "")
@@ -112,7 +112,7 @@ class CarriedOnCalls:
         log.info("call_carried_on", call_id=call_id, tool=row.tool, module=row.module)
         return True
 
-    def give_up_rest(self, host: str = "") -> None:
+    def interrupt_remaining_calls(self, host: str = "") -> None:
         """Calls of which no host has spoken have ended with the server that began them.
 
         Args:
@@ -132,9 +132,9 @@ class CarriedOnCalls:
 
     def _digest_of(self, request: CallRequest, row: CallRow) -> str:
         """The digest of arguments as it was when the call began: those of models were repaired first."""
-        tool, arguments = self._registry.of_module(row.module, row.tool), request.arguments
+        tool, arguments = self._registry.find_tool_of_module(row.module, row.tool), request.arguments
         if tool is not None and request.principal.kind in _MODELS:
-            arguments = tool.schema.repair(arguments)
+            arguments = tool.schema.repair_arguments(arguments)
         return hashlib.sha256(to_json(arguments)).hexdigest()
 
     async def _see_through(

@@ -11,14 +11,14 @@ from typing import Any, TypeVar, overload
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.asking_hosts import HostQuestion, ask_host
-from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, paused
+from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, pause_clock
 from agentcore.core.calls.conversation import ConversationSlot, no_session
 from agentcore.core.calls.model_part import model_chars
 from agentcore.core.calls.questions import Questions
 from agentcore.core.calls.reported import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.core.containment.ownership import OWNER
 from agentcore.core.events import EventBus
-from agentcore.core.modules.places import Places
+from agentcore.core.modules.places import ModuleHosts
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -44,7 +44,7 @@ class CallServices:
     resources: ResourceRegistry
     conversation: ConversationSlot
     make_call: Callable[[CallRequest, Notify | None], Coroutine[Any, Any, CallOutcome]]
-    places: Places
+    places: ModuleHosts
 
 
 class CallContext:
@@ -125,28 +125,28 @@ class CallContext:
         """See `agentcore.api.ToolContext.progress`."""
         fraction, message = read_fraction(fraction), read_message(message)
         if threading.get_ident() == self._thread:
-            self._report(fraction, message)
+            self._report_progress(fraction, message)
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-                self._loop.call_soon_threadsafe(self._report, fraction, message)
+                self._loop.call_soon_threadsafe(self._report_progress, fraction, message)
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
         """See `agentcore.api.ToolContext.log`."""
         told = read_log(message, level)
         if threading.get_ident() == self._thread:
-            self._tell_log(told, level)
+            self._send_log(told, level)
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-                self._loop.call_soon_threadsafe(self._tell_log, told, level)
+                self._loop.call_soon_threadsafe(self._send_log, told, level)
 
     def show_output(self, text: str) -> None:
         """See `agentcore.api.ToolContext.show_output`."""
         piece, length = read_output(text), len(text)
         if threading.get_ident() == self._thread:
-            self._show(piece, length)
+            self._append_output(piece, length)
         else:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-                self._loop.call_soon_threadsafe(self._show, piece, length)
+                self._loop.call_soon_threadsafe(self._append_output, piece, length)
 
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
         """See `agentcore.api.ToolContext.block_on`."""
@@ -163,14 +163,14 @@ class CallContext:
         waiting, call = asyncio.current_task(), self._call.work
         assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
 
-        def end(_: asyncio.Task[Any]) -> None:
+        def cancel_waiting(_: asyncio.Task[Any]) -> None:
             waiting.cancel()
 
-        call.task.add_done_callback(end)
+        call.task.add_done_callback(cancel_waiting)
         try:
             return await work
         finally:
-            call.task.remove_done_callback(end)
+            call.task.remove_done_callback(cancel_waiting)
 
     @overload
     async def ask(
@@ -198,7 +198,7 @@ class CallContext:
         """See `agentcore.api.ToolContext.ask`."""
         asker = self._call.request.asker if not is_secret else None
         questions = Questions(self._call, self._services.conversation.chat, asker)
-        with paused(self._call):
+        with pause_clock(self._call):
             if url is not None:
                 await questions.open_address(valid_text(question), url, timeout_s)
                 return None
@@ -212,7 +212,7 @@ class CallContext:
     ) -> str:
         """See `agentcore.api.ToolContext.sample`."""
         asker, chat = self._call.request.asker, self._services.conversation.chat
-        with paused(self._call):
+        with pause_clock(self._call):
             if asker is not None:
                 return await asker.sample(valid_text(prompt), valid_text(system), max_tokens)
             if chat is None or chat.session_of(self._call) is None:
@@ -265,7 +265,9 @@ class CallContext:
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
     ) -> tuple[dict[str, Any], bytes | None]:
         """See `agentcore.api.ToolContext.ask_host`."""
-        return await ask_host(self._call, self._services.places, HostQuestion.read(host, request, data, timeout_s))
+        return await ask_host(
+            self._call, self._services.places, HostQuestion.from_arguments(host, request, data, timeout_s)
+        )
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]] | None:
@@ -314,26 +316,26 @@ class CallContext:
     def end_progress(self) -> None:
         """Tell what is still held back, before the result."""
         if self._progress is not None:
-            self._progress.tell_held()
+            self._progress.publish_pending()
         if self._call.output is not None:
-            self._call.output.tell()
+            self._call.output.publish_pending()
 
-    def _report(self, fraction: float | None, message: str) -> None:
+    def _report_progress(self, fraction: float | None, message: str) -> None:
         if self._progress is None:
             self._progress = _Progress(self._call, self._services, self._loop)
         self._progress.report(fraction, message)
 
-    def _tell_log(self, message: str, level: LogLevel) -> None:
+    def _send_log(self, message: str, level: LogLevel) -> None:
         if self._log is None:
             self._log = _CallLog(self._call)
-        self._log.tell(message, level)
+        self._log.send_message(message, level)
 
-    def _show(self, piece: str, length: int) -> None:
+    def _append_output(self, piece: str, length: int) -> None:
         if self._call.output is None:
-            self._call.output = ShownOutput(self._tell_output, self._loop)
+            self._call.output = ShownOutput(self._publish_output, self._loop)
         self._call.output.add(piece, length)
 
-    def _tell_output(self, told: dict[str, Any]) -> None:
+    def _publish_output(self, told: dict[str, Any]) -> None:
         # whoever has the outcome does not listen any more
         if not self._call.has_ended:
             payload = {"callId": self._call.id, **told}
@@ -356,11 +358,11 @@ class _Progress:
         is_scheduled, self._held = self._held is not None, progress
         now = self._loop.time()
         if now >= self._next_at:
-            self.tell_held()
+            self.publish_pending()
         elif not is_scheduled:
-            self._loop.call_at(self._next_at, self.tell_held)
+            self._loop.call_at(self._next_at, self.publish_pending)
 
-    def tell_held(self) -> None:
+    def publish_pending(self) -> None:
         progress, self._held = self._held, None
         # whoever has the outcome does not listen any more: what is written now would stand in front of something else
         if progress is None or self._call.has_ended:
@@ -368,7 +370,7 @@ class _Progress:
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
         self._services.events.publish("call.progress", progress, session_id=self._call.session_id)
         if self._call.resource is not None:
-            self._services.resources.tell(self._call.resource, "progress", progress)
+            self._services.resources.publish_event(self._call.resource, "progress", progress)
         if self._call.notify is not None:
             self._call.notify("progress", progress)
 
@@ -383,7 +385,7 @@ class _CallLog:
     def __init__(self, call: Call) -> None:
         self._call, self._count = call, 0
 
-    def tell(self, message: str, level: LogLevel) -> None:
+    def send_message(self, message: str, level: LogLevel) -> None:
         """Pass on one; the last one says that no more follow."""
         self._count += 1
         notify = self._call.notify
@@ -425,7 +427,7 @@ class CallArtifacts:
         Raises:
             ToolError: `artifact_not_found`.
         """
-        saved_by, call = (await self._store.describe(artifact_id)).call_id, self._call
+        saved_by, call = (await self._store.get_artifact(artifact_id)).call_id, self._call
         while call.id != saved_by:
             prepared = call.prepared
             if prepared is None or artifact_id not in to_json(prepared.given).decode():
@@ -437,30 +439,30 @@ class CallArtifacts:
 
     async def load(self, artifact_id: str) -> bytes:
         """See `agentcore.api.Artifacts`."""
-        await self._find(artifact_id, reads=True)
+        await self._find_artifact(artifact_id, reads=True)
         return await self._store.load(artifact_id)
 
     async def describe(self, artifact_id: str) -> ArtifactLink:
         """See `agentcore.api.Artifacts`."""
-        found = await self._find(artifact_id)
+        found = await self._find_artifact(artifact_id)
         return ArtifactLink(artifact_id, found.mime, found.size_bytes, found.name)
 
     async def open(self, artifact_id: str) -> OpenFile:
         """See `agentcore.api.Artifacts`."""
-        await self._find(artifact_id)
+        await self._find_artifact(artifact_id)
         return await self._store.open_file(artifact_id)
 
     async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
         """See `agentcore.api.Artifacts`."""
-        return await self._store.lines(await self._find(artifact_id, reads=True), first, limit, chars)
+        return await self._store.read_lines(await self._find_artifact(artifact_id, reads=True), first, limit, chars)
 
     async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
         """See `agentcore.api.Artifacts`."""
-        return await self._store.find_lines(await self._find(artifact_id, reads=True), query, first, limit)
+        return await self._store.find_lines(await self._find_artifact(artifact_id, reads=True), query, first, limit)
 
-    async def _find(self, artifact_id: str, *, reads: bool = False) -> Artifact:
-        call, artifact = self._call, await self._store.describe(artifact_id)
-        if not (call.is_of_person or artifact.session_id == call.session_id or await self._is_attached(artifact_id)):
+    async def _find_artifact(self, artifact_id: str, *, reads: bool = False) -> Artifact:
+        call, artifact = self._call, await self._store.get_artifact(artifact_id)
+        if not (call.is_made_by_user or artifact.session_id == call.session_id or await self._is_attached(artifact_id)):
             # as if it were not there: which ids others have is nothing for it to find out
             raise unknown_artifact(artifact_id)
         if reads and artifact.is_untrusted:
@@ -469,4 +471,4 @@ class CallArtifacts:
 
     async def _is_attached(self, artifact_id: str) -> bool:
         """Whether the person gave it to the session with a message."""
-        return await self._store.is_held(artifact_id, self._call.session_id)
+        return await self._store.is_pinned(artifact_id, self._call.session_id)

@@ -49,7 +49,7 @@ class Reply:
     is_declined: bool = False
 
 
-def declined(question: str) -> ToolError:
+def declined_error(question: str) -> ToolError:
     """The person was asked, and does not want to."""
     return ToolError("declined", f"the person declined to answer: {question!r}; do not ask again for the same thing")
 
@@ -65,7 +65,7 @@ class Conversation(Protocol):
         """The hosts that calls of a session are meant for, the most wanted first; none: nobody has chosen any."""
         ...
 
-    async def ask(self, call: Call, inquiry: Inquiry) -> Reply:
+    async def ask_user(self, call: Call, inquiry: Inquiry) -> Reply:
         """Put something to the person of the call's chat.
 
         Raises:

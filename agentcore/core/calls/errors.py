@@ -10,7 +10,7 @@ from agentcore.core.containment.foreign_error import log_failure, type_name
 from agentcore.core.containment.tool_errors import plain_error
 from agentcore.core.declarations.hosted_names import host_title
 from agentcore.errors import InvalidResultError, ToolError
-from agentcore.secrets import without_known, without_known_inside
+from agentcore.secrets import mask_known_secrets, mask_known_secrets_inside
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the
         self.limit_s = limit_s
 
 
-class CallGoesOn(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
+class CallDetached(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
     """Ends a call here that goes on where its module runs: the next server takes it up, and the record has it open."""
 
 
@@ -45,12 +45,12 @@ def read_error(call: Call, error: ToolError) -> ModuleError:
         log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
     plain = plain_error(error)
     untrusted = plain.untrusted or call.is_of_open_world
-    read = ModuleError(plain.type, without_known(plain.message), retryable=plain.retryable, untrusted=untrusted)
-    read.context = without_known_inside(plain.context)
+    read = ModuleError(plain.type, mask_known_secrets(plain.message), retryable=plain.retryable, untrusted=untrusted)
+    read.context = mask_known_secrets_inside(plain.context)
     return read
 
 
-def defect(call: Call, exc: BaseException) -> ToolError:
+def error_from_exception(call: Call, exc: BaseException) -> ToolError:
     """What becomes of any other exception: `timeout`, or `internal_error` with its traceback in the log."""
     if type(exc) is CallTimeout:  # no isinstance: the class that a foreign object names may be a lie, or raise
         return ToolError(
@@ -67,7 +67,7 @@ def defect(call: Call, exc: BaseException) -> ToolError:
     )
 
 
-def unreachable(call: Call, use: ResourceUse, named: str, reason: str = "") -> ToolError:
+def unreachable_resource_error(call: Call, use: ResourceUse, named: str, reason: str = "") -> ToolError:
     """Others' resources are as if they were not; of the caller's own that are gone, their module may have said why."""
     message = reason or f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
     context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
@@ -97,7 +97,7 @@ def on_other_host(now: str, before: str, *, is_approved: bool) -> ToolError:
     return ToolError("module_stopping", message, retryable=True, host=now)
 
 
-def cancelled() -> ToolError:
+def cancelled_error() -> ToolError:
     """Somebody ended the call."""
     return ToolError("cancelled", "the call was cancelled")
 

@@ -53,22 +53,24 @@ class FormField(NamedTuple):
         return self.schema if self.schema["type"] != "array" else items if isinstance(items, Mapping) else {}
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def shown_schema(self) -> dict[str, Any]:
         """The field's schema without what no form shows: a server may have written anything into it."""
         shown = {name: self.schema[name] for name in _SHOWN if isinstance(self.schema.get(name), str | int | float)}
         if self.choices is None:
             return shown
-        options = [{"const": value, "title": title} for value, title in zip(self.choices, self._titles, strict=True)]
+        options = [
+            {"const": value, "title": title} for value, title in zip(self.choices, self._choice_titles, strict=True)
+        ]
         if self.schema["type"] == "array":
-            return {**shown, "items": {"oneOf": options}, "uniqueItems": True, **self._begins_with(list)}
-        return {**shown, "oneOf": options, **self._begins_with(str)}
+            return {**shown, "items": {"oneOf": options}, "uniqueItems": True, **self._default_of_type(list)}
+        return {**shown, "oneOf": options, **self._default_of_type(str)}
 
-    def _begins_with(self, kind: type) -> dict[str, Any]:
+    def _default_of_type(self, kind: type) -> dict[str, Any]:
         value = self.schema.get("default")
         return {"default": value} if isinstance(value, kind) else {}
 
     @property
-    def _titles(self) -> list[str]:
+    def _choice_titles(self) -> list[str]:
         """What the choices are called."""
         schema = self._of_choices
         titled = schema.get("oneOf") or schema.get("anyOf")
@@ -77,7 +79,7 @@ class FormField(NamedTuple):
         values, names = self.choices or [], schema.get("enumNames")
         return list(map(str, names)) if isinstance(names, list) and len(names) == len(values) else values
 
-    def read(self, value: Any) -> Any:
+    def parse_value(self, value: Any) -> Any:
         """The value, as its type.
 
         Raises:
@@ -87,29 +89,33 @@ class FormField(NamedTuple):
             case "boolean":
                 return _yes_or_no(value)
             case "integer" | "number":
-                return self._number(value)
+                return self._parse_number(value)
             case "array":
                 values = [value] if isinstance(value, str) else value
-                return [self._text(each) for each in values] if isinstance(values, list) else _refuse("a list", value)
-        return self._text(value)
+                return (
+                    [self._parse_text(each) for each in values]
+                    if isinstance(values, list)
+                    else _raise_wrong_value("a list", value)
+                )
+        return self._parse_text(value)
 
-    def _text(self, value: Any) -> str:
+    def _parse_text(self, value: Any) -> str:
         if not isinstance(value, str):
-            _refuse("a text", value)
+            _raise_wrong_value("a text", value)
         if self.choices is not None and value not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}")
         if self.schema["type"] == "string":
             _check_bounds(len(value), self.schema.get("minLength"), self.schema.get("maxLength"), "have", " characters")
         return str(value)
 
-    def _number(self, value: Any) -> int | float:
+    def _parse_number(self, value: Any) -> int | float:
         try:
             number = float(value) if not isinstance(value, bool) else math.nan
         except (TypeError, ValueError):
             number = math.nan
         is_whole = self.schema["type"] == "integer"
         if not math.isfinite(number) or (is_whole and number != int(number)):
-            _refuse("a whole number" if is_whole else "a number", value)
+            _raise_wrong_value("a whole number" if is_whole else "a number", value)
         _check_bounds(number, self.schema.get("minimum"), self.schema.get("maximum"), "be")
         return int(number) if is_whole else number
 
@@ -132,7 +138,7 @@ def read_form(schema: Mapping[str, Any]) -> list[FormField]:
 def shown_form(fields: Sequence[FormField]) -> dict[str, Any]:
     """The form as JSON Schema, for who shows it."""
     required = [field.name for field in fields if field.is_required]
-    return {"type": "object", "properties": {field.name: field.shown for field in fields}, "required": required}
+    return {"type": "object", "properties": {field.name: field.shown_schema for field in fields}, "required": required}
 
 
 def read_answers(fields: Sequence[FormField], content: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +157,7 @@ def read_answers(fields: Sequence[FormField], content: Mapping[str, Any]) -> dic
                 raise ValueError(f"{field.name} is missing")
             continue
         try:
-            answers[field.name] = field.read(value)
+            answers[field.name] = field.parse_value(value)
         except ValueError as exc:
             raise ValueError(f"{field.name} {exc}") from exc
     return answers
@@ -162,7 +168,7 @@ def _yes_or_no(value: Any) -> bool:
         return value
     word = value.strip().lower() if isinstance(value, str) else ""
     if word not in (*_YES, *_NO):
-        _refuse("yes or no", value)
+        _raise_wrong_value("yes or no", value)
     return word in _YES
 
 
@@ -173,5 +179,5 @@ def _check_bounds(number: float, least: Any, most: Any, verb: str, unit: str = "
         raise ValueError(f"must {verb} at most {most}{unit}")
 
 
-def _refuse(wanted: str, value: Any) -> NoReturn:
+def _raise_wrong_value(wanted: str, value: Any) -> NoReturn:
     raise ValueError(f"must be {wanted}, not {value!r:.80}")

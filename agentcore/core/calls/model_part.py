@@ -37,7 +37,7 @@ class ArtifactReading:
     def __init__(self, tools: Mapping[str, RegisteredTool], reader: ModelReader) -> None:
         self._tools, self.reader = tools, reader
 
-    def call(self, artifact_id: str, line: int = 1) -> str:
+    def describe_call(self, artifact_id: str, line: int = 1) -> str:
         """The call that reads an artifact from a line on: the tool's name and its arguments; empty: there is none."""
         for tool in self._tools.values():
             name, arguments = tool.definition.name, tool.definition.artifact_call
@@ -45,9 +45,9 @@ class ArtifactReading:
                 return f"{name} {arguments.replace('{id}', artifact_id).replace('{line}', str(line))}"
         return ""
 
-    def describe(self, link: ArtifactLink) -> str:
+    def describe_artifact(self, link: ArtifactLink) -> str:
         """One line about an artifact that a result brings along."""
-        call = self.call(link.artifact_id)
+        call = self.describe_call(link.artifact_id)
         read = f"; read it with {call}" if call else ""
         return f"[artifact {link.artifact_id}: {link.name}, {link.mime}, {link.size_bytes:,} bytes{read}]"
 
@@ -66,7 +66,7 @@ async def model_part(
         ToolError: `result_too_large`, `disk_full`: the whole cannot be stored.
     """
     limit_chars = model_chars(definition, reading.reader)
-    result = _with_short_documents(await _with_small_pictures(result, save), limit_chars)
+    result = _with_short_documents(await _with_small_images(result, save), limit_chars)
     blocks = result.blocks()
     texts = [block.text for block in blocks if isinstance(block, Text)]
     if not blocks and result.data is not None:
@@ -79,7 +79,7 @@ async def model_part(
         whole = json.dumps(json.loads(encoded_data), indent=1, ensure_ascii=False)
         mime, name = "application/json", "result.json"
     link = await save(whole.encode("utf-8", "backslashreplace"), mime=mime, name=name)
-    part = cut(whole, limit_chars, definition.keep, link, reading)
+    part = truncate_text(whole, limit_chars, definition.keep, link, reading)
     others = [block for block in blocks if not isinstance(block, Text)]
     return dataclasses.replace(result, content=(Text(part), link, *others), truncated=True)
 
@@ -95,7 +95,7 @@ def _with_short_documents(result: ToolResult, limit_chars: int) -> ToolResult:
     return dataclasses.replace(result, content=tuple(content))
 
 
-async def _with_small_pictures(result: ToolResult, save: SaveArtifact) -> ToolResult:
+async def _with_small_images(result: ToolResult, save: SaveArtifact) -> ToolResult:
     """A result whose pictures providers take; the others are stored."""
     blocks = result.blocks()
     if not any(isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES for block in blocks):
@@ -110,15 +110,15 @@ async def _with_small_pictures(result: ToolResult, save: SaveArtifact) -> ToolRe
     return dataclasses.replace(result, content=tuple(content), truncated=True)
 
 
-def cut(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: ArtifactReading) -> str:
+def truncate_text(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: ArtifactReading) -> str:
     """The part of a stored text that a model gets, in whole lines, with a sentence where the rest was."""
     lines = split_lines(whole)
     room = limit_chars - _SENTENCE_CHARS
-    first = _fitting(lines, int(room * _HEAD_SHARE[keep]))
+    first = _count_fitting_lines(lines, int(room * _HEAD_SHARE[keep]))
     head = "".join(lines[:first])
-    last = len(lines) - (0 if keep == "head" else _fitting(lines[:first:-1], room - len(head)))
+    last = len(lines) - (0 if keep == "head" else _count_fitting_lines(lines[:first:-1], room - len(head)))
     missing = sum(map(len, lines[first:last]))
-    call = reading.call(link.artifact_id, first + 1)
+    call = reading.describe_call(link.artifact_id, first + 1)
     rest = f"read on with {call}" if call else "no tool here reads it, so ask for less"
     sentence = (
         f"[left out: lines {first + 1:,} to {last:,} of {len(lines):,}, {missing:,} characters; "
@@ -127,6 +127,6 @@ def cut(whole: str, limit_chars: int, keep: Keep, link: ArtifactLink, reading: A
     return "\n".join(part for part in (head.removesuffix("\n"), sentence, "".join(lines[last:])) if part)
 
 
-def _fitting(lines: Sequence[str], room: int) -> int:
+def _count_fitting_lines(lines: Sequence[str], room: int) -> int:
     """How many of the lines, from the first on, fit."""
     return sum(1 for _ in takewhile(lambda size: size <= room, accumulate(map(len, lines))))

@@ -10,7 +10,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.approvals.pending import PendingApproval
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Approver, Verdict
-from agentcore.core.calls.call import Call, CallRequest, PreparedCall, Ruling, paused
+from agentcore.core.calls.call import Call, CallDecision, CallRequest, PreparedCall, pause_clock
 from agentcore.core.calls.errors import on_other_host, target_gone
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.declarations.hosted_names import pool_of
@@ -31,7 +31,7 @@ class Permission:
         self._policy, self._approvals, self._preparation = policy, approvals, preparation
         self._workspace = workspace
 
-    async def permit(self, call: Call, prepared: PreparedCall) -> PreparedCall:
+    async def permit_call(self, call: Call, prepared: PreparedCall) -> PreparedCall:
         """Let a call pass, or not; `call.ruling` says by whose word.
 
         Returns:
@@ -44,32 +44,32 @@ class Permission:
         version = policy.version
         # what a person was asked about is theirs to decide, whatever has been allowed since
         is_asked = call.request.call_id is not None
-        if not is_asked and policy.lets_own_call_pass(call.request.principal, prepared.preview):
-            call.ruling = Ruling(OWN_CALL, OWN_CALL.by, version)
+        if not is_asked and policy.allows_own_call(call.request.principal, prepared.preview):
+            call.ruling = CallDecision(OWN_CALL, OWN_CALL.by, version)
             call.report_decision(asks=False)
             return prepared
         facts = await self.facts_of(call, prepared)
         decision = policy.decide(facts)
         if decision.kind == "allow" and not is_asked:
-            call.ruling = Ruling(decision, decision.by, version)
+            call.ruling = CallDecision(decision, decision.by, version)
             call.report_decision(asks=False)
             return prepared
-        call.ruling = Ruling(decision, "", version)
-        if decision.kind == "ask" and not policy.looks_at_paths:
+        call.ruling = CallDecision(decision, "", version)
+        if decision.kind == "ask" and not policy.needs_paths:
             # they say what may be offered along with it
             facts = await self.facts_of(call, prepared, with_paths=True)
         if decision.kind == "deny":
-            raise refused(decision)
+            raise refused_by_policy(decision)
         if not is_asked:
             call.report_decision(asks=True)
-        with paused(call.parent):
-            shown = await self._ask_person(call, prepared, facts, call.ruling)
+        with pause_clock(call.parent):
+            shown = await self._ask_user(call, prepared, facts, call.ruling)
         if shown.changes:
             # what was approved is the call as it is now, not as it was when it began to wait
-            prepared = await self._preparation.prepare(call)
+            prepared = await self._preparation.prepare_call(call)
         return prepared if shown.arguments_digest == prepared.digest else self._as_edited(call, prepared, shown)
 
-    async def decide_again(self, call: Call, prepared: PreparedCall, ruling: Ruling) -> None:
+    async def decide_again(self, call: Call, prepared: PreparedCall, ruling: CallDecision) -> None:
         """Hold a call against the policy as it is now; nothing is looked at where that is still the same.
 
         Raises:
@@ -79,7 +79,7 @@ class Permission:
             return
         decision = self._policy.decide(await self.facts_of(call, prepared))
         if decision.kind == "deny":
-            raise refused(decision)
+            raise refused_by_policy(decision)
         if decision.kind == "ask" and ruling.approval is None:
             raise ToolError(
                 "approval_denied",
@@ -87,24 +87,24 @@ class Permission:
                 retryable=True,
             )
 
-    async def note_source(self, call: Call) -> None:
+    async def record_untrusted_source(self, call: Call) -> None:
         """Remember that a model reads what nobody vouches for; what a person's own call reads, no model does."""
-        if call.is_of_person:
+        if call.is_made_by_user:
             return
         preview = None if call.prepared is None else call.prepared.preview
         hosts = {host for url in (preview.urls if preview else ()) if (host := host_of(url))}
         for name in sorted(hosts) or [call.request.tool]:
-            await self._policy.note_source(call.session_id, name)
+            await self._policy.record_untrusted_source(call.session_id, name)
 
     async def facts_of(self, call: Call, prepared: PreparedCall, *, with_paths: bool = False) -> CallFacts:
         """What the policy looks at; `with_paths`: where paths in arguments lead, too, though no rule looks at them."""
         named: tuple[str, ...] = ()
         # where there is a preview, that says which paths they are
-        if (with_paths or self._policy.looks_at_paths) and (prepared.preview is None or prepared.preview.failure):
+        if (with_paths or self._policy.needs_paths) and (prepared.preview is None or prepared.preview.failure):
             texts = _path_texts(prepared.arguments)
             if prepared.tool.module.host:
                 named, texts = tuple(texts), []  # where they lead on another machine, only that could say
-            named = await asyncio.to_thread(_follow, self._workspace, texts) if texts else named
+            named = await asyncio.to_thread(_resolve_paths, self._workspace, texts) if texts else named
         request, placed = call.request, prepared.tool.module.placed
         return CallFacts(
             request.principal,
@@ -127,16 +127,16 @@ class Permission:
 
     # -- asking a person -------------------------------------------------------------------------------------------
 
-    async def _ask_person(
-        self, call: Call, prepared: PreparedCall, facts: CallFacts, ruling: Ruling
+    async def _ask_user(
+        self, call: Call, prepared: PreparedCall, facts: CallFacts, ruling: CallDecision
     ) -> ApprovalRequest:
         """Have a person decide on exactly this call; return what was approved, and only when it was."""
         approver, request = self._approvals.approver, call.request
-        pending = self._approvals.find(call.id)
+        pending = self._approvals.find_pending(call.id)
         if pending is None:
             # who stays with the call is gone when this process is
             is_kept = not (request.waits_for_approval or approver)
-            question = self._question(call, prepared, facts, ruling.decision)
+            question = self._build_request(call, prepared, facts, ruling.decision)
             pending = await self._approvals.put(question, is_kept=is_kept)
         elif pending.request.host != prepared.tool.module.host:
             raise on_other_host(prepared.tool.module.host, pending.request.host, is_approved=True)
@@ -149,26 +149,26 @@ class Permission:
         if approver is not None:
             await self._ask_at_terminal(approver, pending)
         elif request.waits_for_approval:
-            await self._wait_for_person(call, pending)
+            await self._wait_for_user(call, pending)
         # used up before anything else: a second call with this id finds nothing that would let it run
-        verdict = pending.use()
+        verdict = pending.use_verdict()
         if verdict is None:
-            raise _unanswered(pending)
+            raise _unanswered_error(pending)
         call.ruling = ruling._replace(decided_by=verdict.by, approval=pending)
         if not verdict.approved:
-            raise _rejected(verdict)
+            raise _rejected_error(verdict)
         return pending.request
 
     async def _ask_at_terminal(self, approver: Approver, pending: PendingApproval) -> None:
         """Ask until the person has decided on the call as it is."""
         while pending.verdict is None:
             try:
-                await self._approvals.decide(pending.request.call_id, await approver(pending.request))
+                await self._approvals.decide_call(pending.request.call_id, await approver(pending.request))
             except ToolError as exc:
                 if exc.type != "approval_changed":
                     raise
 
-    async def _wait_for_person(self, call: Call, pending: PendingApproval) -> None:
+    async def _wait_for_user(self, call: Call, pending: PendingApproval) -> None:
         if call.notify is not None:
             request = pending.request
             call.notify("approval", {"callId": call.id, "expiresAt": None, "reason": request.reason})
@@ -178,7 +178,9 @@ class Permission:
             await pending.withdraw()
             raise
 
-    def _question(self, call: Call, prepared: PreparedCall, facts: CallFacts, decision: Decision) -> ApprovalRequest:
+    def _build_request(
+        self, call: Call, prepared: PreparedCall, facts: CallFacts, decision: Decision
+    ) -> ApprovalRequest:
         return ApprovalRequest(
             call_id=call.id,
             session_id=call.session_id,
@@ -224,7 +226,7 @@ def _on_behalf_of(call: Call) -> str:
     return next((kind for kind in callers if kind != "host"), "")
 
 
-def _unanswered(pending: PendingApproval) -> ToolError:
+def _unanswered_error(pending: PendingApproval) -> ToolError:
     if pending.withdrawn_because:
         return ToolError("approval_denied", pending.withdrawn_because)
     if not pending.is_waiting:
@@ -239,14 +241,14 @@ def _unanswered(pending: PendingApproval) -> ToolError:
     )
 
 
-def _rejected(verdict: Verdict) -> ToolError:
+def _rejected_error(verdict: Verdict) -> ToolError:
     if verdict.reason:
         message = f"a person rejected this call: {verdict.reason}"
         return ToolError("approval_denied", message, by=verdict.by, reason=verdict.reason)
     return ToolError("approval_denied", "a person rejected this call; ask what they want instead", by=verdict.by)
 
 
-def refused(decision: Decision) -> ToolError:
+def refused_by_policy(decision: Decision) -> ToolError:
     """The error of a call that the policy refuses."""
     return ToolError("approval_denied", f"the policy refuses this call: {decision.reason}", rule=decision.by)
 
@@ -257,7 +259,7 @@ def _path_texts(arguments: dict[str, Any]) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
-def _follow(workspace: Workspace, texts: list[str]) -> tuple[str, ...]:
+def _resolve_paths(workspace: Workspace, texts: list[str]) -> tuple[str, ...]:
     return tuple(_real_path(workspace, text) for text in texts)
 
 

@@ -7,13 +7,13 @@ from agentcore.api import CallPreview, Resource, ResourceUse
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS
 from agentcore.core.calls.call import Call, PreparedCall
 from agentcore.core.calls.context import CallContext, CallServices
-from agentcore.core.calls.errors import unreachable
+from agentcore.core.calls.errors import unreachable_resource_error
 from agentcore.core.calls.preview import preview_call
 from agentcore.core.calls.preview_turns import PreviewTurns
 from agentcore.core.calls.routing import Routing
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
-from agentcore.core.modules.validation import LeftToPlace
+from agentcore.core.modules.validation import DeferredArguments
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.secrets import masked_json
@@ -30,7 +30,7 @@ class Preparation:
         self._preview_turns = PreviewTurns()
         self._routing = Routing(registry, services.resources, services.conversation, services.places)
 
-    async def prepare(self, call: Call, *, may_create: bool = True) -> PreparedCall:
+    async def prepare_call(self, call: Call, *, may_create: bool = True) -> PreparedCall:
         """Find out what a call would do.
 
         `call.prepared` is set as far as it comes: the record of a call that fails says what was known by then.
@@ -53,14 +53,14 @@ class Preparation:
             self._routing.check_chats(request.principal.id, tool)
         if request.principal.kind in _MODELS:
             # before the digest is made: what a person approves is what runs, and the same when it is sent again
-            request.arguments = tool.schema.repair(request.arguments)
-        prepared = self._read(call, tool, request.arguments, request.resource_id, may_create=may_create)
-        if placed is not None and placed.takes_nothing_new and not self._is_living(prepared.resource):
+            request.arguments = tool.schema.repair_arguments(request.arguments)
+        prepared = self._read_arguments(call, tool, request.arguments, request.resource_id, may_create=may_create)
+        if placed is not None and placed.is_draining and not self._is_living(prepared.resource):
             message = f"host {tool.module.host!r} takes nothing new: choose another one, or what is open there already"
             raise ToolError("host_draining", message, host=tool.module.host)
-        if not tool.looks_first and type(prepared.arguments) is not LeftToPlace:
+        if not tool.looks_first and type(prepared.arguments) is not DeferredArguments:
             return prepared
-        preview = await self.preview(call, prepared)
+        preview = await self.run_preview(call, prepared)
         call.prepared = prepared = prepared._replace(preview=preview)
         return prepared
 
@@ -77,7 +77,7 @@ class Preparation:
         named = call.request.resource_id if call.edited_arguments is None else None
         return await self._routing.tool_of(call, prepared.given, named)
 
-    async def preview(self, call: Call, prepared: PreparedCall) -> CallPreview | None:
+    async def run_preview(self, call: Call, prepared: PreparedCall) -> CallPreview | None:
         """What the tool says of these arguments now; None: it has no preview.
 
         Raises:
@@ -91,9 +91,9 @@ class Preparation:
         Raises:
             ToolError: `invalid_arguments`, or why their resource cannot be reached.
         """
-        return self._read(call, prepared.tool, given, None, may_create=True)
+        return self._read_arguments(call, prepared.tool, given, None, may_create=True)
 
-    def _read(
+    def _read_arguments(
         self,
         call: Call,
         tool: RegisteredTool,
@@ -108,7 +108,9 @@ class Preparation:
         try:
             arguments, use = tool.validate(given), tool.definition.resource
             if use is not None:
-                resource = self._resolve(call, tool, use, given.get(use.argument), resource_id, may_create=may_create)
+                resource = self._resolve_resource(
+                    call, tool, use, given.get(use.argument), resource_id, may_create=may_create
+                )
         except BaseException:
             # the record shows what was wrong with them
             call.prepared = PreparedCall(tool, given, given, digest, shown, resource)
@@ -116,7 +118,7 @@ class Preparation:
         call.prepared = prepared = PreparedCall(tool, given, arguments, digest, shown, resource)
         return prepared
 
-    def _resolve(
+    def _resolve_resource(
         self,
         call: Call,
         tool: RegisteredTool,
@@ -135,30 +137,32 @@ class Preparation:
                 )
             named = resource_id
         if named is not None:
-            return self._reach(call, tool, use, named)
+            return self._find_resource(call, tool, use, named)
         resources = self._services.resources
         own = resources.list(session_id=call.session_id, resource_type=use.type, host=tool.module.host)
         if own:
             return min(own, key=lambda resource: resource.index)
-        return resources.plan(tool.module.name, use.type, call.session_id) if use.create and may_create else None
+        return (
+            resources.plan_resource(tool.module.name, use.type, call.session_id) if use.create and may_create else None
+        )
 
-    def _reach(self, call: Call, tool: RegisteredTool, use: ResourceUse, named: str) -> Resource:
+    def _find_resource(self, call: Call, tool: RegisteredTool, use: ResourceUse, named: str) -> Resource:
         """The resource of this id or key, if the call may reach it, and its tool is that of the resource's host."""
         resources = self._services.resources
         try:
             if use.key:
                 resource = resources.by_key(use.type, use.key, named, tool.module.host)
             else:
-                planned = resources.planned(named) if use.create else None
+                planned = resources.find_planned_resource(named) if use.create else None
                 resource = planned or resources.get(named)
         except ToolError as exc:
-            reason = resources.why_gone(use.type, use.key, named, None if call.is_of_person else call.session_id)
+            reason = resources.why_gone(use.type, use.key, named, None if call.is_made_by_user else call.session_id)
             if use.not_found == exc.type and not reason:
                 raise
-            raise unreachable(call, use, named, reason) from exc
+            raise unreachable_resource_error(call, use, named, reason) from exc
         # others' resources are as if they were not
-        if resource.resource_type != use.type or (not call.is_of_person and resource.session_id != call.session_id):
-            raise unreachable(call, use, named)
+        if resource.resource_type != use.type or (not call.is_made_by_user and resource.session_id != call.session_id):
+            raise unreachable_resource_error(call, use, named)
         if resources.host_of(resource.resource_id) != tool.module.host:
             message = f"{use.argument} {named!r} is on another host than the call; call the tool anew with it"
             raise ToolError("invalid_arguments", message, resource_id=resource.resource_id)

@@ -38,7 +38,7 @@ async def preview_call(
     if definition.preview is None:
         return None
     turn = await turns.wait_for_turn(call.account)
-    making = _made(definition.preview, context, prepared.arguments, turn, may_be_none=module.placed is not None)
+    making = _call_preview(definition.preview, context, prepared.arguments, turn, may_be_none=module.placed is not None)
     try:
         preview = await run_contained(making, PREVIEW_SECONDS, f"preview:{definition.name}", module.name)
     except ToolError as exc:
@@ -65,13 +65,13 @@ def _only_raising(preview: CallPreview, definition: ToolDefinition) -> CallPrevi
     return replace(preview, effects=effects, is_sandboxed=False)
 
 
-def touched(preview: CallPreview) -> tuple[object, ...]:
+def approval_basis(preview: CallPreview) -> tuple[object, ...]:
     """What an approval of a call rests on: a call that would touch something else is another one."""
     what = preview.effects, preview.paths, preview.cwd, preview.urls
     return *what, preview.is_protected, preview.is_sandboxed, preview.caution, preview.failure
 
 
-async def _made(
+async def _call_preview(
     preview: Callable[..., Any],
     context: CallContext,
     arguments: dict[str, Any],
@@ -83,12 +83,12 @@ async def _made(
         if asyncio.iscoroutinefunction(preview):
             found = await preview(context, arguments)
             # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
-            return None if found is None and may_be_none else _plain(found)
+            return None if found is None and may_be_none else _read_preview(found)
         made = await turn.run_in_thread(lambda: preview(context, arguments))
-        return _plain(await made if asyncio.iscoroutine(made) else made)
+        return _read_preview(await made if asyncio.iscoroutine(made) else made)
 
 
-def _plain(made: Any) -> CallPreview:
+def _read_preview(made: Any) -> CallPreview:
     """The preview as plain values: a person's decision rests on it, so nothing of it may be another one later.
 
     Raises:
@@ -96,21 +96,21 @@ def _plain(made: Any) -> CallPreview:
     """
     if not issubclass(type(made), CallPreview):
         raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
-    effects = None if made.effects is None else frozenset(_texts(made.effects, "effects"))
+    effects = None if made.effects is None else frozenset(_read_texts(made.effects, "effects"))
     if effects is not None and not (effects and effects <= EFFECTS):
         raise TypeError(f"effects of a CallPreview must be some of {sorted(EFFECTS)}, not {sorted(effects)}")
     if effects is not None and effects > SESSION_ONLY:
         raise TypeError(f"the effect 'session' of a CallPreview stands alone, not in {sorted(effects)}")
     preview = CallPreview(
         effects=cast("frozenset[Effect] | None", effects),
-        paths=_texts(made.paths, "paths"),
-        cwd=None if made.cwd is None else _text(made.cwd, "cwd"),
-        urls=_texts(made.urls, "urls"),
-        diff=None if made.diff is None else _text(made.diff, "diff"),
-        words=_text(made.words, "words"),
-        is_protected=_flag(made.is_protected, "is_protected"),
-        is_sandboxed=_flag(made.is_sandboxed, "is_sandboxed"),
-        caution=_text(made.caution, "caution"),
+        paths=_read_texts(made.paths, "paths"),
+        cwd=None if made.cwd is None else _read_text(made.cwd, "cwd"),
+        urls=_read_texts(made.urls, "urls"),
+        diff=None if made.diff is None else _read_text(made.diff, "diff"),
+        words=_read_text(made.words, "words"),
+        is_protected=_read_flag(made.is_protected, "is_protected"),
+        is_sandboxed=_read_flag(made.is_sandboxed, "is_sandboxed"),
+        caution=_read_text(made.caution, "caution"),
     )
     size = sum(map(len, (*preview.paths, *preview.urls, preview.cwd or "", preview.diff or "")))
     size += len(preview.words) + len(preview.caution)
@@ -119,21 +119,21 @@ def _plain(made: Any) -> CallPreview:
     return preview
 
 
-def _texts(value: Any, name: str) -> tuple[str, ...]:
+def _read_texts(value: Any, name: str) -> tuple[str, ...]:
     if not issubclass(type(value), tuple | list | frozenset | set):
         raise TypeError(f"{name} of a CallPreview must be a tuple of texts, not {type_name(value)}")
     if len(value) > PREVIEW_ENTRIES:
         raise TypeError(f"{name} of a CallPreview must be at most {PREVIEW_ENTRIES:,} texts, not {len(value):,}")
-    return tuple([_text(one, name) for one in value])
+    return tuple([_read_text(one, name) for one in value])
 
 
-def _text(value: Any, name: str) -> str:
+def _read_text(value: Any, name: str) -> str:
     if not issubclass(type(value), str):
         raise TypeError(f"{name} of a CallPreview must be text, not {type_name(value)}")
     return value if type(value) is str else str.__str__(value)
 
 
-def _flag(value: Any, name: str) -> bool:
+def _read_flag(value: Any, name: str) -> bool:
     if type(value) is not bool:
         raise TypeError(f"{name} of a CallPreview must be True or False, not {type_name(value)}")
     return value

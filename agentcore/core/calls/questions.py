@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agentcore.core.calls.call import Asker, Call
-from agentcore.core.calls.conversation import Conversation, Inquiry, Reply, declined
+from agentcore.core.calls.conversation import Conversation, Inquiry, Reply, declined_error
 from agentcore.core.calls.forms import FormField, read_answers, read_form
 from agentcore.core.declarations.hosted_names import host_title
 from agentcore.errors import ToolError
@@ -35,8 +35,8 @@ class Questions:
             ToolError: `no_person`, `declined`.
         """
         if self._asker is not None:
-            return await self._asker.ask(self._marked(question), options, timeout_s)
-        return (await self._put(Inquiry(question, timeout_s, options=options))).text
+            return await self._asker.ask(self._label_question(question), options, timeout_s)
+        return (await self._ask_in_chat(Inquiry(question, timeout_s, options=options))).text
 
     async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         """A form, filled in.
@@ -48,7 +48,7 @@ class Questions:
         fields, told = read_form(schema), question
         for _ in range(_TRIES):
             try:
-                return read_answers(fields, await self._content(told, schema, fields, timeout_s))
+                return read_answers(fields, await self._request_form(told, schema, fields, timeout_s))
             except ValueError as exc:
                 told, fault = f"{question}\n\n{exc}", str(exc)
         raise ToolError("no_person", f"the answer is none that was asked for ({fault}): {question!r}")
@@ -62,9 +62,9 @@ class Questions:
         """
         check_address(url)
         if self._asker is not None:
-            await self._asker.open_address(self._marked(question), url, timeout_s)
+            await self._asker.open_address(self._label_question(question), url, timeout_s)
         else:
-            await self._put(Inquiry(question, timeout_s, "address", url=url))
+            await self._ask_in_chat(Inquiry(question, timeout_s, "address", url=url))
 
     async def allow_sample(self, prompt: str, timeout_s: float) -> None:
         """Show the person what the session's model would be told, and wait for their leave.
@@ -72,26 +72,26 @@ class Questions:
         Raises:
             ToolError: `no_person`, `declined`.
         """
-        await self._put(Inquiry(prompt, timeout_s, "sample"))
+        await self._ask_in_chat(Inquiry(prompt, timeout_s, "sample"))
 
-    async def _content(
+    async def _request_form(
         self, question: str, schema: Mapping[str, Any], fields: Sequence[FormField], timeout_s: float
     ) -> Mapping[str, Any]:
         if self._asker is not None:
-            return await self._asker.fill_in(self._marked(question), schema, timeout_s)
-        return (await self._put(Inquiry(question, timeout_s, "form", fields=fields))).content or {}
+            return await self._asker.fill_in(self._label_question(question), schema, timeout_s)
+        return (await self._ask_in_chat(Inquiry(question, timeout_s, "form", fields=fields))).content or {}
 
-    def _marked(self, question: str) -> str:
+    def _label_question(self, question: str) -> str:
         """A question for a client, which shows no more than its text: with the host that asks."""
         host = self._call.asking_host
         return f"[{host_title(host)} asks] {question}" if host else question
 
-    async def _put(self, inquiry: Inquiry) -> Reply:
+    async def _ask_in_chat(self, inquiry: Inquiry) -> Reply:
         if self._chat is None:
             raise ToolError("no_person", f"nobody can be asked here: {inquiry.text!r}")
-        reply = await self._chat.ask(self._call, inquiry)
+        reply = await self._chat.ask_user(self._call, inquiry)
         if reply.is_declined:
-            raise declined(inquiry.text)
+            raise declined_error(inquiry.text)
         return reply
 
 

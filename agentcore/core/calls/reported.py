@@ -90,12 +90,12 @@ class ShownOutput:
         self._text = (self._text + text)[-OUTPUT_KEPT_CHARS:]
         self._end += length
         if self._loop.time() >= self._next_at:
-            self.tell()
+            self.publish_pending()
         elif not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_at(self._next_at, self.tell)
+            self._loop.call_at(self._next_at, self.publish_pending)
 
-    def tell(self) -> None:
+    def publish_pending(self) -> None:
         """Tell of what nobody was told of yet."""
         self._is_scheduled = False
         new = min(self._end - self._told, OUTPUT_EVENT_CHARS)  # within what is kept

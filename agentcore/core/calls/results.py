@@ -50,9 +50,9 @@ def _to_result(returned: Any) -> tuple[ToolResult, bytes]:
         return ToolResult(), b"null"
     if issubclass(kind, ToolResult):
         data, encoded = _encode(returned.data)
-        return _read(returned, data), encoded
+        return _read_result(returned, data), encoded
     if issubclass(kind, _BLOCKS):
-        return ToolResult((_block(returned),)), b"null"
+        return ToolResult((_read_block(returned),)), b"null"
     data, encoded = _encode(returned)
     return ToolResult((Text(encoded.decode()),), data), encoded
 
@@ -69,32 +69,32 @@ def _same_or_read(returned: ToolResult, data: Any) -> ToolResult:
         and all([type(block) is Text and _is_plain(block.text) for block in returned.content])  # noqa: C419 - quicker
     ):
         return returned
-    return _read(returned, data)
+    return _read_result(returned, data)
 
 
 def _is_plain(text: Any) -> bool:
     return type(text) is str and text.isascii()
 
 
-def _read(returned: ToolResult, data: Any) -> ToolResult:
+def _read_result(returned: ToolResult, data: Any) -> ToolResult:
     truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
-    resource_id = None if returned.resource_id is None else _word(returned.resource_id, "resource_id")
-    return ToolResult(_blocks(returned.content), data, truncated, untrusted, resource_id)
+    resource_id = None if returned.resource_id is None else _read_text(returned.resource_id, "resource_id")
+    return ToolResult(_read_blocks(returned.content), data, truncated, untrusted, resource_id)
 
 
-def _blocks(content: Any) -> tuple[ContentBlock, ...]:
+def _read_blocks(content: Any) -> tuple[ContentBlock, ...]:
     """The content of a result, each block of exactly its type: a subclass of the module's own is not asked later."""
     if issubclass(type(content), str):
         text = plain_text(content)
         return (Text(text),) if text else ()
-    blocks = tuple([_block(block) for block in islice(content, RESULT_BLOCKS + 1)])
+    blocks = tuple([_read_block(block) for block in islice(content, RESULT_BLOCKS + 1)])
     if len(blocks) > RESULT_BLOCKS:
         message = f"the result has more than {RESULT_BLOCKS:,} content blocks; ask for less"
         raise ToolError("result_too_large", message, limit_blocks=RESULT_BLOCKS)
     return blocks
 
 
-def _block(block: Any) -> ContentBlock:
+def _read_block(block: Any) -> ContentBlock:
     """A block whose texts can be stored and sent, under a media type that is one."""
     kind = type(block)
     if issubclass(kind, Text) and issubclass(type(block.text), str):
@@ -106,19 +106,19 @@ def _block(block: Any) -> ContentBlock:
         return Audio(bytes(block.data), _media_type(block.mime))
     if issubclass(kind, EmbeddedResource) and issubclass(type(block.content), (str, *_BYTES)):
         content = plain_text(block.content) if issubclass(type(block.content), str) else bytes(block.content)
-        return EmbeddedResource(_word(block.uri, "uri"), content, _media_type(block.mime))
+        return EmbeddedResource(_read_text(block.uri, "uri"), content, _media_type(block.mime))
     if issubclass(kind, ArtifactLink) and issubclass(type(block.size_bytes), int):
-        words = {name: _word(getattr(block, name), name) for name in ("artifact_id", "mime", "name", "preview")}
+        words = {name: _read_text(getattr(block, name), name) for name in ("artifact_id", "mime", "name", "preview")}
         return ArtifactLink(size_bytes=int(block.size_bytes), **words)
     raise TypeError(f"the content of the result holds a {type_name(block)} that is none of a result")
 
 
 def _media_type(mime: Any) -> str:
-    word = _word(mime, "mime")
+    word = _read_text(mime, "mime")
     return word if _MIME.fullmatch(word) else "application/octet-stream"
 
 
-def _word(value: Any, name: str) -> str:
+def _read_text(value: Any, name: str) -> str:
     if not issubclass(type(value), str):
         raise TypeError(f"{name} of a result must be text, not {type_name(value)}")
     return plain_text(value)
@@ -139,7 +139,7 @@ def _encode(data: Any) -> tuple[Any, bytes]:
             raise TypeError(f"the result holds something that is no JSON value: {text_of(exc)}") from exc
 
 
-def fits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
+def fits_limits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
     """Whether a result is within its bounds as it is. The quick look that most calls end with."""
     if len(encoded_data) > RESULT_BYTES:
         return False
@@ -152,7 +152,7 @@ def fits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
     return size <= limit_bytes
 
 
-async def cap(result: ToolResult, encoded_data: bytes, limit_bytes: int, artifacts: Artifacts) -> ToolResult:
+async def cap_result(result: ToolResult, encoded_data: bytes, limit_bytes: int, artifacts: Artifacts) -> ToolResult:
     """Store what is over its bound, and leave the head of it and a link.
 
     Raises:

@@ -8,7 +8,7 @@ from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.calls.errors import chat_refused
 from agentcore.core.declarations.hosted_names import host_title, is_member, pool_of
 from agentcore.core.modules.module_record import RegisteredTool
-from agentcore.core.modules.places import Places
+from agentcore.core.modules.places import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
@@ -18,7 +18,7 @@ class Routing:
     """Finds the tools of calls."""
 
     def __init__(
-        self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot, places: Places
+        self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot, places: ModuleHosts
     ) -> None:
         self._registry, self._resources, self._conversation, self._places = registry, resources, conversation, places
 
@@ -31,18 +31,18 @@ class Routing:
             given: Its arguments.
             resource_id: The resource that its caller has named beside them.
         Raises:
-            ToolError: As `ToolRegistry.get`; `tool_not_on_host`: the host that the call names, by itself or by its
+            ToolError: As `ToolRegistry.get_tool`; `tool_not_on_host`: the host that the call names, by itself or by its
                 resource, has no such tool; `invalid_arguments`: it names two hosts;
                 `pool_full`: no host of a pool has room for something new.
         """
         name = call.request.tool
-        call.host = await self._chosen(call)
+        call.host = await self._choose_host(call)
         if not self._registry.has_hosts:
-            return self._registry.get(name, call.host)
-        resource = self._resource(call, given, resource_id)
+            return self._registry.get_tool(name, call.host)
+        resource = self._find_named_resource(call, given, resource_id)
         host = None if resource is None else self._resources.host_of(resource.resource_id)
         if resource is None or host is None:
-            tool = self._registry.get(name, call.host)
+            tool = self._registry.get_tool(name, call.host)
             self._check_named(call, tool)
             return await self._in_pool(call, tool)
         named = call.request.host
@@ -50,7 +50,7 @@ class Routing:
             what = f"{resource.resource_id!r} is on {host_title(host)}, and the call names {host_title(named)}"
             raise ToolError("invalid_arguments", f"{what}: leave one of them out", resource_id=resource.resource_id)
         call.host = host
-        tool = self._registry.get(name, host)
+        tool = self._registry.get_tool(name, host)
         if tool.module.host != host:
             what = resource.resource_type.replace("_", " ")
             raise self._not_on_host(name, host, f"the {what} {resource.resource_id!r} is on {host_title(host)}, which")
@@ -67,7 +67,7 @@ class Routing:
             raise self._not_on_host(tool.definition.name, named, host_title(named))
 
     def _not_on_host(self, name: str, host: str, who: str) -> ToolError:
-        found = self._registry.where(name)
+        found = self._registry.hosts_with_tool(name)
         where = " and ".join(map(host_title, found)) or "nowhere just now"
         message = f"{who} has no tool {name!r}, and nothing runs on another machine instead; it is on {where}"
         return ToolError("tool_not_on_host", message, tool=name, host=host, on=[each or "server" for each in found])
@@ -88,18 +88,18 @@ class Routing:
             return tool
         needs_room = tool.definition.resource is not None
         call.host = await self._places.member_for(pool_of(host), call.session_id, needs_room=needs_room)
-        return self._registry.get(tool.definition.name, call.host)
+        return self._registry.get_tool(tool.definition.name, call.host)
 
-    async def _chosen(self, call: Call) -> str:
+    async def _choose_host(self, call: Call) -> str:
         """The host that is chosen for a call, by whoever is nearest to it; empty: none is."""
         if call.request.host:
             return call.request.host
         if call.parent is not None and (inherited := call.parent.host_inside):
             return inherited
         chat = self._conversation.chat
-        return "" if chat is None else self._registry.choose(await chat.hosts_of(call.session_id))
+        return "" if chat is None else self._registry.choose_host(await chat.hosts_of(call.session_id))
 
-    def _resource(self, call: Call, given: dict[str, Any], resource_id: str | None) -> Resource | None:
+    def _find_named_resource(self, call: Call, given: dict[str, Any], resource_id: str | None) -> Resource | None:
         """The resource that a call names, if it may reach it."""
         name = call.request.tool
         tool = self._registry.tools_at(call.host).get(name) or self._registry.tools.get(name)
@@ -113,10 +113,10 @@ class Routing:
             if use.key is not None:
                 resource = self._by_key(call, use.type, use.key, named)
             else:
-                resource = self._resources.planned(named) or self._resources.get(named)
+                resource = self._resources.find_planned_resource(named) or self._resources.get(named)
         except ToolError:
             return None  # why it cannot be reached is said when it is needed
-        is_reachable = call.is_of_person or resource.session_id == call.session_id
+        is_reachable = call.is_made_by_user or resource.session_id == call.session_id
         return resource if is_reachable and resource.resource_type == use.type else None
 
     def _by_key(self, call: Call, resource_type: str, key: str, value: str) -> Resource:

@@ -14,8 +14,8 @@ from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
 from agentcore.core.calls.model_part import ArtifactReading, model_part
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
-from agentcore.core.calls.preview import touched
-from agentcore.core.calls.results import cap, fits, to_result
+from agentcore.core.calls.preview import approval_basis
+from agentcore.core.calls.results import cap_result, fits_limits, to_result
 from agentcore.core.calls.settling import row_of
 from agentcore.core.containment.ownership import CALL, OWNER
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -51,14 +51,14 @@ class Execution:
         self._set_deadline(call, prepared)
         use, resource, resources = prepared.tool.definition.resource, prepared.resource, self._services.resources
         if resource is None:
-            return await self._enter(call, prepared)
-        resources.begin(resource)
-        await resources.indexes.save()
+            return await self._recheck_and_run(call, prepared)
+        resources.start_planned(resource)
+        await resources.indexes.wait_until_saved()
         # a call that is made from inside the turn of its resource would wait for itself
         if use is None or use.skip_queue or call.is_inside_turn_of(resource):
-            return await self._enter(call, prepared)
-        async with resources.turn(resource.resource_id):
-            return await self._enter(call, prepared)
+            return await self._recheck_and_run(call, prepared)
+        async with resources.lock_resource(resource.resource_id):
+            return await self._recheck_and_run(call, prepared)
 
     def _set_deadline(self, call: Call, prepared: PreparedCall) -> None:
         """Start the one deadline that covers queue and execution, but not the waiting for a person."""
@@ -69,9 +69,9 @@ class Execution:
         if call.parent is not None and call.parent.deadline:
             call.deadline = min(call.deadline, call.parent.deadline)
         assert call.work is not None  # noqa: S101 - this runs inside of it
-        call.work.cut_at(call.deadline, CallTimeout(limit_s))
+        call.work.cancel_at(call.deadline, CallTimeout(limit_s))
 
-    async def _enter(self, call: Call, prepared: PreparedCall) -> CallOutcome:
+    async def _recheck_and_run(self, call: Call, prepared: PreparedCall) -> CallOutcome:
         """Look once more, at the last moment, whether the call may run, and run it.
 
         The turn may have been long: meanwhile modules, rules, arguments and files may have become others.
@@ -90,20 +90,20 @@ class Execution:
             prepared = await self._check_again(call, prepared, ruling.approval.request)
         if definition.annotations.open_world:
             # before it runs: what comes back may be read while the call still goes on
-            await self._permission.note_source(call)
+            await self._permission.record_untrusted_source(call)
         # noted before the module is entered: from here on an approval is used up, and a crash leaves a trace
         call.row, record = row_of(call, "executing"), self._services.store.record
         placed = prepared.tool.module.placed
-        if ruling.approval is None and (placed is None or not placed.outlives):
-            record.begin(call.row)
+        if ruling.approval is None and (placed is None or not placed.survives_server):
+            record.add_open_call(call.row)
         elif ruling.approval is None:
             # committed, for the call may go on without this server, and the next one knows it by the record alone
-            await record.begin_committed(call.row, is_durable=False)
+            await record.commit_open_call(call.row, is_durable=False)
         else:
             # committed, or it could run twice; and one that outlives this process could be sent again after a power
             # cut, so that its beginning has to be on the disk as well
-            await record.begin_committed(call.row, is_durable=ruling.approval.is_kept)
-        return await self._execute(call, prepared)
+            await record.commit_open_call(call.row, is_durable=ruling.approval.is_kept)
+        return await self._execute_tool(call, prepared)
 
     async def _check_again(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:
         """See that what runs now is what the person approved: arguments, resource, and what they would touch."""
@@ -115,8 +115,8 @@ class Execution:
         call.prepared = prepared = prepared._replace(arguments=prepared.tool.validate(prepared.given))
         if shown.preview is None:
             return prepared
-        preview = await self._preparation.preview(call, prepared)
-        if preview is None or touched(preview) != touched(shown.preview):
+        preview = await self._preparation.run_preview(call, prepared)
+        if preview is None or approval_basis(preview) != approval_basis(shown.preview):
             raise ToolError("approval_denied", "what the call would touch changed while it waited; send it again")
         return prepared
 
@@ -138,9 +138,9 @@ class Execution:
             raise read_error(call, exc) from exc
         finally:
             context.end_progress()
-        return await self._finished(call, prepared, context, *made)
+        return await self._build_outcome(call, prepared, context, *made)
 
-    async def _execute(self, call: Call, prepared: PreparedCall) -> CallOutcome:
+    async def _execute_tool(self, call: Call, prepared: PreparedCall) -> CallOutcome:
         tool, module, name = prepared.tool, prepared.tool.module, prepared.tool.definition.name
         self._services.events.publish(
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
@@ -165,21 +165,21 @@ class Execution:
             raise read_error(call, exc) from exc
         finally:
             context.end_progress()
-        return await self._finished(call, prepared, context, result, encoded)
+        return await self._build_outcome(call, prepared, context, result, encoded)
 
-    async def _finished(
+    async def _build_outcome(
         self, call: Call, prepared: PreparedCall, context: CallContext, result: ToolResult, encoded: bytes
     ) -> CallOutcome:
         """What a module gave, as the caller gets it: the part that a model reads, nothing over its bounds."""
         tool = prepared.tool
         if result.untrusted or call.has_opened_untrusted:
-            await self._permission.note_source(call)
+            await self._permission.record_untrusted_source(call)
         if (reader := call.request.reader) is not None:
             reading = ArtifactReading(self._registry.tools_at(call.host), reader)
             result = await model_part(result, encoded, tool.definition, context.artifacts.save, reading)
         limit_bytes = tool.definition.limit_bytes or self._limits.result_bytes
-        if not fits(result, encoded, limit_bytes):
-            result = await cap(result, encoded, limit_bytes, context.artifacts)
+        if not fits_limits(result, encoded, limit_bytes):
+            result = await cap_result(result, encoded, limit_bytes, context.artifacts)
         is_untrusted = result.untrusted or call.is_of_open_world
         if result.untrusted and not call.is_of_open_world and any(isinstance(b, ArtifactLink) for b in result.blocks()):
             await self._services.store.artifacts.mark_untrusted(call.id)

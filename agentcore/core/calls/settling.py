@@ -40,14 +40,14 @@ class Settlement:
                 pass  # it has gone already, or is none of the module's: what the call acted on counts
         return prepared.resource.resource_id if prepared.resource is not None else None
 
-    def settle(self, call: Call, outcome: CallOutcome) -> None:
+    def settle_call(self, call: Call, outcome: CallOutcome) -> None:
         """Let go what the call held, and report its end."""
-        ended, prepared = outcome.ended, call.prepared
+        ended, prepared = outcome.outcome_type, call.prepared
         self.counts[ended] = self.counts.get(ended, 0) + 1
         duration_ms = round((time.perf_counter() - call.started) * 1000, 3)
         if prepared is not None:
             # before anybody hears of the end: what the call held is free by then
-            self._release(call, prepared, outcome, duration_ms)
+            self._release_resource(call, prepared, outcome, duration_ms)
         row = row_of(call, ended, duration_ms)
         self._record.append(row)
         self._events.publish(
@@ -65,18 +65,23 @@ class Settlement:
             duration_ms=duration_ms,
         )
 
-    def _release(self, call: Call, prepared: PreparedCall, outcome: CallOutcome, duration_ms: float) -> None:
+    def _release_resource(self, call: Call, prepared: PreparedCall, outcome: CallOutcome, duration_ms: float) -> None:
         calls, resource = prepared.tool.module.calls, prepared.resource
         if has_run := call.id in calls:
             calls.remove(call.id)
         if resource is None:
             return
-        self._resources.settle(resource, is_used=outcome.ok)
+        self._resources.record_call_end(resource, is_used=outcome.ok)
         if has_run:
-            what = {"callId": call.id, "tool": call.request.tool, "outcome": outcome.ended, "durationMs": duration_ms}
-            self._resources.tell(resource, "log", what)
-            for picture in _pictures(outcome.result):
-                self._resources.tell(resource, "screenshot", {"callId": call.id, **picture})
+            what = {
+                "callId": call.id,
+                "tool": call.request.tool,
+                "outcome": outcome.outcome_type,
+                "durationMs": duration_ms,
+            }
+            self._resources.publish_event(resource, "log", what)
+            for picture in _list_images(outcome.result):
+                self._resources.publish_event(resource, "screenshot", {"callId": call.id, **picture})
 
 
 def row_of(call: Call, outcome: str, duration_ms: float | None = None) -> CallRow:
@@ -104,7 +109,7 @@ def row_of(call: Call, outcome: str, duration_ms: float | None = None) -> CallRo
     )
 
 
-def _pictures(result: ToolResult | None) -> list[dict[str, Any]]:
+def _list_images(result: ToolResult | None) -> list[dict[str, Any]]:
     """`{mime, artifactId}` of each picture; of one that stands in the result itself, `artifactId` is null."""
     found: list[dict[str, Any]] = []
     for block in result.blocks() if result is not None else ():

@@ -43,35 +43,35 @@ class Contained(Generic[T]):
         # in no TaskGroup, which waits for tasks that refuse to be cancelled: `wait` ends this one, or abandons it
         self.task: asyncio.Task[T] = loop.create_task(self._without_exit(work), name=name)
 
-    def cut_at(self, when: float, error: BaseException) -> None:
+    def cancel_at(self, when: float, error: BaseException) -> None:
         """Cut the task off at a time of the event loop's clock; a later call replaces the time."""
-        self.keep()
+        self.cancel_timer()
         self._late = error
         if not self._pauses:
-            self._timer = asyncio.get_running_loop().call_at(when, self.cut, error)
+            self._timer = asyncio.get_running_loop().call_at(when, self.cancel_with, error)
 
-    def pause(self) -> None:
+    def pause_timer(self) -> None:
         """Stop the clock of `cut_at`, until `go_on` was called as often."""
         self._pauses += 1
-        self.keep()
+        self.cancel_timer()
 
-    def go_on(self, when: float) -> None:
+    def resume_timer(self, when: float) -> None:
         """Let the clock go on, to another time than before."""
         self._pauses -= 1
         if not self._pauses and self._late is not None:
-            self.cut_at(when, self._late)
+            self.cancel_at(when, self._late)
 
-    def keep(self) -> None:
+    def cancel_timer(self) -> None:
         """Forget the time set by `cut_at`."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def cut(self, error: BaseException) -> None:
+    def cancel_with(self, error: BaseException) -> None:
         """End the task; `wait` raises `error`. The first cut counts, a task that is done stays as it is."""
         if self._cut is None and not self.task.done():
             self._cut = error
-            self._wake()
+            self._notify_waiter()
 
     async def wait(self) -> T:
         """The coroutine's result.
@@ -84,26 +84,26 @@ class Contained(Generic[T]):
             await self._waiter
         except asyncio.CancelledError:
             self.task.cancel()
-            await self._let_go()
+            await self._wait_or_abandon()
             raise
         finally:
-            self.keep()
+            self.cancel_timer()
         if self._cut is None:
             if self.task.cancelled():
                 raise ModuleExit("it cancelled itself")
             return self.task.result()
         self.task.cancel()
-        await self._let_go()
+        await self._wait_or_abandon()
         raise self._cut
 
-    async def _let_go(self) -> None:
+    async def _wait_or_abandon(self) -> None:
         if not self.task.done():
             await asyncio.wait({self.task}, timeout=CANCEL_GRACE_SECONDS)
         if not self.task.done():
             log.warning("task_abandoned", task=self.task.get_name(), grace_s=CANCEL_GRACE_SECONDS)
             _abandoned.add(self.task)
             self.task.add_done_callback(_abandoned.discard)
-        self.task.add_done_callback(_consume)
+        self.task.add_done_callback(_consume_exception)
 
     async def _without_exit(self, work: Coroutine[Any, Any, T]) -> T:
         """Keep SystemExit and KeyboardInterrupt from passing through the event loop, which they would end."""
@@ -116,9 +116,10 @@ class Contained(Generic[T]):
         except BaseException as exc:
             raise ModuleExit(reason_of(exc)) from exc
         finally:
-            self._wake()  # here and not in a callback of the task: one turn of the event loop less for each call
+            # here and not in a callback of the task: one iteration of the event loop less for each call
+            self._notify_waiter()
 
-    def _wake(self) -> None:
+    def _notify_waiter(self) -> None:
         if not self._waiter.done():
             self._waiter.set_result(None)
 
@@ -142,7 +143,7 @@ def is_abandoned(task: asyncio.Task[Any]) -> bool:
     return task in _abandoned
 
 
-def _consume(task: asyncio.Task[Any]) -> None:
+def _consume_exception(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()
 
@@ -157,7 +158,7 @@ async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str,
         BaseException: What the coroutine raised; `ModuleExit` for an attempt to end the process.
     """
     contained = Contained(work, name, owner)
-    contained.cut_at(asyncio.get_running_loop().time() + limit_s, TimeoutError(f"not done within {limit_s:g} s"))
+    contained.cancel_at(asyncio.get_running_loop().time() + limit_s, TimeoutError(f"not done within {limit_s:g} s"))
     return await contained.wait()
 
 

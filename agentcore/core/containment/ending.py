@@ -13,7 +13,7 @@ from typing import NoReturn
 import structlog
 
 from agentcore.bounds import CANCEL_GRACE_SECONDS, EXIT_SECONDS
-from agentcore.supervision.descendants import below, kill_all_below
+from agentcore.supervision.descendants import kill_all_below, list_descendants
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ async def _end_tasks() -> bool:
     return not left
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """End this process: its children, the functions that were registered for the exit, and no waiting for threads.
 
     Args:
@@ -60,7 +60,7 @@ def leave(code: int) -> NoReturn:
 
 def exit_now(code: int) -> NoReturn:
     """End this process and all its children at once."""
-    if below(os.getpid()):
+    if list_descendants(os.getpid()):
         kill_all_below(os.getpid())
     os._exit(code)
 

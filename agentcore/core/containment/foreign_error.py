@@ -18,7 +18,7 @@ from types import CodeType, TracebackType
 from typing import Any
 from weakref import WeakSet
 
-from agentcore.secrets import without_known
+from agentcore.secrets import mask_known_secrets
 from agentcore.valid_text import valid_text
 
 TEXT_CHARS = 4_000
@@ -64,17 +64,17 @@ IsShown = Callable[[str], bool]
 
 def type_name(value: object) -> str:
     """The name of a value's type, whatever its metaclass says."""
-    return _clean(_name(type(value)), _NAME_CHARS)
+    return _clean_text(_name(type(value)), _NAME_CHARS)
 
 
 def text_of(exc: BaseException) -> str:
     """What `str(exc)` says, as valid Unicode of at most `TEXT_CHARS`; or, in brackets, why it says nothing."""
     arguments = _args(exc)
-    if not arguments and _says_itself(exc):
+    if not arguments and _uses_base_str(exc):
         return ""
-    if len(arguments) == 1 and issubclass(type(arguments[0]), str) and _says_itself(exc):
-        return _clean(arguments[0])
-    suspect = _suspect(exc, arguments)
+    if len(arguments) == 1 and issubclass(type(arguments[0]), str) and _uses_base_str(exc):
+        return _clean_text(arguments[0])
+    suspect = _find_foreign_class(exc, arguments)
     if suspect in _silent:
         return "[its text did not come in time]"
     answer = _Answer(exc)
@@ -98,7 +98,7 @@ def reason_of(exc: BaseException) -> str:
 
 def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
     """The traceback as Python writes it, with causes, contexts and groups, from where `begins_in` says yes."""
-    return "".join(_Rendering(begins_in).lines(exc)).rstrip("\n")
+    return "".join(_Rendering(begins_in).render_lines(exc)).rstrip("\n")
 
 
 def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> None:
@@ -132,7 +132,7 @@ class _Answer(threading.Thread):
     def run(self) -> None:
         """Set `text`."""
         try:
-            self.text = _clean(str(self._exc))
+            self.text = _clean_text(str(self._exc))
         except BaseException as exc:  # noqa: BLE001 - whatever a module's `__str__` raises
             self.text = f"[its text cannot be read: {type_name(exc)}]"
         del self._exc
@@ -145,7 +145,7 @@ class _Rendering:
         self._begins_in = begins_in
         self._seen: set[int] = set()
 
-    def lines(self, exc: BaseException) -> Iterator[str]:
+    def render_lines(self, exc: BaseException) -> Iterator[str]:
         chain: list[tuple[BaseException, str]] = []
         link = ""
         one: BaseException | None = exc
@@ -156,85 +156,87 @@ class _Rendering:
             link = _CONTEXT if cause is None else _CAUSE
             one = cause if cause is not None else None if _hides_context(one) else _context(one)
         for each, after in reversed(chain):
-            yield from self._one(each)
+            yield from self._render_exception(each)
             yield after
 
-    def _one(self, exc: BaseException) -> Iterator[str]:
-        frames = _frames(_traceback(exc), self._begins_in)
+    def _render_exception(self, exc: BaseException) -> Iterator[str]:
+        frames = _render_frames(_traceback(exc), self._begins_in)
         if frames:
             yield "Traceback (most recent call last):\n"
             yield from frames
-        yield from _syntax(exc)
+        yield from _render_syntax_error(exc)
         text = text_of(exc)
         name = _full_name(type(exc))
         yield f"{name}: {text}\n" if text else f"{name}\n"
-        for note in _notes(exc):
+        for note in _read_notes(exc):
             yield f"{note}\n"
         if issubclass(type(exc), BaseExceptionGroup):
-            yield from self._group(_members(exc))
+            yield from self._render_group(_members(exc))
 
-    def _group(self, members: tuple[BaseException, ...]) -> Iterator[str]:
+    def _render_group(self, members: tuple[BaseException, ...]) -> Iterator[str]:
         for number, member in enumerate(members, 1):
             if len(self._seen) >= _EXCEPTIONS:
                 yield f"  | ... and {len(members) - number + 1} more\n"
                 return
             yield f"  +-- {number} of {len(members)}\n"
-            for line in "".join(self.lines(member)).splitlines():
+            for line in "".join(self.render_lines(member)).splitlines():
                 yield f"  | {line}\n"
 
 
-def _says_itself(exc: BaseException) -> bool:
+def _uses_base_str(exc: BaseException) -> bool:
     """Whether its `__str__` is that of `BaseException`, which gives its one argument and runs no code of a module."""
     owner = next(cls for cls in _mro(type(exc)) if "__str__" in _namespace(cls))
     return owner is BaseException
 
 
-def _suspect(exc: BaseException, arguments: tuple[object, ...]) -> type | None:
+def _find_foreign_class(exc: BaseException, arguments: tuple[object, ...]) -> type | None:
     """The class of a module whose code is run to know what an exception says, as far as that can be told."""
     return next((type(one) for one in (exc, *arguments) if _flags(type(one)) & _HEAP_TYPE), None)
 
 
-def _clean(text: str, limit_chars: int = TEXT_CHARS) -> str:
+def _clean_text(text: str, limit_chars: int = TEXT_CHARS) -> str:
     """A plain text of bounded length that UTF-8 can carry; also of a subclass of `str`, none of whose code is run."""
     size = str.__len__(text)
     # a secret that the cut goes through is known by its whole
     head = str.__getitem__(text, slice(0, limit_chars + _SECRET_CHARS))
-    head = without_known(valid_text(head))[:limit_chars]
+    head = mask_known_secrets(valid_text(head))[:limit_chars]
     return head if size <= limit_chars else f"{head}… [{size - limit_chars:,} more characters]"
 
 
 def _full_name(kind: type) -> str:
-    name = _clean(_qualname(kind), _NAME_CHARS)
+    name = _clean_text(_qualname(kind), _NAME_CHARS)
     if not _flags(kind) & _HEAP_TYPE:
         return name
     module = _namespace(kind).get("__module__")
-    return name if type(module) is not str or module == builtins.__name__ else f"{_clean(module, _NAME_CHARS)}.{name}"
+    return (
+        name if type(module) is not str or module == builtins.__name__ else f"{_clean_text(module, _NAME_CHARS)}.{name}"
+    )
 
 
-def _notes(exc: BaseException) -> list[str]:
+def _read_notes(exc: BaseException) -> list[str]:
     notes = attributes_of(exc).get("__notes__")
-    return [_clean(note) for note in notes[:_NOTES] if type(note) is str] if type(notes) is list else []
+    return [_clean_text(note) for note in notes[:_NOTES] if type(note) is str] if type(notes) is list else []
 
 
-def _frames(traceback: TracebackType | None, begins_in: IsShown | None) -> list[str]:
+def _render_frames(traceback: TracebackType | None, begins_in: IsShown | None) -> list[str]:
     found: list[tuple[str, int, CodeType]] = []
     while traceback is not None and len(found) < _FRAMES_SEEN:
         code = traceback.tb_frame.f_code
-        found.append((_clean(code.co_filename), traceback.tb_lineno, code))
+        found.append((_clean_text(code.co_filename), traceback.tb_lineno, code))
         traceback = traceback.tb_next
     if begins_in is not None:
         first = next((n for n, (file, _, _) in enumerate(found) if begins_in(file)), 0)
         found = found[first:]
-    shown = [_frame(*each) for each in (found if len(found) <= _FRAMES else found[: _FRAMES // 3])]
+    shown = [_render_frame(*each) for each in (found if len(found) <= _FRAMES else found[: _FRAMES // 3])]
     if len(found) > _FRAMES:
         rest = found[-(_FRAMES - _FRAMES // 3) :]
         shown.append(f"  ... {len(found) - _FRAMES} calls left out\n")
-        shown += [_frame(*each) for each in rest]
+        shown += [_render_frame(*each) for each in rest]
     return shown
 
 
-def _frame(file: str, line: int | None, code: CodeType) -> str:
-    head = f'  File "{file}", line {line}, in {_clean(code.co_name, _NAME_CHARS)}\n'
+def _render_frame(file: str, line: int | None, code: CodeType) -> str:
+    head = f'  File "{file}", line {line}, in {_clean_text(code.co_name, _NAME_CHARS)}\n'
     source = _source_line(file, line or 0)
     return f"{head}    {source}\n" if source else head
 
@@ -246,21 +248,21 @@ def _source_line(file: str, line: int) -> str:
         if not stat.S_ISREG(status.st_mode) or status.st_size > _SOURCE_BYTES:
             return ""
         linecache.checkcache(file)
-        return _clean(linecache.getline(file, line).strip(), _NAME_CHARS)
+        return _clean_text(linecache.getline(file, line).strip(), _NAME_CHARS)
     except (OSError, ValueError, SyntaxError):
         return ""
 
 
-def _syntax(exc: BaseException) -> Iterator[str]:
+def _render_syntax_error(exc: BaseException) -> Iterator[str]:
     """Where a `SyntaxError` is."""
     if not issubclass(type(exc), SyntaxError):
         return
-    file, line, text = (_slot(SyntaxError, name, exc) for name in ("filename", "lineno", "text"))
+    file, line, text = (_read_slot(SyntaxError, name, exc) for name in ("filename", "lineno", "text"))
     if type(file) is str and type(line) is int:
-        yield f'  File "{_clean(file)}", line {line}\n'
+        yield f'  File "{_clean_text(file)}", line {line}\n'
     if type(text) is str and text.strip():
-        yield f"    {_clean(text.strip(), _NAME_CHARS)}\n"
+        yield f"    {_clean_text(text.strip(), _NAME_CHARS)}\n"
 
 
-def _slot(owner: type, name: str, exc: BaseException) -> Any:
+def _read_slot(owner: type, name: str, exc: BaseException) -> Any:
     return vars(owner)[name].__get__(exc)

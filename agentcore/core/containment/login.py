@@ -11,7 +11,7 @@ from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import WrongValueError, read_text
 from agentcore.core.containment.tool_errors import plain_error
 from agentcore.errors import ToolError
-from agentcore.secrets import without_known
+from agentcore.secrets import mask_known_secrets
 
 T = TypeVar("T")
 
@@ -40,9 +40,9 @@ class ModuleLogin:
             ToolError: `login_failed`: the module cannot say.
         """
         try:
-            return self._checked(without_exit(self._login.status))
+            return self._read_status(without_exit(self._login.status))
         except Exception as exc:  # the border between host and module
-            raise self._failed(exc) from exc
+            raise self._login_error(exc) from exc
 
     async def begin(self) -> str:
         """Begin it; gives what the person opens.
@@ -50,11 +50,11 @@ class ModuleLogin:
         Raises:
             ToolError: What the module says; `login_failed`.
         """
-        address = await self._done(self._login.begin)
+        address = await self._run_step(self._login.begin)
         try:
-            return self._address(address)
+            return self._read_address(address)
         except WrongValueError as exc:
-            raise self._failed(exc) from exc
+            raise self._login_error(exc) from exc
 
     async def finish(self, address: str) -> None:
         """End it by the address at which the person's browser ended.
@@ -62,7 +62,7 @@ class ModuleLogin:
         Raises:
             ToolError: What the module says; `login_failed`.
         """
-        await self._done(lambda: self._login.finish(address))
+        await self._run_step(lambda: self._login.finish(address))
 
     async def log_out(self) -> None:
         """Forget what it gave.
@@ -70,9 +70,9 @@ class ModuleLogin:
         Raises:
             ToolError: What the module says; `login_failed`.
         """
-        await self._done(self._login.log_out)
+        await self._run_step(self._login.log_out)
 
-    async def _done(self, step: Callable[[], Awaitable[T]]) -> T:
+    async def _run_step(self, step: Callable[[], Awaitable[T]]) -> T:
         async def work() -> T:
             return await step()
 
@@ -81,25 +81,25 @@ class ModuleLogin:
         except ToolError as exc:
             raise plain_error(exc) from exc
         except Exception as exc:  # the border between host and module
-            raise self._failed(exc) from exc
+            raise self._login_error(exc) from exc
 
-    def _checked(self, given: Any) -> LoginStatus:
+    def _read_status(self, given: Any) -> LoginStatus:
         of = f"of the log-in of module {self._name!r}"
         if not issubclass(type(given), LoginStatus):
             raise WrongValueError(f"the status {of}", "a LoginStatus", given)
         state = given.state
         if state not in get_args(LoginState):
             raise WrongValueError(f"state {of}", f"one of {', '.join(get_args(LoginState))}", state)
-        said = without_known(read_text(given.said, f"said {of}"))[:_SAID_CHARS]
-        return LoginStatus(state, said, self._address(given.address) if given.address else "")
+        said = mask_known_secrets(read_text(given.said, f"said {of}"))[:_SAID_CHARS]
+        return LoginStatus(state, said, self._read_address(given.address) if given.address else "")
 
-    def _address(self, given: Any) -> str:
+    def _read_address(self, given: Any) -> str:
         where = f"the address of the log-in of module {self._name!r}"
         address = read_text(given, where, "a whole address of the web", pattern=_ADDRESS)
         if not urlsplit(address).hostname:
             raise WrongValueError(where, "a whole address of the web", address)
         return address
 
-    def _failed(self, exc: Exception) -> ToolError:
-        message = f"the log-in of module {self._name!r} went wrong: {without_known(reason_of(exc))}"
+    def _login_error(self, exc: Exception) -> ToolError:
+        message = f"the log-in of module {self._name!r} went wrong: {mask_known_secrets(reason_of(exc))}"
         return ToolError("login_failed", message, module=self._name)

@@ -31,10 +31,10 @@ _lock = threading.Lock()
 _MANY = 256
 
 
-def note_beginnings() -> None:
+def track_owners() -> None:
     """Note from now on who starts threads and processes in this interpreter; again: nothing happens."""
-    threading.Thread.start = _note_thread  # type: ignore[method-assign,assignment]
-    subprocess.Popen.__init__ = _note_process  # type: ignore[method-assign,assignment]
+    threading.Thread.start = _start_tracked_thread  # type: ignore[method-assign,assignment]
+    subprocess.Popen.__init__ = _start_tracked_process  # type: ignore[method-assign,assignment]
 
 
 def current_owner() -> str:
@@ -73,13 +73,13 @@ def is_running_child(pid: int) -> bool:
         return False
 
 
-def _note_thread(thread: threading.Thread) -> None:
+def _start_tracked_thread(thread: threading.Thread) -> None:
     if owner := current_owner():
         _threads[thread] = owner
     _start_thread(thread)
 
 
-def _note_process(process: "subprocess.Popen[Any]", *arguments: Any, **options: Any) -> None:
+def _start_tracked_process(process: "subprocess.Popen[Any]", *arguments: Any, **options: Any) -> None:
     _start_process(process, *arguments, **options)
     with _lock:
         _children.pop(process.pid, None)  # another process may have had this id

@@ -31,7 +31,7 @@ class NotPlainError(AgentcoreError):
         super().__init__(problem)
         self.problem, self.path = problem, ""
 
-    def under(self, step: str) -> None:
+    def add_path_step(self, step: str) -> None:
         """Note that it was found below this key or index."""
         self.path = step + self.path if self.path[:1] in ("", "[") else f"{step}.{self.path}"
 
@@ -39,7 +39,7 @@ class NotPlainError(AgentcoreError):
         return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
-def plain(value: object, *, limit_chars: int = PLAIN_CHARS, mends_text: bool = False) -> Any:
+def copy_plain(value: object, *, limit_chars: int = PLAIN_CHARS, mends_text: bool = False) -> Any:
     """A copy of plain values.
 
     Args:
@@ -49,12 +49,12 @@ def plain(value: object, *, limit_chars: int = PLAIN_CHARS, mends_text: bool = F
     Raises:
         NotPlainError: It holds something else, or too much; the message says where.
     """
-    return _Copy(limit_chars, is_strict=True, mends_text=mends_text).of(value, PLAIN_DEPTH)
+    return _Copy(limit_chars, is_strict=True, mends_text=mends_text).copy_value(value, PLAIN_DEPTH)
 
 
-def shown(value: object, *, limit_chars: int = PLAIN_CHARS) -> Any:
+def copy_for_display(value: object, *, limit_chars: int = PLAIN_CHARS) -> Any:
     """A copy of plain values, in which whatever is none is replaced by a word about it, such as `[Path]`."""
-    return _Copy(limit_chars, is_strict=False, mends_text=True).of(value, PLAIN_DEPTH)
+    return _Copy(limit_chars, is_strict=False, mends_text=True).copy_value(value, PLAIN_DEPTH)
 
 
 def plain_text(value: str) -> str:
@@ -71,81 +71,81 @@ class _Copy:
         self._chars, self._parts = limit_chars, PLAIN_PARTS
         self._is_strict, self._mends_text = is_strict, mends_text
 
-    def of(self, value: Any, depth: int) -> Any:
+    def copy_value(self, value: Any, depth: int) -> Any:
         kind = type(value)
         self._parts -= 1
         if self._parts < 0:
-            return self._refuse(f"more than {PLAIN_PARTS:,} parts", "…")
+            return self._reject_or_replace(f"more than {PLAIN_PARTS:,} parts", "…")
         if kind is NoneType or kind is bool:
             return value
         if issubclass(kind, str):
-            return self._text(value)
-        return self._number(value) if issubclass(kind, int | float) else self._container(value, depth)
+            return self._copy_text(value)
+        return self._copy_number(value) if issubclass(kind, int | float) else self._copy_container(value, depth)
 
-    def _container(self, value: Any, depth: int) -> Any:
+    def _copy_container(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if not issubclass(kind, dict | list | tuple | Mapping):
-            return self._refuse(f"{type_name(value)} is no JSON value", f"[{type_name(value)}]")
+            return self._reject_or_replace(f"{type_name(value)} is no JSON value", f"[{type_name(value)}]")
         if depth == 0:
-            return self._refuse(f"nested more than {PLAIN_DEPTH} deep", "…")
+            return self._reject_or_replace(f"nested more than {PLAIN_DEPTH} deep", "…")
         if issubclass(kind, dict):
-            return self._dict(value, dict.items, depth - 1)
+            return self._copy_mapping(value, dict.items, depth - 1)
         if issubclass(kind, list | tuple):
             iterate = list.__iter__ if issubclass(kind, list) else tuple.__iter__
-            return self._list(iterate(value), depth - 1)
-        return self._dict(value, kind.items, depth - 1)
+            return self._copy_list(iterate(value), depth - 1)
+        return self._copy_mapping(value, kind.items, depth - 1)
 
-    def _text(self, value: str) -> Any:
+    def _copy_text(self, value: str) -> Any:
         self._chars -= str.__len__(value)
         if self._chars < 0:
-            return self._refuse("too much text", "…")
+            return self._reject_or_replace("too much text", "…")
         text = value if type(value) is str else str.__str__(value)
         valid = valid_text(text)
         if valid is text or self._mends_text:
             return valid
-        return self._refuse("half of a character (a lone surrogate)", valid)
+        return self._reject_or_replace("half of a character (a lone surrogate)", valid)
 
-    def _number(self, value: Any) -> Any:
+    def _copy_number(self, value: Any) -> Any:
         if issubclass(type(value), float):
             real = float.__float__(value)
-            return real if math.isfinite(real) else self._refuse(f"{real} is no number of JSON", None)
+            return real if math.isfinite(real) else self._reject_or_replace(f"{real} is no number of JSON", None)
         number = value if type(value) is int else int.__int__(value)
         if number.bit_length() <= _INT_BITS:
             return number
-        return self._refuse(f"an integer of more than {_INT_BITS} bits", None)
+        return self._reject_or_replace(f"an integer of more than {_INT_BITS} bits", None)
 
-    def _list(self, items: Iterator[Any], depth: int) -> list[Any]:
+    def _copy_list(self, items: Iterator[Any], depth: int) -> list[Any]:
         found: list[Any] = []
         try:
             for part in islice(items, PLAIN_PARTS):
-                found.append(self.of(part, depth))  # noqa: PERF401 - its length is where a fault was
+                found.append(self.copy_value(part, depth))  # noqa: PERF401 - its length is where a fault was
         except NotPlainError as exc:
-            exc.under(f"[{len(found)}]")
+            exc.add_path_step(f"[{len(found)}]")
             raise
         return found
 
-    def _dict(self, value: Any, items: Callable[[Any], Any], depth: int) -> Any:
+    def _copy_mapping(self, value: Any, items: Callable[[Any], Any], depth: int) -> Any:
         found: dict[str, Any] = {}
         name = ""
         try:
             for key, part in islice(items(value), PLAIN_PARTS):
                 name = ""
-                name = self._key(key)
-                found[name] = self.of(part, depth)
+                name = self._copy_key(key)
+                found[name] = self.copy_value(part, depth)
         except NotPlainError as exc:
             if name:
-                exc.under(name[:_STEP_CHARS])
+                exc.add_path_step(name[:_STEP_CHARS])
             raise
         except Exception as exc:  # noqa: BLE001 - a mapping of the module's own, or one that changes meanwhile
-            return self._refuse(f"it cannot be read: {reason_of(exc)}", "…")
+            return self._reject_or_replace(f"it cannot be read: {reason_of(exc)}", "…")
         return found
 
-    def _key(self, key: Any) -> str:
+    def _copy_key(self, key: Any) -> str:
         if issubclass(type(key), str):
-            return str(self._text(key))
-        return str(self._refuse(f"a key of type {type_name(key)}, not text", f"[{type_name(key)}]"))
+            return str(self._copy_text(key))
+        return str(self._reject_or_replace(f"a key of type {type_name(key)}, not text", f"[{type_name(key)}]"))
 
-    def _refuse(self, problem: str, instead: Any) -> Any:
+    def _reject_or_replace(self, problem: str, instead: Any) -> Any:
         if self._is_strict:
             raise NotPlainError(problem)
         return instead

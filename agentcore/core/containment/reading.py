@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.foreign_error import type_name
-from agentcore.core.containment.plain_values import NotPlainError, plain
+from agentcore.core.containment.plain_values import NotPlainError, copy_plain
 
 _SHOWN_CHARS = 80
 _SHOWN_BITS = 256
@@ -23,7 +23,7 @@ class WrongValueError(TypeError):
     """A module handed over something other than what is expected; the message names both, and the place."""
 
     def __init__(self, where: str, expected: str, found: object) -> None:
-        super().__init__(f"{where} must be {expected}, not {_shown(found)}")
+        super().__init__(f"{where} must be {expected}, not {_describe_value(found)}")
 
 
 def read_text(
@@ -115,13 +115,13 @@ def read_model(value: Any, where: str) -> type[BaseModel] | None:
 def read_plain(value: Any, where: str, *, mends_text: bool = False) -> Any:
     """A copy of plain values, as `plain` makes it."""
     try:
-        return plain(value, mends_text=mends_text)
+        return copy_plain(value, mends_text=mends_text)
     except NotPlainError as exc:
         at = f"{where}: {exc.path}" if exc.path else where
         raise TypeError(f"{at}: {exc.problem}") from None
 
 
-def _shown(value: object) -> str:
+def _describe_value(value: object) -> str:
     """A value in a message: by itself if it is plain, else by its type; never by code of its own."""
     kind = type(value)
     if kind in (str, int, float, bool, type(None)):

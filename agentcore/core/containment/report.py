@@ -9,7 +9,7 @@ from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.errors import ToolError
-from agentcore.secrets import without_known
+from agentcore.secrets import mask_known_secrets
 
 _FACTS = 50
 _NAMES = 5_000
@@ -27,28 +27,30 @@ async def read_report(read: ReadReport | None, name: str) -> Report:
     if read is None:
         return Report()
     try:
-        return _checked(await run_contained(_read(read), HOOK_SECONDS, f"report:{name}", name), name)
+        return _validate_report(await run_contained(_await_report(read), HOOK_SECONDS, f"report:{name}", name), name)
     except Exception as exc:  # the border between host and module
         message = f"module {name!r} could not say how it is: {reason_of(exc)}"
         raise ToolError("report_failed", message, retryable=True, module=name) from exc
 
 
-async def _read(read: ReadReport) -> Report:
+async def _await_report(read: ReadReport) -> Report:
     return await read()
 
 
-def _checked(given: Any, name: str) -> Report:
+def _validate_report(given: Any, name: str) -> Report:
     of = f"of the report of module {name!r}"
     if not issubclass(type(given), Report):
         raise WrongValueError(f"the report of module {name!r}", "a Report", given)
-    log = without_known(read_text(given.log, f"log {of}"))
+    log = mask_known_secrets(read_text(given.log, f"log {of}"))
     return Report(
-        _texts(given.facts, f"facts {of}", _FACTS), log, _texts(given.original_names, f"original_names {of}", _NAMES)
+        _read_text_mapping(given.facts, f"facts {of}", _FACTS),
+        log,
+        _read_text_mapping(given.original_names, f"original_names {of}", _NAMES),
     )
 
 
-def _texts(given: Any, where: str, bound: int) -> Mapping[str, str]:
+def _read_text_mapping(given: Any, where: str, bound: int) -> Mapping[str, str]:
     read = read_mapping(given, where)
     if len(read) > bound:
         raise WrongValueError(where, f"at most {bound} entries", given)
-    return {name: without_known(read_text(value, f"each of {where}")) for name, value in read.items()}
+    return {name: mask_known_secrets(read_text(value, f"each of {where}")) for name, value in read.items()}

@@ -11,7 +11,7 @@ from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import WrongValueError, plain_number, read_flag, read_text, read_title
 from agentcore.core.containment.tool_errors import plain_error
 from agentcore.errors import ToolError
-from agentcore.secrets import without_known
+from agentcore.secrets import mask_known_secrets
 
 CHECK_SECONDS = 30.0
 """How long a check may take."""
@@ -45,12 +45,12 @@ class ModuleRequirement:
         """Check whether it is met; a check that fails counts as not met, with the reason as its text."""
         name = self.info.name
         try:
-            given = await run_contained(self._checking(), CHECK_SECONDS, f"check:{name}", self._module)
+            given = await run_contained(self._run_check(), CHECK_SECONDS, f"check:{name}", self._module)
             return read_status(given, f"of requirement {name!r} of module {self._module!r}")
         except ToolError as exc:
             return RequirementStatus(False, plain_error(exc).message)
         except Exception as exc:  # noqa: BLE001 - the border between host and module
-            return RequirementStatus(False, f"it could not be checked: {without_known(reason_of(exc))}")
+            return RequirementStatus(False, f"it could not be checked: {mask_known_secrets(reason_of(exc))}")
 
     async def install(self, on_progress: OnProgress) -> None:
         """Install it.
@@ -61,21 +61,21 @@ class ModuleRequirement:
         name = self.info.name
         where = f"of the progress of requirement {name!r} of module {self._module!r}"
 
-        def report(text: LocalizedText, fraction: float | None = None) -> None:
-            on_progress(_localized(text, f"text {where}"), read_fraction(fraction, f"fraction {where}"))
+        def report_progress(text: LocalizedText, fraction: float | None = None) -> None:
+            on_progress(_read_localized_text(text, f"text {where}"), read_fraction(fraction, f"fraction {where}"))
 
         try:
-            await run_contained(self._installing(report), INSTALL_SECONDS, f"install:{name}", self._module)
+            await run_contained(self._run_install(report_progress), INSTALL_SECONDS, f"install:{name}", self._module)
         except ToolError as exc:
             raise plain_error(exc) from exc
         except Exception as exc:  # the border between host and module
-            message = f"installing {name!r} failed: {without_known(reason_of(exc))}"
+            message = f"installing {name!r} failed: {mask_known_secrets(reason_of(exc))}"
             raise ToolError("install_failed", message, requirement=name) from exc
 
-    async def _checking(self) -> Any:
+    async def _run_check(self) -> Any:
         return await self._given.check()
 
-    async def _installing(self, report: Any) -> None:
+    async def _run_install(self, report: Any) -> None:
         await self._given.install(report)
 
 
@@ -96,7 +96,7 @@ def read_info(given: Any, module: str) -> RequirementInfo:
         title=read_title(given.title, f"title {of}"),
         purpose=read_title(given.purpose, f"purpose {of}"),
         command=read_text(given.command, f"command {of}", is_empty_ok=False),
-        installs=_localized(given.installs, f"installs {of}"),
+        installs=_read_localized_text(given.installs, f"installs {of}"),
         download_bytes=size,
         is_required=read_flag(given.is_required, f"is_required {of}"),
         is_installable=read_flag(given.is_installable, f"is_installable {of}"),
@@ -111,7 +111,7 @@ def read_status(given: Any, of: str) -> RequirementStatus:
     """
     if not issubclass(type(given), RequirementStatus):
         raise WrongValueError(f"the status {of}", "a RequirementStatus", given)
-    return RequirementStatus(read_flag(given.is_met, f"is_met {of}"), _localized(given.text, f"text {of}"))
+    return RequirementStatus(read_flag(given.is_met, f"is_met {of}"), _read_localized_text(given.text, f"text {of}"))
 
 
 def read_fraction(given: Any, where: str) -> float | None:
@@ -128,13 +128,13 @@ def read_fraction(given: Any, where: str) -> float | None:
     return min(max(number, 0.0), 1.0) if math.isfinite(number) else None
 
 
-def _localized(given: Any, where: str) -> LocalizedText:
+def _read_localized_text(given: Any, where: str) -> LocalizedText:
     if issubclass(type(given), str):
-        return _cut(read_text(given, where))
+        return _truncate_text(read_text(given, where))
     read = read_title(given, where)
     assert not isinstance(read, str)  # noqa: S101 - a mapping, for it is no text
-    return {language: _cut(text) for language, text in read.items()}
+    return {language: _truncate_text(text) for language, text in read.items()}
 
 
-def _cut(text: str) -> str:
-    return without_known(text)[:_TEXT_CHARS]
+def _truncate_text(text: str) -> str:
+    return mask_known_secrets(text)[:_TEXT_CHARS]

@@ -52,20 +52,20 @@ class DaemonThreads(ThreadPoolExecutor):
         with self._lock:
             if self._closed:
                 raise RuntimeError("the worker threads are shut down")
-            self._crew.take((future, lambda: context.run(fn, *args, **kwargs)), self._limit)
+            self._crew.submit_job((future, lambda: context.run(fn, *args, **kwargs)), self._limit)
         return future
 
-    def let_go(self) -> None:
+    def release_threads(self) -> None:
         """End all threads, idle ones now and busy ones with their job; nobody waits, and later work gets new ones."""
         with self._lock:
             crew, self._crew = self._crew, _Crew()
-            crew.end()
+            crew.stop()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let the threads go, and take no more work."""
         with self._lock:
             self._closed = True
-            self._crew.end()
+            self._crew.stop()
 
 
 class _Crew:
@@ -76,21 +76,21 @@ class _Crew:
         self._idle = threading.Semaphore(0)
         self._started = 0
 
-    def take(self, job: _Job, limit: int) -> None:
+    def submit_job(self, job: _Job, limit: int) -> None:
         self._jobs.put(job)
         if not self._idle.acquire(blocking=False) and self._started < limit:
             self._started += 1
-            WorkerThread(target=self._work, name=f"agentcore-worker-{self._started}", daemon=True).start()
+            WorkerThread(target=self._run_jobs, name=f"agentcore-worker-{self._started}", daemon=True).start()
 
-    def end(self) -> None:
+    def stop(self) -> None:
         for _ in range(self._started):
             self._jobs.put(None)
 
-    def _work(self) -> None:
+    def _run_jobs(self) -> None:
         while (job := self._jobs.get()) is not None:
             future, run = job
             if future.set_running_or_notify_cancel():
-                _settle(future, run)
+                _run_job(future, run)
             del job, future, run
             self._idle.release()
 
@@ -111,10 +111,10 @@ def worker_threads() -> Iterator[None]:
         threads, users = _of_loops[loop]
         _of_loops[loop] = threads, users - 1
         if users == 1:
-            threads.let_go()
+            threads.release_threads()
 
 
-def _settle(future: Future[Any], run: Callable[[], Any]) -> None:
+def _run_job(future: Future[Any], run: Callable[[], Any]) -> None:
     try:
         result = run()
     except StopIteration as exc:

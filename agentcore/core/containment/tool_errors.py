@@ -5,7 +5,7 @@ from typing import Any
 
 from agentcore.bounds import ERROR_CHARS
 from agentcore.core.containment.foreign_error import attributes_of, text_of, type_name
-from agentcore.core.containment.plain_values import plain_text, shown
+from agentcore.core.containment.plain_values import copy_for_display, plain_text
 from agentcore.errors import ToolError
 
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -27,13 +27,15 @@ def plain_error(exc: ToolError) -> ToolError:
         found = repr(kind[:100]) if type(kind) is str else type_name(kind)
         raise WrongToolError(f"the type of a ToolError must be a snake_case word of at most 64 characters, not {found}")
     retryable, untrusted = attributes.get("retryable") is True, attributes.get("untrusted") is not False
-    error = ToolError(kind, _message(attributes.get("message")), retryable=retryable, untrusted=untrusted)
+    error = ToolError(kind, _read_message(attributes.get("message")), retryable=retryable, untrusted=untrusted)
     context = attributes.get("context")
-    error.context = shown(context, limit_chars=ERROR_CHARS) if issubclass(type(context), dict) and context else {}
+    error.context = (
+        copy_for_display(context, limit_chars=ERROR_CHARS) if issubclass(type(context), dict) and context else {}
+    )
     return error
 
 
-def _message(message: Any) -> str:
+def _read_message(message: Any) -> str:
     if issubclass(type(message), str):
         head = str.__getitem__(message, slice(0, ERROR_CHARS))
         return plain_text(head if str.__len__(message) <= ERROR_CHARS else f"{head}…")

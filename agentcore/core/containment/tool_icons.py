@@ -27,10 +27,10 @@ def read_icons(value: Any, where: str) -> tuple[ToolIcon, ...]:
         raise WrongValueError(where, "a list of ToolIcon", value)
     if len(value) > TOOL_ICONS:
         raise ValueError(f"{where} has {len(value)} entries, the bound is {TOOL_ICONS}")
-    return tuple(_icon(each, where) for each in value)
+    return tuple(_read_icon(each, where) for each in value)
 
 
-def _icon(value: Any, where: str) -> ToolIcon:
+def _read_icon(value: Any, where: str) -> ToolIcon:
     if issubclass(type(value), ToolIcon):
         given: dict[str, Any] = {name: getattr(value, name) for name in ToolIcon.__slots__}
     else:
@@ -47,17 +47,17 @@ def _icon(value: Any, where: str) -> ToolIcon:
         raise ValueError(f"src of {where} is no base64: {exc}") from None
     if size > TOOL_ICON_BYTES:
         raise ValueError(f"src of {where} has {size:,} bytes, the bound is {TOOL_ICON_BYTES:,}")
-    return ToolIcon(src, _sizes(given.get("sizes"), f"sizes of {where}"), _theme(given.get("theme"), where))
+    return ToolIcon(src, _read_sizes(given.get("sizes"), f"sizes of {where}"), _read_theme(given.get("theme"), where))
 
 
-def _sizes(value: Any, where: str) -> tuple[str, ...]:
+def _read_sizes(value: Any, where: str) -> tuple[str, ...]:
     sizes = () if value is None else tuple(read_texts(value, where, "sizes such as 48x48"))
     if len(sizes) > _SIZES or not all(_SIZE.fullmatch(size) for size in sizes):
         raise WrongValueError(where, f"at most {_SIZES} of the form 48x48, or any", value)
     return sizes
 
 
-def _theme(value: Any, where: str) -> Literal["light", "dark"] | None:
+def _read_theme(value: Any, where: str) -> Literal["light", "dark"] | None:
     if value not in (None, "light", "dark"):
         raise WrongValueError(f"theme of {where}", "light, dark or None", value)
     return cast('Literal["light", "dark"] | None', value)

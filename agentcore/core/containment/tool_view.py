@@ -47,16 +47,16 @@ def _tool_view(given: ToolView, where: str) -> ToolView:
         raise WrongValueError(f"document of {where}", f"HTML, at most {VIEW_CHARS:,} characters", document)
     return ToolView(
         document=document,
-        connects_to=_sources(given.connects_to, f"connects_to of {where}", _WEB_OR_SOCKET),
-        loads_from=_sources(given.loads_from, f"loads_from of {where}", _WEB),
-        frames=_sources(given.frames, f"frames of {where}", _WEB),
-        bases=_sources(given.bases, f"bases of {where}", _WEB),
-        permissions=_permissions(given.permissions, f"permissions of {where}"),
+        connects_to=_read_sources(given.connects_to, f"connects_to of {where}", _WEB_OR_SOCKET),
+        loads_from=_read_sources(given.loads_from, f"loads_from of {where}", _WEB),
+        frames=_read_sources(given.frames, f"frames of {where}", _WEB),
+        bases=_read_sources(given.bases, f"bases of {where}", _WEB),
+        permissions=_read_permissions(given.permissions, f"permissions of {where}"),
         has_border=None if given.has_border is None else read_flag(given.has_border, f"has_border of {where}"),
     )
 
 
-def _sources(value: Any, where: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
+def _read_sources(value: Any, where: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
     sources = read_texts(value, where, "sources")
     if len(sources) > VIEW_SOURCES:
         raise ValueError(f"{where} has {len(sources)} entries, the bound is {VIEW_SOURCES}")
@@ -67,7 +67,7 @@ def _sources(value: Any, where: str, pattern: re.Pattern[str]) -> tuple[str, ...
     return tuple(dict.fromkeys(source.lower() for source in sources))
 
 
-def _permissions(value: Any, where: str) -> tuple[ViewPermission, ...]:
+def _read_permissions(value: Any, where: str) -> tuple[ViewPermission, ...]:
     known = get_args(ViewPermission)
     permissions = read_texts(value, where, "permissions")
     for permission in permissions:

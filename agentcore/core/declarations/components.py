@@ -50,18 +50,20 @@ def read_component(given: Any, name: str, *, runs_scripts_in_page: bool) -> WebC
     if not issubclass(type(given), WebComponent):
         raise TypeError(f"get_web_component gave {type_name(given)}, not a WebComponent")
     of = f"of the web component of module {name!r}"
-    folder = _folder(given.folder, f"folder {of}")
+    folder = _read_folder(given.folder, f"folder {of}")
     icon = read_text(given.icon, f"icon {of}")
     page_script = given.page_script
     return WebComponent(
-        tag=_tag(given.tag, f"tag {of}", name),
-        script=_file(given.script, f"script {of}", folder),
+        tag=_read_tag(given.tag, f"tag {of}", name),
+        script=_read_file_path(given.script, f"script {of}", folder),
         folder=folder,
         title=read_title(given.title, f"title {of}"),
-        icon=_file(icon, f"icon {of}", folder) if "." in icon else read_text(icon, f"icon {of}", pattern=_ICON),
-        resource_views=_views(given.resource_views, f"resource_views {of}", name),
-        page_script=None if page_script is None else _file(page_script, f"page_script {of}", folder),
-        csp=_policy(given.csp, f"csp {of}", runs_scripts_in_page=runs_scripts_in_page),
+        icon=_read_file_path(icon, f"icon {of}", folder)
+        if "." in icon
+        else read_text(icon, f"icon {of}", pattern=_ICON),
+        resource_views=_read_resource_views(given.resource_views, f"resource_views {of}", name),
+        page_script=None if page_script is None else _read_file_path(page_script, f"page_script {of}", folder),
+        csp=_read_policy(given.csp, f"csp {of}", runs_scripts_in_page=runs_scripts_in_page),
     )
 
 
@@ -73,7 +75,7 @@ def policy_lines(component: WebComponent | None) -> list[str]:
     return [*lines, f"page_script {component.page_script}"] if component.page_script is not None else lines
 
 
-def _tag(value: Any, where: str, name: str) -> str:
+def _read_tag(value: Any, where: str, name: str) -> str:
     tag = read_text(value, where, "the tag of a custom element", pattern=_TAG)
     prefix = f"{name.replace('_', '-')}-"
     if not tag.startswith(prefix):
@@ -81,7 +83,7 @@ def _tag(value: Any, where: str, name: str) -> str:
     return tag
 
 
-def _folder(value: Any, where: str) -> Path:
+def _read_folder(value: Any, where: str) -> Path:
     path = os.fspath(value) if issubclass(type(value), str | Path) else None
     if not isinstance(path, str):
         raise WrongValueError(where, "a Path", value)
@@ -91,46 +93,46 @@ def _folder(value: Any, where: str) -> Path:
     return folder
 
 
-def _file(value: Any, where: str, folder: Path) -> str:
+def _read_file_path(value: Any, where: str, folder: Path) -> str:
     file = read_text(value, where, "a path relative to its folder", pattern=_FILE)
     if not (folder / file).is_file():
         raise TypeError(f"{where}, {file!r}, is not in {folder}")
     return file
 
 
-def _views(value: Any, where: str, name: str) -> dict[str, str]:
+def _read_resource_views(value: Any, where: str, name: str) -> dict[str, str]:
     given = read_mapping(value, where, "a mapping from resource type to tag")
     return {
-        read_text(kind, f"each key of {where}", "a resource type", pattern=_RESOURCE_TYPE): _tag(
+        read_text(kind, f"each key of {where}", "a resource type", pattern=_RESOURCE_TYPE): _read_tag(
             tag, f"{kind!r} in {where}", name
         )
         for kind, tag in given.items()
     }
 
 
-def _policy(value: Any, where: str, *, runs_scripts_in_page: bool) -> dict[str, tuple[str, ...]]:
+def _read_policy(value: Any, where: str, *, runs_scripts_in_page: bool) -> dict[str, tuple[str, ...]]:
     given = read_mapping(value, where, "a mapping from directive to a list of sources")
     added: dict[str, tuple[str, ...]] = {}
     for directive, sources in given.items():
         if directive not in POLICY_SOURCES:
             raise ValueError(f"{where} may add to {', '.join(sorted(POLICY_SOURCES))}, not to {directive[:100]!r}")
         texts = read_texts(sources, f"{directive} in {where}", "sources")
-        for problem in _faults(directive, texts, runs_scripts_in_page=runs_scripts_in_page):
+        for problem in _find_policy_problems(directive, texts, runs_scripts_in_page=runs_scripts_in_page):
             raise ValueError(f"{directive} in {where} {problem}")
         added[directive] = texts
     return added
 
 
-def _faults(directive: str, sources: tuple[str, ...], *, runs_scripts_in_page: bool) -> Iterator[str]:
+def _find_policy_problems(directive: str, sources: tuple[str, ...], *, runs_scripts_in_page: bool) -> Iterator[str]:
     allowed = POLICY_SOURCES[directive]
     for source in sources:
         if directive == "script-src" and source == _EVALUATES:
             if not runs_scripts_in_page:
                 yield f"may hold {_EVALUATES} only where the module says runs_scripts_in_page = True"
         elif not any(source == form if isinstance(form, str) else form.fullmatch(source) for form in allowed):
-            yield f"may hold {_forms(allowed)}, not {source[:100]!r}"
+            yield f"may hold {_describe_allowed(allowed)}, not {source[:100]!r}"
 
 
-def _forms(allowed: tuple[str | re.Pattern[str], ...]) -> str:
+def _describe_allowed(allowed: tuple[str | re.Pattern[str], ...]) -> str:
     names = {_WEB: "https://HOST[:PORT][/PATH]", _SOCKET: "wss://HOST[:PORT][/PATH]"}
     return " or ".join(form if isinstance(form, str) else names[form] for form in allowed)

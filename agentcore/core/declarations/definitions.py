@@ -107,30 +107,30 @@ def read_definition(given: Any) -> ToolDefinition:
         description=read_text(raw["description"], f"description {of}", is_empty_ok=False),
         input_schema=read_mapping(raw["input_schema"], f"input_schema {of}", "a JSON Schema, an object"),
         output_schema=_optional_mapping(raw["output_schema"], f"output_schema {of}"),
-        effects=_effects(raw["effects"], f"effects {of}"),
-        annotations=_annotations(raw["annotations"], of),
+        effects=_read_effects(raw["effects"], f"effects {of}"),
+        annotations=_read_annotations(raw["annotations"], of),
         timeout_s=read_number(raw["timeout_s"], f"timeout_s {of}", low=0, high=TOOL_SECONDS_MAX),
-        limit_bytes=_limit(raw["limit_bytes"], f"limit_bytes {of}"),
-        preview=_function(raw["preview"], f"preview {of}", "(ctx, arguments) -> CallPreview"),
-        resource=_resource(raw["resource"], of),
+        limit_bytes=_read_limit_bytes(raw["limit_bytes"], f"limit_bytes {of}"),
+        preview=_read_function(raw["preview"], f"preview {of}", "(ctx, arguments) -> CallPreview"),
+        resource=_read_resource_use(raw["resource"], of),
         arguments=read_model(raw["arguments"], f"arguments {of}"),
         checks_result=read_flag(raw["checks_result"], f"checks_result {of}"),
-        rank=_rank(raw["rank"], f"rank {of}"),
-        model_chars=_model_chars(raw["model_chars"], f"model_chars {of}"),
-        keep=_keep(raw["keep"], f"keep {of}"),
-        artifact_call=_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
-        display=_display(raw["display"], f"display {of}"),
-        served_as=_served_as(raw["served_as"], f"served_as {of}"),
+        rank=_read_rank(raw["rank"], f"rank {of}"),
+        model_chars=_read_model_chars(raw["model_chars"], f"model_chars {of}"),
+        keep=_read_keep(raw["keep"], f"keep {of}"),
+        artifact_call=_read_artifact_call(raw["artifact_call"], f"artifact_call {of}"),
+        display=_read_display(raw["display"], f"display {of}"),
+        served_as=_read_served_as(raw["served_as"], f"served_as {of}"),
         view=read_view(raw["view"], f"view {of}"),
         in_views=read_name_in_views(raw["in_views"], f"in_views {of}"),
         icons=read_icons(raw["icons"], f"icons {of}"),
-        complete=_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
+        complete=_read_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
         needs_chat=read_flag(raw["needs_chat"], f"needs_chat {of}"),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
         raise ValueError(f"effects {of}: a plain definition cannot have 'session', which a module's own code can")
-    for contradiction in _contradictions(definition):
+    for contradiction in _find_contradictions(definition):
         raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
     parts = count_parts(definition)
     if parts > DEFINITION_PARTS:
@@ -190,7 +190,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "output_schema": _one_of(raw, _OUTPUT_KEYS, where),
         "effects": ("execute",) if raw.get("effects") is None else raw["effects"],
         "annotations": raw.get("annotations"),
-        "timeout_s": _seconds(raw, where),
+        "timeout_s": _read_timeout_s(raw, where),
         "limit_bytes": raw.get("limit_bytes"),
         "preview": None,
         "resource": raw.get("resource"),
@@ -217,7 +217,7 @@ def _one_of(raw: dict[str, Any], keys: tuple[str, ...], where: str) -> Any:
     return raw[found[0]] if found else None
 
 
-def _seconds(raw: dict[str, Any], where: str) -> Any:
+def _read_timeout_s(raw: dict[str, Any], where: str) -> Any:
     if raw.get("timeout_ms") is not None:
         if raw.get("timeout_s") is not None:
             raise TypeError(f"{where} has timeout_ms and timeout_s, which say the same; leave one of them")
@@ -229,7 +229,7 @@ def _optional_mapping(value: Any, where: str) -> dict[str, Any] | None:
     return None if value is None else read_mapping(value, where, "a JSON Schema, an object, or None")
 
 
-def _effects(value: Any, where: str) -> frozenset[Effect]:
+def _read_effects(value: Any, where: str) -> frozenset[Effect]:
     words = frozenset(read_texts(value, where, f"some of {sorted(EFFECTS)}"))
     if not words:
         raise ValueError(f"{where} must not be empty; leave it out for 'execute', or say 'read'")
@@ -238,7 +238,7 @@ def _effects(value: Any, where: str) -> frozenset[Effect]:
     return cast("frozenset[Effect]", words)
 
 
-def _annotations(value: Any, of: str) -> ToolAnnotations:
+def _read_annotations(value: Any, of: str) -> ToolAnnotations:
     where = f"annotations {of}"
     if value is None:
         return ToolAnnotations()
@@ -257,7 +257,7 @@ def _annotations(value: Any, of: str) -> ToolAnnotations:
     return ToolAnnotations(**hints)
 
 
-def _limit(value: Any, where: str) -> int | None:
+def _read_limit_bytes(value: Any, where: str) -> int | None:
     if value is None:
         return None
     if type(value) is bool or not issubclass(type(value), int):
@@ -265,7 +265,7 @@ def _limit(value: Any, where: str) -> int | None:
     return int(read_number(value, where, low=0, high=_LIMIT_BYTES))
 
 
-def _served_as(value: Any, where: str) -> str | None:
+def _read_served_as(value: Any, where: str) -> str | None:
     if value is None:
         return None
     word = read_text(value, where)
@@ -278,13 +278,13 @@ def _served_as(value: Any, where: str) -> str | None:
     return word
 
 
-def _rank(value: Any, where: str) -> int:
+def _read_rank(value: Any, where: str) -> int:
     if type(value) is not int or not 0 <= value <= _RANK_MAX:
         raise WrongValueError(where, f"a whole number from 0 to {_RANK_MAX}", value)
     return value
 
 
-def _display(value: Any, where: str) -> dict[str, DisplayRole]:
+def _read_display(value: Any, where: str) -> dict[str, DisplayRole]:
     roles = read_mapping(value, where, "names of arguments and of fields of the data, each with a role")
     for role in roles.values():
         if type(role) is not str or role not in DISPLAY_ROLES:
@@ -292,7 +292,7 @@ def _display(value: Any, where: str) -> dict[str, DisplayRole]:
     return roles
 
 
-def _model_chars(value: Any, where: str) -> int | None:
+def _read_model_chars(value: Any, where: str) -> int | None:
     if value is None:
         return None
     if type(value) is not int or not MODEL_CHARS_MIN <= value <= MODEL_CHARS_MAX:
@@ -300,14 +300,14 @@ def _model_chars(value: Any, where: str) -> int | None:
     return value
 
 
-def _keep(value: Any, where: str) -> Keep:
+def _read_keep(value: Any, where: str) -> Keep:
     word = read_text(value, where)
     if word not in get_args(Keep):
         raise WrongValueError(where, f"one of {', '.join(get_args(Keep))}", word)
     return cast("Keep", word)
 
 
-def _artifact_call(value: Any, where: str) -> str | None:
+def _read_artifact_call(value: Any, where: str) -> str | None:
     if value is None:
         return None
     call = read_text(value, where)
@@ -316,13 +316,13 @@ def _artifact_call(value: Any, where: str) -> str | None:
     return call
 
 
-def _function(value: Any, where: str, shape: str) -> Any:
+def _read_function(value: Any, where: str, shape: str) -> Any:
     if value is not None and not callable(value):
         raise WrongValueError(where, f"a function {shape}, or None", value)
     return value
 
 
-def _resource(value: Any, of: str) -> ResourceUse | None:
+def _read_resource_use(value: Any, of: str) -> ResourceUse | None:
     where = f"resource {of}"
     if value is None:
         return None
@@ -348,7 +348,7 @@ def _resource(value: Any, of: str) -> ResourceUse | None:
     )
 
 
-def _contradictions(definition: ToolDefinition) -> Iterator[str]:
+def _find_contradictions(definition: ToolDefinition) -> Iterator[str]:
     hints, effects = definition.annotations, definition.effects
     if effects > SESSION_ONLY:
         yield f"the effect 'session' stands alone, and effects {sorted(effects)}"

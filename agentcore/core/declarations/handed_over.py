@@ -56,13 +56,13 @@ class ReadingRuntime(ABC):
         """See `agentcore.api.Runtime.note`."""
         where = f"of note in module {self.name!r}"
         about = read_text(subject, f"subject {where}")
-        self._note(about, read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
+        self._add_diagnostic(about, read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
 
     def give_report(self, read: ReadReport) -> None:
         """See `agentcore.api.Runtime.give_report`."""
         if not callable(read):
             raise WrongValueError(f"read of give_report in module {self.name!r}", "a function", read)
-        self._give_report(read)
+        self._set_report_reader(read)
 
     def offer_login(self, login: Login) -> None:
         """See `agentcore.api.Runtime.offer_login`."""
@@ -85,7 +85,7 @@ class ReadingRuntime(ABC):
         said = read_text(text, f"text of instruct in module {self.name!r}").strip()
         if len(said) > FOREIGN_INSTRUCTIONS_CHARS:
             raise ValueError(f"the text has {len(said):,} characters, and may have {FOREIGN_INSTRUCTIONS_CHARS:,}")
-        self._instruct(said)
+        self._set_instructions(said)
 
     def served_changed(self, address: str) -> None:
         """See `agentcore.api.Runtime.served_changed`."""
@@ -103,9 +103,9 @@ class ReadingRuntime(ABC):
     @abstractmethod
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]: ...
     @abstractmethod
-    def _note(self, subject: str, said: str, advice: str) -> None: ...
+    def _add_diagnostic(self, subject: str, said: str, advice: str) -> None: ...
     @abstractmethod
-    def _give_report(self, read: ReadReport) -> None: ...
+    def _set_report_reader(self, read: ReadReport) -> None: ...
     @abstractmethod
     def _offer_login(self, login: Login) -> None: ...
     @abstractmethod
@@ -113,6 +113,6 @@ class ReadingRuntime(ABC):
     @abstractmethod
     def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None: ...
     @abstractmethod
-    def _instruct(self, text: str) -> None: ...
+    def _set_instructions(self, text: str) -> None: ...
     @abstractmethod
     def _served_changed(self, address: str) -> None: ...

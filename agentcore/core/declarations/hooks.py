@@ -20,7 +20,7 @@ class _HookManager(pluggy.PluginManager):
         return super().parse_hookimpl_opts(plugin, name)
 
 
-def implementations(plugin: Any, name: str) -> dict[str, Any]:
+def find_implementations(plugin: Any, name: str) -> dict[str, Any]:
     """A module's implementations by hook name, checked by a manager of its own: looking runs the module's code.
 
     Raises:
@@ -31,7 +31,7 @@ def implementations(plugin: Any, name: str) -> dict[str, Any]:
     try:
         manager.register(plugin, name=name)
     except pluggy.PluginValidationError as exc:
-        raise TypeError(f"{exc}\n\n{_expected()}") from exc
+        raise TypeError(f"{exc}\n\n{_expected_signatures()}") from exc
     callers = manager.get_hookcallers(plugin) or []
     found = {caller.name: each for caller in callers for each in caller.get_hookimpls()}
     if not found:
@@ -51,6 +51,6 @@ def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:
             )
 
 
-def _expected() -> str:
+def _expected_signatures() -> str:
     lines = [f"  {hook}{inspect.signature(getattr(hookspecs, hook))}" for hook in HOOKS]
     return "expected signatures (fewer arguments are fine):\n" + "\n".join(lines)

@@ -22,7 +22,7 @@ from agentcore.core.containment.reading import (
     read_texts,
     read_title,
 )
-from agentcore.core.declarations.hooks import implementations
+from agentcore.core.declarations.hooks import find_implementations
 
 _NAME = re.compile(MODULE_NAME)
 _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
@@ -89,33 +89,36 @@ def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifes
     """
     attributes = _Attributes(plugin, name)
     own_name = attributes.get("name")
-    if own_name is not None and read_text(own_name, attributes.where("name")) != name:
+    if own_name is not None and read_text(own_name, attributes.describe_attribute("name")) != name:
         raise TypeError(
             f"it calls itself {read_text(own_name, 'name')!r}, but is registered as {name!r}; the two must be equal"
         )
-    hooks = implementations(plugin, name)
+    hooks = find_implementations(plugin, name)
     execute = hooks.get("execute_tool_call")
     limit_s, title = attributes.get("init_timeout_s"), attributes.get("title")
     config_key, settings = settings_of(plugin, name)
     return Manifest(
-        title=title_in(read_title(title, attributes.where("title")), locale) if title is not None else untitled,
-        description=_summary(plugin),
+        title=title_in(read_title(title, attributes.describe_attribute("title")), locale)
+        if title is not None
+        else untitled,
+        description=_docstring_summary(plugin),
         config_key=config_key,
-        requires=attributes.names("requires"),
-        stands_in_for=attributes.names("stands_in_for"),
-        claims=attributes.texts("claims", "absolute paths", _CLAIM),
+        requires=attributes.read_module_names("requires"),
+        stands_in_for=attributes.read_module_names("stands_in_for"),
+        claims=attributes.read_text_list("claims", "absolute paths", _CLAIM),
         definitions_need_review=read_flag(
-            attributes.get("definitions_need_review", default=False), attributes.where("definitions_need_review")
+            attributes.get("definitions_need_review", default=False),
+            attributes.describe_attribute("definitions_need_review"),
         ),
         runs_scripts_in_page=read_flag(
-            attributes.get("runs_scripts_in_page", default=False), attributes.where("runs_scripts_in_page")
+            attributes.get("runs_scripts_in_page", default=False), attributes.describe_attribute("runs_scripts_in_page")
         ),
         init_timeout_s=None
         if limit_s is None
-        else read_number(limit_s, attributes.where("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
-        instructions=_instructions(attributes, locale),
-        translations=_translations(attributes),
-        examples=_examples(attributes),
+        else read_number(limit_s, attributes.describe_attribute("init_timeout_s"), low=0, high=INIT_SECONDS_MAX),
+        instructions=_read_instructions(attributes, locale),
+        translations=_read_translations(attributes),
+        examples=_read_examples(attributes),
         settings=settings,
         hooks=hooks,
         executes_async=execute is not None and inspect.iscoroutinefunction(execute.function),
@@ -130,8 +133,8 @@ def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
     """
     attributes = _Attributes(target, name)
     key = attributes.get("config_key")
-    where = attributes.where("config_key")
-    declared = _settings(attributes.get("Settings"), attributes.where("Settings"))
+    where = attributes.describe_attribute("config_key")
+    declared = _read_settings_class(attributes.get("Settings"), attributes.describe_attribute("Settings"))
     return name if key is None else read_text(key, where, pattern=_NAME), declared
 
 
@@ -150,25 +153,27 @@ class _Attributes:
         value = getattr(self._plugin, attribute, None)
         return default if value is None else value
 
-    def where(self, attribute: str) -> str:
+    def describe_attribute(self, attribute: str) -> str:
         return f"{attribute} of module {self._name!r}"
 
-    def texts(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
-        return read_texts(self.get(attribute, default=()), self.where(attribute), expected, pattern=pattern)
+    def read_text_list(self, attribute: str, expected: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        return read_texts(
+            self.get(attribute, default=()), self.describe_attribute(attribute), expected, pattern=pattern
+        )
 
-    def names(self, attribute: str) -> tuple[str, ...]:
-        return self.texts(attribute, "names of modules", _NAME)
+    def read_module_names(self, attribute: str) -> tuple[str, ...]:
+        return self.read_text_list(attribute, "names of modules", _NAME)
 
 
-def _settings(value: Any, where: str) -> type[BaseModel] | None:
+def _read_settings_class(value: Any, where: str) -> type[BaseModel] | None:
     if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
         raise WrongValueError(where, "a pydantic model, such as a subclass of Module.Settings", value)
     found: type[BaseModel] | None = value
     return found
 
 
-def _instructions(attributes: _Attributes, locale: str) -> str:
-    given, where = attributes.get("instructions"), attributes.where("instructions")
+def _read_instructions(attributes: _Attributes, locale: str) -> str:
+    given, where = attributes.get("instructions"), attributes.describe_attribute("instructions")
     said = "" if given is None else title_in(read_title(given, where), locale).strip()
     if len(said) > MODULE_INSTRUCTIONS_CHARS:
         expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"
@@ -176,8 +181,8 @@ def _instructions(attributes: _Attributes, locale: str) -> str:
     return said
 
 
-def _translations(attributes: _Attributes) -> dict[str, dict[str, str]]:
-    where = attributes.where("translations")
+def _read_translations(attributes: _Attributes) -> dict[str, dict[str, str]]:
+    where = attributes.describe_attribute("translations")
     expected = "a mapping from language (zh) to a mapping from names of tools and arguments to text"
     found = read_mapping(attributes.get("translations", default={}), where, expected)
     if not set(found) <= set(LANGUAGES):
@@ -188,16 +193,16 @@ def _translations(attributes: _Attributes) -> dict[str, dict[str, str]]:
     }
 
 
-def _examples(attributes: _Attributes) -> tuple[Example, ...]:
-    where = attributes.where("examples")
+def _read_examples(attributes: _Attributes) -> tuple[Example, ...]:
+    where = attributes.describe_attribute("examples")
     expected = "a list of mappings with tool, title and arguments"
     given = read_plain(attributes.get("examples", default=()), where)
     if type(given) is not list:
         raise WrongValueError(where, expected, given)
-    return tuple(_example(each, where, expected) for each in given)
+    return tuple(_read_example(each, where, expected) for each in given)
 
 
-def _example(given: Any, where: str, expected: str) -> Example:
+def _read_example(given: Any, where: str, expected: str) -> Example:
     if type(given) is not dict or set(given) != {"tool", "title", "arguments"}:
         raise WrongValueError(where, expected, given)
     title = read_title(given["title"], where)
@@ -208,7 +213,7 @@ def _example(given: Any, where: str, expected: str) -> Example:
     )
 
 
-def _summary(plugin: Any) -> str:
+def _docstring_summary(plugin: Any) -> str:
     """The first paragraph of the docstring, on one line."""
     own = plugin if inspect.ismodule(plugin) else type(plugin)
     text: Any = own.__doc__

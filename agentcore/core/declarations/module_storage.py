@@ -49,16 +49,16 @@ class ModuleStorage:
 
     async def get(self, name: str) -> bytes | None:
         """See `agentcore.api.Storage.get`."""
-        key = self._key(name, "get")
+        key = self._storage_key(name, "get")
         try:
             return await self._stored.get(key)
         except Exception as exc:
-            raise _failed("read", exc) from exc
+            raise _storage_error("read", exc) from exc
 
     async def put(self, name: str, data: bytes) -> None:
         """See `agentcore.api.Storage.put`."""
         refuse_in_preview()
-        key = self._key(name, "put")
+        key = self._storage_key(name, "put")
         if not issubclass(type(data), bytes):
             raise WrongValueError(f"data of storage.put in module {self._module!r}", "bytes", data)
         if (size := len(data)) > STORED_BYTES:
@@ -67,23 +67,23 @@ class ModuleStorage:
         try:
             await self._stored.put(key, data)
         except Exception as exc:
-            raise _failed("stored", exc) from exc
+            raise _storage_error("stored", exc) from exc
 
     async def delete(self, name: str) -> None:
         """See `agentcore.api.Storage.delete`."""
         refuse_in_preview()
-        key = self._key(name, "delete")
+        key = self._storage_key(name, "delete")
         try:
             await self._stored.delete(key)
         except Exception as exc:
-            raise _failed("deleted", exc) from exc
+            raise _storage_error("deleted", exc) from exc
 
-    def _key(self, name: str, method: str) -> str:
+    def _storage_key(self, name: str, method: str) -> str:
         """Names are free text, and may be longer than the name of a file can be."""
         text = read_text(name, f"name of storage.{method} in module {self._module!r}")
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _failed(what: str, exc: Exception) -> ToolError:
+def _storage_error(what: str, exc: Exception) -> ToolError:
     reason = str(exc) or type(exc).__name__
     return ToolError("storage_failed", f"it could not be {what}: {reason}; try again", retryable=True)

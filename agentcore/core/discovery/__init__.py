@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from agentcore.core.discovery.finding import (
         Found,
         ModuleNotChosen,
-        candidates,
         choose_command,
+        find_candidates,
         find_module,
         installed_names,
     )
@@ -20,8 +20,8 @@ __all__ = [
     "FamilyMember",
     "Found",
     "ModuleNotChosen",
-    "candidates",
     "choose_command",
+    "find_candidates",
     "find_module",
     "installed_entries",
     "installed_families",
@@ -35,7 +35,7 @@ _HOMES = {
     "FamilyMember": "agentcore.core.discovery.families",
     "Found": "agentcore.core.discovery.finding",
     "ModuleNotChosen": "agentcore.core.discovery.finding",
-    "candidates": "agentcore.core.discovery.finding",
+    "find_candidates": "agentcore.core.discovery.finding",
     "choose_command": "agentcore.core.discovery.finding",
     "find_module": "agentcore.core.discovery.finding",
     "installed_entries": "agentcore.core.discovery.installed",

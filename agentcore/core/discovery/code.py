@@ -22,7 +22,7 @@ def digest_of(paths: Iterable[Path], salt: str) -> str:
     return digest.hexdigest()
 
 
-class TakenCode:
+class UnloadedCode:
     """Code that was taken out of `sys.modules`, so that the next import reads it from the disk.
 
     Code that runs keeps what it has; what is imported from then on is fresh, until `put_back`.
@@ -33,18 +33,18 @@ class TakenCode:
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
         self._owns = owns
-        self._modules = self._take()
+        self._modules = self._unload()
 
     def put_back(self) -> None:
         """Put the code back in place of whatever was imported under its names since."""
-        self._take()
+        self._unload()
         sys.modules.update(self._modules)
         for name, module in self._modules.items():
             parent, _, child = name.rpartition(".")
             if parent in sys.modules:
                 setattr(sys.modules[parent], child, module)
 
-    def _take(self) -> dict[str, ModuleType]:
+    def _unload(self) -> dict[str, ModuleType]:
         # a copy: other threads import meanwhile
         taken = {name: sys.modules.pop(name) for name in list(sys.modules) if self._owns(name)}
         for name, module in taken.items():
@@ -55,10 +55,10 @@ class TakenCode:
         return taken
 
 
-def take_code(packages: Iterable[str]) -> TakenCode:
+def unload_code(packages: Iterable[str]) -> UnloadedCode:
     """Take packages, and all in them, out of `sys.modules`."""
     names = frozenset(packages)
-    return TakenCode(lambda name: any(name == package or name.startswith(f"{package}.") for package in names))
+    return UnloadedCode(lambda name: any(name == package or name.startswith(f"{package}.") for package in names))
 
 
 def forget_compiled(paths: Iterable[Path]) -> None:

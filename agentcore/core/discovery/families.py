@@ -87,21 +87,21 @@ class FamilyMember:
     @property
     def block(self) -> Any:
         """What the block says, as it stands there; may hold secrets."""
-        return self.layers.at(self.path)
+        return self.layers.get_value(self.path)
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """The block, in words."""
         return f"{' and '.join(map(repr, self.keys))} of {self.family.key}"
 
-    def origin(self) -> dict[str, str]:
+    def describe_origin(self) -> dict[str, str]:
         """Where the module comes from, for people: distribution, version, file."""
-        return self.entry.origin()
+        return self.entry.describe_origin()
 
-    def fingerprint(self) -> str:
+    def compute_fingerprint(self) -> str:
         """A digest of the distribution's code and of the block, which says what that code is to do."""
         text = json.dumps(self.block, sort_keys=True)
-        return f"{self.entry.fingerprint()}+{hashlib.sha256(text.encode()).hexdigest()}"
+        return f"{self.entry.compute_fingerprint()}+{hashlib.sha256(text.encode()).hexdigest()}"
 
     def make_importable(self) -> None:
         """As for a module of a distribution."""
@@ -111,19 +111,21 @@ class FamilyMember:
         """Import what makes the modules of the family. Runs its code: in a thread, under a limit."""
         return self.entry.load()
 
-    def check(self) -> None:
+    def check_block(self) -> None:
         """See that there is one block, and that it is one.
 
         Raises:
             ConfigError: Several blocks make a module of this name, or it is no object.
         """
         if len(self.keys) > 1:
-            self._refuse(f"{self.described} would each be module {self.name!r}, so none of them is; rename all but one")
+            self._raise_config_error(
+                f"{self.description} would each be module {self.name!r}, so none of them is; rename all but one"
+            )
         if not isinstance(self.block, dict):
-            self._refuse(f"expected an object, found {kind_of(self.block)}")
+            self._raise_config_error(f"expected an object, found {kind_of(self.block)}")
 
-    def _refuse(self, message: str) -> None:
-        raise ConfigError([_problem(self.layers, self.path, message)])
+    def _raise_config_error(self, message: str) -> None:
+        raise ConfigError([_block_problem(self.layers, self.path, message)])
 
 
 def code_in(fingerprint: str) -> str:
@@ -134,10 +136,10 @@ def code_in(fingerprint: str) -> str:
 def family_members(config: AppConfig) -> Iterator[FamilyMember]:
     """The modules that the blocks of app.json make, as it says now."""
     families = installed_families()
-    layers = _layers(config) if families else Layers()
+    layers = _current_layers(config) if families else Layers()
     for family in families:
         by_name: dict[str, tuple[str, ...]] = {}
-        for key in _blocks(layers, family):
+        for key in _family_blocks(layers, family):
             name = name_of_block(family, key)
             by_name[name] = (*by_name.get(name, ()), key)
         for name, keys in by_name.items():
@@ -155,15 +157,15 @@ def members_named(name: str, config: AppConfig) -> list[FamilyMember]:
 def nameless_blocks(config: AppConfig) -> list[ConfigProblem]:
     """The blocks that are no modules, because their key makes no name."""
     families = installed_families()
-    layers = _layers(config) if families else Layers()
+    layers = _current_layers(config) if families else Layers()
     return [
-        _problem(
+        _block_problem(
             layers,
             (family.key, key),
             "its key makes no module's name: it has no letter a-z and no digit, or is too long; rename it",
         )
         for family in families
-        for key in _blocks(layers, family)
+        for key in _family_blocks(layers, family)
         if not name_of_block(family, key)
     ]
 
@@ -174,16 +176,18 @@ def name_of_block(family: Family, key: str) -> str:
     return name if _NAME.fullmatch(name) and len(name) <= _NAME_CHARS else ""
 
 
-def _layers(config: AppConfig) -> Layers:
+def _current_layers(config: AppConfig) -> Layers:
     """What app.json says now; read again where the file is another one, since each module of a family asks."""
     try:
-        return _read(config.file, _state_of(config.file), config.sources.variables, type(config))
+        return _read_layers(config.file, _state_of(config.file), config.sources.variables, type(config))
     except ConfigError:  # somebody edits it just now: what was read at the start goes on
         return config.sources.layers
 
 
 @lru_cache(4)
-def _read(file: Path, _state: tuple[int, ...], variables: tuple[Variable, ...], document: type[AppDocument]) -> Layers:
+def _read_layers(
+    file: Path, _state: tuple[int, ...], variables: tuple[Variable, ...], document: type[AppDocument]
+) -> Layers:
     return merge_app(ConfigFile.read(file), variables, document)
 
 
@@ -196,11 +200,11 @@ def _state_of(file: Path) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _blocks(layers: Layers, family: Family) -> Mapping[str, Any]:
-    blocks = layers.at((family.key,))
+def _family_blocks(layers: Layers, family: Family) -> Mapping[str, Any]:
+    blocks = layers.get_value((family.key,))
     return blocks if isinstance(blocks, dict) else {}
 
 
-def _problem(layers: Layers, path: tuple[str, str], message: str) -> ConfigProblem:
+def _block_problem(layers: Layers, path: tuple[str, str], message: str) -> ConfigProblem:
     origin = layers.origins.get(path, DEFAULT)
     return ConfigProblem(message, origin.file, origin.line, origin.column, path, origin.variable)

@@ -8,16 +8,16 @@ from pathlib import Path
 from agentcore.api.module import MODULE_NAME
 from agentcore.config.errors import ConfigError, ConfigProblem
 from agentcore.config.loading import AppConfig
-from agentcore.core.discovery.code import TakenCode
+from agentcore.core.discovery.code import UnloadedCode
 from agentcore.core.discovery.families import FamilyMember, family_members, members_named
 from agentcore.core.discovery.installed import (
     InstalledModule,
     installed_entries,
     installed_families,
-    rescan,
-    take_distribution,
+    invalidate_metadata,
+    unload_distribution,
 )
-from agentcore.core.discovery.local import LocalModule, local_file, local_names, take_local
+from agentcore.core.discovery.local import LocalModule, local_file, local_names, unload_local
 from agentcore.errors import AgentcoreError
 from agentcore.installing import INDEX_WARNING, pip_command
 from agentcore.near_names import near_names
@@ -64,7 +64,7 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
 
     def __init__(self, name: str, candidates: Sequence[Found], chosen: str = "") -> None:
         self.name, self.candidates, self.chosen = name, tuple(candidates), chosen
-        found = " and ".join(map(described, candidates))
+        found = " and ".join(map(describe_found_module, candidates))
         problem = (
             f"module {name!r} was {chosen}, and is {found} now"
             if chosen
@@ -76,12 +76,12 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
         )
 
 
-def described(found: Found) -> str:
+def describe_found_module(found: Found) -> str:
     """What stands behind a module, in words: its distribution with the version, or its folder; and its file."""
     text = f"{found.source} {found.version}".strip()
     if isinstance(found, FamilyMember):
-        text = f"{text} for block {found.described}"
-    file = found.origin().get("file", "")
+        text = f"{text} for block {found.description}"
+    file = found.describe_origin().get("file", "")
     return f"{text} ({file})" if file else text
 
 
@@ -97,14 +97,14 @@ def choose_command(name: str, source: str) -> str:
     return shlex.join(["agentcore", "modules", "choose", name, source])
 
 
-def candidates(name: str, places: Places) -> tuple[Found, ...]:
+def find_candidates(name: str, places: Places) -> tuple[Found, ...]:
     """All that stands behind a name, each source once: distributions as on `sys.path`, a local module, then blocks."""
     entries = installed_entries().get(name, ()) if _NAME.fullmatch(name) else ()
     # one distribution can stand on sys.path twice: that is the same module
     found: dict[str, Found] = {}
     for entry in entries:
         found.setdefault(entry.source if len(entries) > 1 else "", entry)
-    file = local_file(name, _folder(places))
+    file = local_file(name, _modules_folder(places))
     local = [LocalModule(name, file)] if file is not None else []
     members = members_named(name, places) if isinstance(places, AppConfig) else []
     return (*found.values(), *local, *members)
@@ -120,16 +120,16 @@ def find_module(name: str, places: Places, chosen: str = "") -> Found:
         ModuleNotChosen: There are several, or none of the source that is trusted.
         ConfigError: It is a block of app.json that makes no module.
     """
-    found = candidates(name, places)
+    found = find_candidates(name, places)
     if not found:
         raise _not_installed(name, places)
     trusted = [each for each in found if each.source == chosen] if chosen else list(found)
     if len(trusted) > 1 and len({each.source for each in trusted}) == 1:
-        raise _name_taken(name, trusted)
+        raise _duplicate_name_error(name, trusted)
     if len(trusted) != 1:
         raise ModuleNotChosen(name, found, chosen)
     if isinstance(trusted[0], FamilyMember):
-        trusted[0].check()
+        trusted[0].check_block()
     return trusted[0]
 
 
@@ -138,10 +138,10 @@ def installed_names(places: Places = None) -> tuple[str, ...]:
     names = {name for name in installed_entries() if _NAME.fullmatch(name)}
     if isinstance(places, AppConfig):
         names.update(member.name for member in family_members(places))
-    return tuple(sorted(names | set(local_names(_folder(places)))))
+    return tuple(sorted(names | set(local_names(_modules_folder(places)))))
 
 
-def take_out(modules: Iterable[Found]) -> tuple[TakenCode, ...]:
+def unload_modules(modules: Iterable[Found]) -> tuple[UnloadedCode, ...]:
     """Take the code of modules out of `sys.modules`, so that the next load imports what is on the disk now.
 
     The whole distribution of each module goes, as it was when the module was found and as it is now. Code that is
@@ -150,26 +150,26 @@ def take_out(modules: Iterable[Found]) -> tuple[TakenCode, ...]:
     Returns:
         What was there: `put_back` of each, the last one first, brings it back.
     """
-    rescan()
+    invalidate_metadata()
     taken = []
     for module in modules:
         if isinstance(module, LocalModule):
-            taken.append(take_local(module.name))
+            taken.append(unload_local(module.name))
             continue
         before = module.entry if isinstance(module, FamilyMember) else module
-        now = [entry for entry in _registered(module) if entry.source == module.source]
-        taken += [take_distribution(each) for each in (before, *now)]
+        now = [entry for entry in _registered_entries(module) if entry.source == module.source]
+        taken += [unload_distribution(each) for each in (before, *now)]
     return tuple(taken)
 
 
-def _registered(module: InstalledModule | FamilyMember) -> list[InstalledModule]:
+def _registered_entries(module: InstalledModule | FamilyMember) -> list[InstalledModule]:
     """The entry points that have its name now, or that of its family."""
     if isinstance(module, FamilyMember):
         return [family.entry for family in installed_families() if family.entry.name == module.entry.name]
     return list(installed_entries().get(module.name, ()))
 
 
-def _folder(places: Places) -> Path | None:
+def _modules_folder(places: Places) -> Path | None:
     return places.modules_folder if isinstance(places, AppConfig) else places
 
 
@@ -179,7 +179,7 @@ def _not_installed(name: str, places: Places) -> ModuleNotInstalled:
     return ModuleNotInstalled(name, tuple(near), tuple(dict.fromkeys(keys)))
 
 
-def _name_taken(name: str, found: Sequence[Found]) -> ConfigError:
+def _duplicate_name_error(name: str, found: Sequence[Found]) -> ConfigError:
     """One distribution has the name more than once, so that nobody could choose."""
-    both = " and ".join(map(described, found))
+    both = " and ".join(map(describe_found_module, found))
     return ConfigError([ConfigProblem(f"module {name!r} is both {both}; rename the block")])

@@ -23,7 +23,7 @@ import structlog
 from agentcore.api.module import MODULE_NAME
 from agentcore.config.app_json import AppDocument
 from agentcore.config.fields import keys_of
-from agentcore.core.discovery.code import TakenCode, digest_of, take_code
+from agentcore.core.discovery.code import UnloadedCode, digest_of, unload_code
 from agentcore.core.discovery.paths import add_new_paths, run_own_lines
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class InstalledModule:
     @cached_property
     def distribution(self) -> str:
         """The distribution's name, as it writes it; where it says none, as its folder does."""
-        return self._header("Name") or _folder_of(self.metadata).name_in_it
+        return self._read_header("Name") or _folder_of(self.metadata).name_in_it
 
     @cached_property
     def source(self) -> str:
@@ -71,15 +71,15 @@ class InstalledModule:
 
         Where the folder of its metadata has another name than the metadata, no installer left it so, and both count.
         """
-        name, folder = normalised(self.distribution), normalised(_folder_of(self.metadata).name_in_it)
+        name, folder = normalise_name(self.distribution), normalise_name(_folder_of(self.metadata).name_in_it)
         return name if folder == name else f"{name} (in {folder})"
 
     @cached_property
     def version(self) -> str:
         """The distribution's version."""
-        return self._header("Version")
+        return self._read_header("Version")
 
-    def _header(self, header: str) -> str:
+    def _read_header(self, header: str) -> str:
         """What the metadata say, on one line: a person is shown it among lines of the server's own."""
         return " ".join(str(self.headers.get(header, "")).split())[:_SAID_CHARS]
 
@@ -107,13 +107,13 @@ class InstalledModule:
             return ()
         return (self.file.parent if self.file.name == "__init__.py" else self.file,)
 
-    def origin(self) -> dict[str, str]:
+    def describe_origin(self) -> dict[str, str]:
         """Where the module comes from, for people: distribution, version, file."""
-        file = self.file or self._project
+        file = self.file or self._project_folder
         origin = {"distribution": self.distribution, "version": self.version, "file": str(file or "")}
         return {key: value for key, value in origin.items() if value}
 
-    def fingerprint(self) -> str:
+    def compute_fingerprint(self) -> str:
         """A digest of the distribution's name and version and of the package's files; another one: it changed."""
         return digest_of(self.source_paths, f"{self.distribution} {self.version}")
 
@@ -147,7 +147,7 @@ class InstalledModule:
         return HeaderParser().parsestr(text)
 
     @cached_property
-    def _project(self) -> Path | None:
+    def _project_folder(self) -> Path | None:
         """The project's folder, where it was installed from one and not copied (PEP 610)."""
         try:
             direct_url = json.loads(self.metadata.read_text("direct_url.json") or "{}")
@@ -181,7 +181,7 @@ class _Registered:
     families: tuple[Family, ...]
 
 
-def normalised(distribution: str) -> str:
+def normalise_name(distribution: str) -> str:
     """A distribution's name in the form in which names are compared (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
@@ -194,16 +194,16 @@ class _Metadata:
         self._key: tuple[tuple[str, int], ...] = ()
         self._found = _Registered({}, ())
 
-    def registered(self) -> _Registered:
+    def load_registered(self) -> _Registered:
         with self._lock:  # modules start together, and one pass serves them all
-            if _changes() != self._key:
+            if _path_changes() != self._key:
                 add_new_paths()
-                self._key = _changes()
+                self._key = _path_changes()
                 importlib.invalidate_caches()
-                self._found = _scan()
+                self._found = _scan_distributions()
             return self._found
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         with self._lock:
             self._key = ()
 
@@ -217,22 +217,22 @@ def installed_entries() -> Mapping[str, tuple[InstalledModule, ...]]:
     Kept until a folder of `sys.path` changes; nothing is imported. Folders that `.pth` files name since then are on
     `sys.path` afterwards, as after a start of the interpreter.
     """
-    return _metadata.registered().modules
+    return _metadata.load_registered().modules
 
 
 def installed_families() -> tuple[Family, ...]:
     """All families, those first whose distribution comes first on `sys.path`. Kept and found as `installed_entries`."""
-    return _metadata.registered().families
+    return _metadata.load_registered().families
 
 
-def rescan() -> None:
+def invalidate_metadata() -> None:
     """Have the metadata read again at the next look-up."""
-    _metadata.forget()
+    _metadata.invalidate()
 
 
-def take_distribution(module: InstalledModule) -> TakenCode:
+def unload_distribution(module: InstalledModule) -> UnloadedCode:
     """Take the code of a module's whole distribution out of `sys.modules`; gives what was there."""
-    return take_code(packages_of(module))
+    return unload_code(packages_of(module))
 
 
 def packages_of(module: InstalledModule) -> set[str]:
@@ -245,14 +245,14 @@ def packages_of(module: InstalledModule) -> set[str]:
     return {package for package in packages if package.partition(".")[0] != _CORE}
 
 
-def _changes() -> tuple[tuple[str, int], ...]:
+def _path_changes() -> tuple[tuple[str, int], ...]:
     return tuple((entry, _changed_ns(entry)) for entry in sys.path)
 
 
-def _scan() -> _Registered:
+def _scan_distributions() -> _Registered:
     modules: dict[str, tuple[InstalledModule, ...]] = {}
     families: dict[tuple[str, str], Family] = {}
-    for metadata in _distributions():
+    for metadata in _iterate_distributions():
         entries = _entries_of(metadata)
         for module in entries.get(GROUP, ()):
             modules[module.name] = (*modules.get(module.name, ()), module)
@@ -267,13 +267,13 @@ def _families_of(entries: Mapping[str, list[InstalledModule]]) -> Iterator[Famil
     keys = {entry.value: entry.name for entry in entries.get(FAMILY_KEYS, ())}
     for entry in entries.get(FAMILIES, ()):
         family = Family(entry, keys.get(entry.value, ""))
-        if fault := _fault_of(family):
+        if fault := _family_problem(family):
             log.warning("family_left_out", family=entry.name, distribution=entry.distribution, reason=fault)
         else:
             yield family
 
 
-def _fault_of(family: Family) -> str:
+def _family_problem(family: Family) -> str:
     if not _MODULE_NAME.fullmatch(family.entry.name):
         return "its name is to be lower case, with single underscores"
     if not family.key:
@@ -283,15 +283,15 @@ def _fault_of(family: Family) -> str:
     return ""
 
 
-def _distributions() -> Iterator[importlib.metadata.Distribution]:
+def _iterate_distributions() -> Iterator[importlib.metadata.Distribution]:
     """All distributions in the order of `sys.path`; one where an installer left several versions in one folder."""
     kept: dict[tuple[str, str], importlib.metadata.Distribution] = {}
     for metadata in importlib.metadata.distributions():
         folder = _folder_of(metadata)
         if not _NAME.fullmatch(folder.name_in_it):
             continue  # pip begins the name with a tilde while it replaces a distribution, and may leave it so
-        key = folder.parent, normalised(folder.name_in_it)
-        if key in kept and _rank(kept[key]) >= _rank(metadata):
+        key = folder.parent, normalise_name(folder.name_in_it)
+        if key in kept and _rank_version(kept[key]) >= _rank_version(metadata):
             continue
         kept[key] = metadata
     yield from kept.values()
@@ -317,7 +317,7 @@ def _folder_of(metadata: importlib.metadata.Distribution) -> _MetadataFolder:
     return _MetadataFolder("", "") if path is None else _MetadataFolder(str(path.parent), path.name)
 
 
-def _rank(metadata: importlib.metadata.Distribution) -> tuple[bool, bool, "Version"]:
+def _rank_version(metadata: importlib.metadata.Distribution) -> tuple[bool, bool, "Version"]:
     """Which of several versions of one distribution counts: the whole ones before remains, then the newest."""
     from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - seldom needed, and not quick
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentcore.api import Module
 from agentcore.api.module import MODULE_NAME
-from agentcore.core.discovery.code import TakenCode, digest_of, forget_compiled, take_code
+from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_compiled, unload_code
 
 _NAME = re.compile(MODULE_NAME)
 # names of modules hold no double underscore, so neither part can be taken for a piece of the other
@@ -46,11 +46,11 @@ class LocalModule:
         """The folder of the module's code, or its one file."""
         return (self.file.parent if self.file.name == "__init__.py" else self.file,)
 
-    def origin(self) -> dict[str, str]:
+    def describe_origin(self) -> dict[str, str]:
         """Where the module comes from, for people: its file."""
         return {"file": str(self.file)}
 
-    def fingerprint(self) -> str:
+    def compute_fingerprint(self) -> str:
         """A digest of the module's files; another one: it changed."""
         return digest_of(self.source_paths, "")
 
@@ -81,7 +81,7 @@ class LocalModule:
             spec.loader.exec_module(module)
             return _object_in(module, self.file)
         except BaseException:
-            take_code([private])
+            unload_code([private])
             raise
 
 
@@ -103,10 +103,10 @@ def local_names(modules_dir: Path | None) -> Iterator[str]:
             yield name
 
 
-def take_local(name: str) -> TakenCode:
+def unload_local(name: str) -> UnloadedCode:
     """Take all loads of a local module out of `sys.modules`; gives what was there."""
     prefix = _PRIVATE.format(name=name)
-    return TakenCode(lambda loaded: loaded.startswith(prefix))
+    return UnloadedCode(lambda loaded: loaded.startswith(prefix))
 
 
 def _object_in(module: ModuleType, file: Path) -> Any:

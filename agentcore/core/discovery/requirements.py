@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentcore import __version__
-from agentcore.core.discovery.installed import InstalledModule, normalised
-from agentcore.core.discovery.syntax_tree import parsed
+from agentcore.core.discovery.installed import InstalledModule, normalise_name
+from agentcore.core.discovery.syntax_tree import parse_serially
 from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
 
@@ -58,15 +58,15 @@ def _missing_of(lines: list[str], extras: frozenset[str]) -> Iterator[tuple[str,
 
     for line in lines:
         try:
-            requirement = parsed(Requirement, line)
+            requirement = parse_serially(Requirement, line)
         except InvalidRequirement:
             yield f"{line!r}, which is no requirement that can be read", ""
             continue
-        if _counts(requirement, extras):
-            yield from _missing(requirement)
+        if _applies(requirement, extras):
+            yield from _find_missing(requirement)
 
 
-def _counts(requirement: "Requirement", extras: frozenset[str]) -> bool:
+def _applies(requirement: "Requirement", extras: frozenset[str]) -> bool:
     """Whether a requirement is one of these extras', or without any, whether it is one at all on this machine."""
     marker = requirement.marker
     is_always = marker is None or marker.evaluate({"extra": ""})
@@ -75,21 +75,21 @@ def _counts(requirement: "Requirement", extras: frozenset[str]) -> bool:
     return any(marker.evaluate({"extra": extra}) for extra in extras)
 
 
-def _missing(requirement: "Requirement") -> Iterator[tuple[str, str]]:
-    wanted = f"{requirement.name}{_extras(requirement)}{requirement.specifier}"
+def _find_missing(requirement: "Requirement") -> Iterator[tuple[str, str]]:
+    wanted = f"{requirement.name}{_format_extras(requirement)}{requirement.specifier}"
     to_install = f"{wanted.partition(' ')[0]} @ {requirement.url}" if requirement.url else wanted
     version = _version_of(requirement.name)
     if version is None:
         yield f"{wanted}, which is not installed", to_install
-    elif not _fits(requirement, version):
+    elif not _is_satisfied_by(requirement, version):
         yield f"{wanted}, and {version} is installed", to_install
     elif requirement.extras:
-        lines = _requires(requirement.name)
+        lines = _read_requires(requirement.name)
         for problem, _ in _missing_of(lines, frozenset(requirement.extras)):
-            yield f"{problem} (for {requirement.name}{_extras(requirement)})", to_install
+            yield f"{problem} (for {requirement.name}{_format_extras(requirement)})", to_install
 
 
-def _fits(requirement: "Requirement", version: str) -> bool:
+def _is_satisfied_by(requirement: "Requirement", version: str) -> bool:
     from packaging.version import InvalidVersion  # noqa: PLC0415 - as above
 
     try:
@@ -98,12 +98,12 @@ def _fits(requirement: "Requirement", version: str) -> bool:
         return True
 
 
-def _extras(requirement: "Requirement") -> str:
+def _format_extras(requirement: "Requirement") -> str:
     return f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
 
 
 def _version_of(name: str) -> str | None:
-    if normalised(name) == _OWN:
+    if normalise_name(name) == _OWN:
         return __version__  # the code that runs, whatever its metadata say
     try:
         return importlib.metadata.version(name)
@@ -111,7 +111,7 @@ def _version_of(name: str) -> str | None:
         return None
 
 
-def _requires(name: str) -> list[str]:
+def _read_requires(name: str) -> list[str]:
     try:
         return importlib.metadata.requires(name) or []
     except importlib.metadata.PackageNotFoundError:  # agentcore itself, run from its sources

@@ -11,7 +11,7 @@ _one = threading.Lock()
 _TRIES = 20
 
 
-def parsed(parse: Callable[[S], T], text: S) -> T:
+def parse_serially(parse: Callable[[S], T], text: S) -> T:
     """What a function that makes syntax trees (`ast.parse`, a `Requirement`) makes of a text.
 
     CPython 3.11 counts the depth of the trees of all threads in one number, so that two at once may end in a

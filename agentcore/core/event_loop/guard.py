@@ -88,7 +88,7 @@ class LoopGuard:
         with theirs:
             fds = (theirs.fileno(), memory, read_signals, read_stacks)
             try:
-                self._process = await asyncio.to_thread(_spawn, self._orders | {"stop_s": stop_s}, fds)
+                self._process = await asyncio.to_thread(_spawn_guard, self._orders | {"stop_s": stop_s}, fds)
             finally:
                 for fd in fds[1:]:
                     os.close(fd)
@@ -97,15 +97,15 @@ class LoopGuard:
         with suppress(ValueError):  # in a thread that is not the main one, which signals do not reach either
             self._former_wakeup = signal.set_wakeup_fd(self._signalled, warn_on_full_buffer=False)
 
-    def beat(self) -> None:
+    def record_beat(self) -> None:
         """The loop turns."""
         self._beats[0] += 1
 
-    def beat_of_watchdog(self) -> None:
+    def record_watchdog_beat(self) -> None:
         """A thread of this process can look."""
         self._beats[1] += 1
 
-    def tell_modules(self, modules: Iterable["ModuleRecord"]) -> None:
+    def send_modules(self, modules: Iterable["ModuleRecord"]) -> None:
         """Say how to recognise the code of modules."""
         if self._control is not None:
             recognised = {
@@ -117,7 +117,7 @@ class LoopGuard:
             }
             self._send({"modules": recognised})
 
-    def tell_holder(self, holder: Holder) -> None:
+    def report_holder(self, holder: Holder) -> None:
         """Say who holds the loop; in any thread."""
         self._send({"holder": holder._asdict()})
 
@@ -157,7 +157,7 @@ class LoopGuard:
             self._on_holder(Holder(**(seen | {"frames": tuple(seen["frames"])})))
 
 
-def _spawn(orders: dict[str, Any], fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":
+def _spawn_guard(orders: dict[str, Any], fds: tuple[int, ...]) -> "subprocess.Popen[bytes]":
     folder = str(Path(__file__).parents[3])
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _PROGRAM, *map(str, fds), json.dumps(orders), folder],

@@ -14,40 +14,40 @@ from agentcore.core.containment.ownership import owner_of_task
 from agentcore.core.containment.stack import stack_of
 from agentcore.core.containment.threads import WorkerThread
 from agentcore.core.event_loop.clock import LoopClock
-from agentcore.supervision.holder import Holder, holder_of
+from agentcore.supervision.holder import Holder, find_holder
 
 log = structlog.get_logger(__name__)
 
 _OF_A_CALL = ("call:", "preview:")
 
 
-class Outside(Protocol):
+class ExternalWatcher(Protocol):
     """A process that watches from outside as well, and hears of each look."""
 
-    def beat(self) -> None:
+    def record_beat(self) -> None:
         """The event loop has turned."""
         ...
 
-    def beat_of_watchdog(self) -> None:
+    def record_watchdog_beat(self) -> None:
         """The thread that watches it has looked."""
         ...
 
-    def tell_holder(self, holder: Holder) -> None:
+    def report_holder(self, holder: Holder) -> None:
         """This holds it now."""
         ...
 
 
-class Nobody:
-    """Implements `Outside` where no such process is told."""
+class NoExternalWatcher:
+    """Implements `ExternalWatcher` where no such process is told."""
 
-    def beat(self) -> None:
-        """See `Outside`."""
+    def record_beat(self) -> None:
+        """See `ExternalWatcher`."""
 
-    def beat_of_watchdog(self) -> None:
-        """See `Outside`."""
+    def record_watchdog_beat(self) -> None:
+        """See `ExternalWatcher`."""
 
-    def tell_holder(self, holder: Holder) -> None:
-        """See `Outside`."""
+    def report_holder(self, holder: Holder) -> None:
+        """See `ExternalWatcher`."""
 
 
 class Watchdog:
@@ -63,7 +63,7 @@ class Watchdog:
         self,
         folders: Callable[[], Mapping[str, tuple[str, ...]]],
         on_blocked: Callable[[Holder, float], None],
-        outside: Outside,
+        outside: ExternalWatcher,
     ) -> None:
         self._folders, self._on_blocked, self._outside = folders, on_blocked, outside
         self._beat = time.monotonic()
@@ -81,16 +81,16 @@ class Watchdog:
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
         self._clock = LoopClock.install(self._loop)
-        self._clock.listeners.append(self._tick)
-        self._wake()
-        WorkerThread(target=self._watch, name="agentcore-watchdog", daemon=True).start()
+        self._clock.listeners.append(self._on_loop_turn)
+        self._schedule_wake()
+        WorkerThread(target=self._watch_loop, name="agentcore-watchdog", daemon=True).start()
 
-    def take(self, holder: Holder) -> None:
+    def record_holder(self, holder: Holder) -> None:
         """Take note of who held the loop while no thread of this process could look: the guard saw it."""
         self._holder = holder
 
     @contextmanager
-    def importing(self) -> Iterator[None]:
+    def during_imports(self) -> Iterator[None]:
         """A block in which threads import a lot: a turn that is late then, and held by nobody's code, is not told.
 
         The loop shares the interpreter with those threads, and on a busy machine each turn waits for it. Whoever holds
@@ -108,19 +108,19 @@ class Watchdog:
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
-            self._clock.listeners.remove(self._tick)
+            self._clock.listeners.remove(self._on_loop_turn)
 
-    def _wake(self) -> None:
+    def _schedule_wake(self) -> None:
         """Have the loop turn at least so often."""
-        self._handle = self._loop.call_later(LOOP_BEAT_SECONDS, self._wake)
+        self._handle = self._loop.call_later(LOOP_BEAT_SECONDS, self._schedule_wake)
 
-    def _tick(self) -> None:
+    def _on_loop_turn(self) -> None:
         now = time.monotonic()
         late_s = now - self._beat - LOOP_BEAT_SECONDS
         self._beat = now
-        self._outside.beat()
+        self._outside.record_beat()
         if self._held_s:
-            self._report()
+            self._report_blocked()
         # the turn in which an import has ended waited as well
         self._was_crowded, self._is_crowded = self._is_crowded, self._imports > 0
         if late_s > LOOP_BLOCKED_SECONDS:
@@ -128,7 +128,7 @@ class Watchdog:
         else:
             self._holder = None
 
-    def _report(self) -> None:
+    def _report_blocked(self) -> None:
         holder, self._holder = self._holder or Holder(), None
         held_s, self._held_s = self._held_s, 0.0
         if not holder.module and (self._is_crowded or self._was_crowded):
@@ -136,29 +136,29 @@ class Watchdog:
         log.warning("event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(held_s * 1000))
         self._on_blocked(holder, held_s)
 
-    def _watch(self) -> None:
+    def _watch_loop(self) -> None:
         looked_at = time.monotonic()
         while not self._ended.wait(LOOP_BEAT_SECONDS):
-            self._outside.beat_of_watchdog()
+            self._outside.record_watchdog_beat()
             former, looked_at = looked_at, time.monotonic()
             beat = self._beat
             is_known = self._holder is not None or self._held_s > 0
             # who was kept from looking as well comes too late, and would find somebody else
             if not is_known and looked_at - beat > LOOP_BLOCKED_SECONDS > looked_at - former:
-                holder = self._find()
+                holder = self._find_holder()
                 if holder.module and self._beat == beat:  # else the guard, or a later look, may see more
                     self._holder = holder
-                    self._tell(holder)
+                    self._publish_holder(holder)
 
-    def _tell(self, holder: Holder) -> None:
-        self._outside.tell_holder(holder)
+    def _publish_holder(self, holder: Holder) -> None:
+        self._outside.report_holder(holder)
         log.warning("event_loop_blocked", module=holder.module, tool=holder.tool, frames=holder.frames)
 
-    def _find(self) -> Holder:
+    def _find_holder(self) -> Holder:
         frames = stack_of(self._loop_thread)
         task = asyncio.current_task(self._loop)
         name = "" if task is None else task.get_name()
         tool = next((name.removeprefix(start) for start in _OF_A_CALL if name.startswith(start)), "")
-        holder = holder_of(frames, self._folders())
+        holder = find_holder(frames, self._folders())
         module = holder.module or ("" if task is None else owner_of_task(task))
         return holder._replace(module=module, tool=tool if module else "")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
     from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
     from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
-    from agentcore.core.modules.places import PlaceReport
+    from agentcore.core.modules.places import HostReport
     from agentcore.core.modules.routes import ModuleRoute, RouteTable
     from agentcore.core.modules.source_choice import remembered_sources
     from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = [
     "RESERVED_NAMES",
     "HostFacts",
+    "HostReport",
     "ModuleRecord",
     "ModuleRoute",
-    "PlaceReport",
     "RegisteredTool",
     "RouteTable",
     "ToolFormat",
@@ -48,7 +48,7 @@ _HOMES = {
     "HostFacts": "agentcore.core.modules.tool_registry",
     "ModuleRecord": "agentcore.core.modules.module_record",
     "ModuleRoute": "agentcore.core.modules.routes",
-    "PlaceReport": "agentcore.core.modules.places",
+    "HostReport": "agentcore.core.modules.places",
     "RESERVED_NAMES": "agentcore.core.declarations.definitions",
     "RegisteredTool": "agentcore.core.modules.module_record",
     "RouteTable": "agentcore.core.modules.routes",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.bounds import SOURCE_BYTES_READ, SOURCE_FILES_READ
-from agentcore.core.discovery.syntax_tree import parsed
+from agentcore.core.discovery.syntax_tree import parse_serially
 
 _CALL = "WebComponent"
 _POSITIONS = {"page_script": 6, "csp": 7}
@@ -20,16 +20,18 @@ _POSITIONS = {"page_script": 6, "csp": 7}
 def page_additions(sources: Iterable[Path]) -> list[str]:
     """Lines such as `img-src https://tiles.example.org`, of all components in these files and folders."""
     found: dict[str, None] = {}
-    for file in _files(sources):
+    for file in _source_files(sources):
         with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the import will say it
             text = file.read_bytes()
             if _CALL.encode() in text:
-                tree = parsed(ast.parse, text)
-                found.update(dict.fromkeys(line for call in _calls(tree) for line in _lines(call, file)))
+                tree = parse_serially(ast.parse, text)
+                found.update(
+                    dict.fromkeys(line for call in _component_calls(tree) for line in _describe_call(call, file))
+                )
     return list(found)
 
 
-def _files(sources: Iterable[Path]) -> Iterator[Path]:
+def _source_files(sources: Iterable[Path]) -> Iterator[Path]:
     left = SOURCE_FILES_READ
     for source in sources:
         for file in [source] if source.is_file() else sorted(source.rglob("*.py")):
@@ -40,22 +42,22 @@ def _files(sources: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+def _component_calls(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == _CALL:
             yield node
 
 
-def _lines(call: ast.Call, file: Path) -> Iterator[str]:
+def _describe_call(call: ast.Call, file: Path) -> Iterator[str]:
     where = f"{file.name}:{call.lineno}"
     if any(keyword.arg is None for keyword in call.keywords) or any(isinstance(one, ast.Starred) for one in call.args):
         yield f"what {where} says when it runs"
         return
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     given |= {name: call.args[at] for name, at in _POSITIONS.items() if len(call.args) > at}
-    if (policy := _value(given.get("csp"))) is not None:
+    if (policy := _literal_value(given.get("csp"))) is not None:
         yield from _policy_lines(policy, where)
-    if (script := _value(given.get("page_script"))) is not None:
+    if (script := _literal_value(given.get("page_script"))) is not None:
         yield f"page_script {script}" if isinstance(script, str) else f"page_script as {where} says when it runs"
 
 
@@ -68,7 +70,7 @@ def _policy_lines(policy: Any, where: str) -> Iterator[str]:
         yield f"{directive} {' '.join(words)}"
 
 
-def _value(node: ast.AST | None) -> Any:
+def _literal_value(node: ast.AST | None) -> Any:
     """The value of an expression that says it itself; the expression, where it does not."""
     if node is None:
         return None

@@ -14,7 +14,7 @@ from agentcore.core.declarations.manifest import settings_of
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.finding import Found, Places
 from agentcore.core.discovery.references import references_of
-from agentcore.secrets import keep_masked
+from agentcore.secrets import register_masked_values
 
 _PARAMETERS = 2
 
@@ -29,7 +29,7 @@ def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None
         ConfigError: The block is wrong; each problem names its place in app.json, and never shows a value.
         BaseException: What the family raised.
     """
-    return family(member.name, _checked(block, model))
+    return family(member.name, _validate_block(block, model))
 
 
 def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel] | None]:
@@ -48,7 +48,7 @@ def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel]
         block = raw_block(found)
         if isinstance(places, AppConfig):
             resolved = references_of(places).resolve(block.values, block.origins)
-            keep_masked((*resolved.secrets, *secrets_to_mask(model, block.values)))
+            register_masked_values((*resolved.secrets, *secrets_to_mask(model, block.values)))
             block = RawSettings(block.key, resolved.values, block.origins)
         target = make_member(found, target, model, block)
     return settings_of(target, found.name)
@@ -72,10 +72,10 @@ def block_model(family: Any) -> type[BaseModel] | None:
 
 def raw_block(member: FamilyMember) -> RawSettings:
     """The block as it stands in app.json, where values may only refer to what the family is to get."""
-    block = member.layers.below(member.path)
+    block = member.layers.get_subtree(member.path)
     return RawSettings(member.family.key, block.values, block.origins)
 
 
-def _checked(block: RawSettings, model: type[BaseModel] | None) -> Any:
+def _validate_block(block: RawSettings, model: type[BaseModel] | None) -> Any:
     """The block as its family gets it: an object of its model, or a dict."""
     return block.values if model is None else validate_settings(model, block)

@@ -9,12 +9,12 @@ from agentcore.core.containment.containment import run_contained
 from agentcore.core.modules.module_record import ModuleRecord
 
 
-async def bind(record: ModuleRecord) -> None:
+async def bind_runtime(record: ModuleRecord) -> None:
     """Give a module that is a `Module` its runtime, before its `init`."""
-    await run_contained(_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
+    await run_contained(_call_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
 
 
-async def _bind(record: ModuleRecord) -> None:
+async def _call_bind(record: ModuleRecord) -> None:
     record.plugin.bind(record.runtime)
 
 

@@ -69,7 +69,7 @@ def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed her
     return validate
 
 
-def say_unknown(name: str, known: Iterable[str], unknown: str) -> str:
+def describe_unknown_key(name: str, known: Iterable[str], unknown: str) -> str:
     """What is said of a key that there is not, with the one that may have been meant."""
     near = closest_name(name, known)
     return unknown if near is None else f"{unknown}; did you mean {near!r}?"
@@ -83,7 +83,7 @@ def check_cost(schema: dict[str, Any]) -> int:
             a way that cannot be followed.
     """
     cost = _Cost(schema)
-    if cost.of(schema, 0) > SCHEMA_NODES:
+    if cost.count_parts(schema, 0) > SCHEMA_NODES:
         raise ValueError(f"with all that it refers to it has more than {SCHEMA_NODES:,} parts; make it simpler")
     return cost.patterns
 
@@ -115,7 +115,7 @@ def _faults_of(error: Any, schema: dict[str, Any], unknown: str) -> Iterator[tup
     elif kind == "additionalProperties":
         known = _keys_beside(schema, error.schema_path)
         for name in error.kind.unexpected:
-            yield [*place, name], say_unknown(name, known, unknown)
+            yield [*place, name], describe_unknown_key(name, known, unknown)
     else:
         yield place, error.message
 
@@ -136,7 +136,7 @@ class _Cost:
         self._known: dict[int, int] = {}
         self.patterns = 0
 
-    def of(self, part: Any, depth: int) -> int:
+    def count_parts(self, part: Any, depth: int) -> int:
         """The number of parts; one that holds itself is counted once, as the validator follows it step by step."""
         if not isinstance(part, dict | list):
             return 0
@@ -144,10 +144,10 @@ class _Cost:
             if depth > SCHEMA_DEPTH:
                 raise ValueError(f"its parts, or what they refer to, are nested more than {SCHEMA_DEPTH} deep")
             self._known[id(part)] = 0
-            self._known[id(part)] = 1 + sum(self.of(child, depth + 1) for child in self._children(part))
+            self._known[id(part)] = 1 + sum(self.count_parts(child, depth + 1) for child in self._child_schemas(part))
         return self._known[id(part)]
 
-    def _children(self, part: dict[str, Any] | list[Any]) -> Iterator[Any]:
+    def _child_schemas(self, part: dict[str, Any] | list[Any]) -> Iterator[Any]:
         if isinstance(part, list):
             yield from part
             return

@@ -26,7 +26,7 @@ from agentcore.core.containment.ownership import (
 )
 from agentcore.core.containment.stack import stack_of
 from agentcore.core.containment.threads import WorkerThread
-from agentcore.supervision.descendants import below, birth_of, send_to
+from agentcore.supervision.descendants import list_descendants, read_start_time, send_to
 
 _CORE = str(Path(__file__).resolve().parents[2])
 _DESCRIPTORS = next((folder for folder in ("/proc/self/fd", "/dev/fd") if Path(folder).is_dir()), "")
@@ -39,14 +39,14 @@ class Surroundings:
     """What a module finds when it starts, to be held against what it leaves."""
 
     def __init__(self) -> None:
-        self.descriptors = _descriptors()
+        self.descriptors = _list_descriptors()
         self.signals = {number: signal.getsignal(number) for number in _SIGNALS}
         self.log_handlers = list(logging.getLogger().handlers)
         self.path = list(sys.path)
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class RunPeriod:
     """The time in which a module ran.
 
     Args:
@@ -66,7 +66,7 @@ async def clear_up(
     owners: Collection[str],
     source_dirs: tuple[str, ...],
     before: Surroundings | None,
-    others: Sequence[Stay],
+    others: Sequence[RunPeriod],
     state: Path,
 ) -> list[str]:
     """Find what a module that was released has left, end its tasks and processes, and give back signals.
@@ -82,11 +82,11 @@ async def clear_up(
     """
     return [
         *await _end_tasks(owners, source_dirs),
-        *_threads(owners, source_dirs),
+        *_find_threads(owners, source_dirs),
         *await _end_children(owners),
-        *_watched(owners),
-        *([] if before is None else _opened(owners, before, others, state)),
-        *([] if before is None else _changed(source_dirs, before, others)),
+        *_find_watched(owners),
+        *([] if before is None else _find_opened(owners, before, others, state)),
+        *([] if before is None else _find_changes(source_dirs, before, others)),
     ]
 
 
@@ -115,7 +115,7 @@ def _is_its_task(task: "asyncio.Task[Any]", owners: Collection[str], source_dirs
     return owner_of_task(task) in owners and (is_abandoned(task) or not file.startswith(_CORE))
 
 
-def _threads(owners: Collection[str], source_dirs: tuple[str, ...]) -> Iterator[str]:
+def _find_threads(owners: Collection[str], source_dirs: tuple[str, ...]) -> Iterator[str]:
     for thread in threading.enumerate():
         if thread is threading.current_thread():
             continue
@@ -130,13 +130,13 @@ def _threads(owners: Collection[str], source_dirs: tuple[str, ...]) -> Iterator[
 
 async def _end_children(owners: Collection[str]) -> list[str]:
     left = {pid: _command_of(pid) for pid in children_of(owners)}
-    whole = {each: birth_of(each) for pid in left for each in (pid, *below(pid))}
+    whole = {each: read_start_time(each) for pid in left for each in (pid, *list_descendants(pid))}
     send_to(signal.SIGTERM, left)
     with suppress(TimeoutError):
         async with asyncio.timeout(CANCEL_GRACE_SECONDS):
             while any(map(is_running_child, left)):  # noqa: ASYNC110 - nobody tells of the end of a process
                 await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-    send_to(signal.SIGKILL, [pid for pid, birth in whole.items() if birth and birth_of(pid) == birth])
+    send_to(signal.SIGKILL, [pid for pid, birth in whole.items() if birth and read_start_time(pid) == birth])
     send_to(signal.SIGKILL, children_of(owners))
     return [f"the process {pid} ({command}), now ended" for pid, command in left.items()]
 
@@ -148,29 +148,31 @@ def _command_of(pid: int) -> str:
     return "?"
 
 
-def _watched(owners: Collection[str]) -> Iterator[str]:
+def _find_watched(owners: Collection[str]) -> Iterator[str]:
     """Sockets and pipes that the event loop watches on the module's behalf, and its signals."""
     loop: Any = asyncio.get_running_loop()
     for key in list(loop._selector.get_map().values()):  # noqa: SLF001
         handles = [handle for handle in key.data or () if handle is not None]
         if any(owner_of_context(handle._context) in owners for handle in handles):  # noqa: SLF001
-            yield _described(key.fd)
+            yield _describe_socket(key.fd)
     for number, handle in list(getattr(loop, "_signal_handlers", {}).items()):
         if owner_of_context(handle._context) in owners:  # noqa: SLF001
             yield f"a handler of {signal.Signals(number).name} in the event loop"
 
 
-def _opened(owners: Collection[str], before: Surroundings, others: Sequence[Stay], state: Path) -> Iterator[str]:
+def _find_opened(
+    owners: Collection[str], before: Surroundings, others: Sequence[RunPeriod], state: Path
+) -> Iterator[str]:
     watched = {key.fd for key in asyncio.get_running_loop()._selector.get_map().values()}  # type: ignore[attr-defined]  # noqa: SLF001
-    for fd, what in _descriptors().items():
-        if before.descriptors.get(fd) == what or fd in watched or not (opened := _lasting(fd, state)):
+    for fd, what in _list_descriptors().items():
+        if before.descriptors.get(fd) == what or fd in watched or not (opened := _describe_lasting(fd, state)):
             continue
-        keeper = _keeper(fd, state)
+        keeper = _owner_of_file(fd, state)
         if keeper in owners or (not keeper and not _may_be_theirs(others, partial(_has_descriptor, fd, what))):
             yield f"{opened}, open since it was started"
 
 
-def _changed(source_dirs: tuple[str, ...], before: Surroundings, others: Sequence[Stay]) -> Iterator[str]:
+def _find_changes(source_dirs: tuple[str, ...], before: Surroundings, others: Sequence[RunPeriod]) -> Iterator[str]:
     for number, former in before.signals.items():
         handler = signal.getsignal(number)
         code = getattr(handler, "__code__", None)
@@ -190,7 +192,7 @@ def _changed(source_dirs: tuple[str, ...], before: Surroundings, others: Sequenc
             yield f"{folder} in sys.path, added since it was started"
 
 
-def _may_be_theirs(others: Sequence[Stay], is_there: Callable[[Surroundings], bool]) -> bool:
+def _may_be_theirs(others: Sequence[RunPeriod], is_there: Callable[[Surroundings], bool]) -> bool:
     return any(other.may_have_left(is_there) for other in others)
 
 
@@ -206,7 +208,7 @@ def _has_folder(folder: str, surroundings: Surroundings) -> bool:
     return folder in surroundings.path
 
 
-def _keeper(fd: int, state: Path) -> str:
+def _owner_of_file(fd: int, state: Path) -> str:
     """The module in whose data folder a file lies; empty: it lies elsewhere, or is none."""
     with suppress(OSError):
         path = Path(f"{_DESCRIPTORS}/{fd}").readlink()
@@ -215,7 +217,7 @@ def _keeper(fd: int, state: Path) -> str:
     return ""
 
 
-def _descriptors() -> dict[int, str]:
+def _list_descriptors() -> dict[int, str]:
     found = {}
     for name in os.listdir(_DESCRIPTORS) if _DESCRIPTORS else ():  # noqa: PTH208
         with suppress(OSError):  # the one that lists them
@@ -224,14 +226,14 @@ def _descriptors() -> dict[int, str]:
     return found
 
 
-def _lasting(fd: int, state: Path) -> str:
+def _describe_lasting(fd: int, state: Path) -> str:
     """What a descriptor is, if it is a file on disk or a socket that listens; others come and go with the host."""
     try:
         mode = os.fstat(fd).st_mode
         if stat.S_ISSOCK(mode):
             with socket.socket(fileno=os.dup(fd)) as opened:
                 listens = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-            return _described(fd) if listens else ""
+            return _describe_socket(fd) if listens else ""
         if stat.S_ISREG(mode):
             path = Path(f"{_DESCRIPTORS}/{fd}").readlink()
             is_hosts = path.is_relative_to(state) and not path.is_relative_to(state / "data")
@@ -241,7 +243,7 @@ def _lasting(fd: int, state: Path) -> str:
     return ""
 
 
-def _described(fd: int) -> str:
+def _describe_socket(fd: int) -> str:
     try:
         with socket.socket(fileno=os.dup(fd)) as opened:
             address = opened.getsockname()

@@ -22,11 +22,11 @@ from agentcore.core.discovery.finding import Found, ModuleNotChosen, ModuleNotIn
 from agentcore.core.discovery.installed import InstalledModule
 from agentcore.core.discovery.requirements import check_requirements
 from agentcore.core.modules import loader
-from agentcore.core.modules.hooks import bind, call_hook
+from agentcore.core.modules.hooks import bind_runtime, call_hook
 from agentcore.core.modules.hosted_runtime import HostedRuntime
-from agentcore.core.modules.leftovers import Stay, Surroundings, clear_up
+from agentcore.core.modules.leftovers import RunPeriod, Surroundings, clear_up
 from agentcore.core.modules.module_record import ModuleRecord, ModuleState
-from agentcore.core.modules.places import NoPlaces, Place, PlacedModule, Places
+from agentcore.core.modules.places import ModuleHost, ModuleHosts, ModuleProxy, NoModuleHosts
 from agentcore.core.modules.runtime import HostServices, ModuleRuntime
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
@@ -60,9 +60,9 @@ class Lifecycle:
         end_calls: EndCalls,
         on_code: Callable[[Iterable[ModuleRecord]], None],
         given: Sequence[Module] = (),
-        places: Places | None = None,
+        places: ModuleHosts | None = None,
     ) -> None:
-        self._places = places or NoPlaces()
+        self._places = places or NoModuleHosts()
         self._left: list[str] | None = None
         self._services, self._registry, self._sources, self._review = services, registry, sources, review
         self._end_calls, self._on_code = end_calls, on_code
@@ -84,32 +84,32 @@ class Lifecycle:
             self._settled[record.name] = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for record in records:
-                group.create_task(self._start(record), name=f"start:{record.name}")
+                group.create_task(self._start_module(record), name=f"start:{record.name}")
 
-    async def _start(self, record: ModuleRecord) -> None:
-        self._mark(record, "loading")
+    async def _start_module(self, record: ModuleRecord) -> None:
+        self._set_state(record, "loading")
         began = time.perf_counter()
         try:
             await self._bring_up(record)
         except asyncio.CancelledError:
-            self._mark(record, "failed", "start-up was interrupted")
+            self._set_state(record, "failed", "start-up was interrupted")
             raise
         except ModuleNotInstalled as exc:
             log.error("module_missing", module=record.name, reason=str(exc))  # noqa: TRY400 - no defect
-            self._mark(record, "missing", str(exc))
+            self._set_state(record, "missing", str(exc))
         except ModuleNotChosen as exc:
             log.error("module_waits", module=record.name, reason=str(exc))  # noqa: TRY400 - no defect
             record.rivals = exc.candidates
-            self._mark(record, "failed", str(exc))
+            self._set_state(record, "failed", str(exc))
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not stop the server
-            await self._fail(record, exc)
+            await self._mark_failed(record, exc)
         else:
             self._ready_count += 1
             record.ready_order = self._ready_count
             record.started_ms = round((time.perf_counter() - began) * 1000, 1)
             record.ready_at_ms = time.time_ns() // 1_000_000
-            self._mark(record, "ready")
-            self.merge()
+            self._set_state(record, "ready")
+            self.merge_tools()
             log.info("module_ready", module=record.name, tools=len(record.tools), duration_ms=record.started_ms)
             for problem in (*record.tool_errors, *record.conflicts):
                 log.error("tool_left_out", module=record.name, reason=problem)
@@ -120,57 +120,57 @@ class Lifecycle:
         if record.failure is not None:
             raise record.failure
         if record.plugin is None:
-            await self.prepare(record)
+            await self.prepare_module(record)
         self._on_code(self.records.values())
         await self._wait_for_required(record)
         record.runtime = ModuleRuntime(record, self._services, self._refresh_later)
         if issubclass(type(record.plugin), Module):
-            await bind(record)
+            await bind_runtime(record)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
         await call_hook(record, "init", limit_s, runtime=record.runtime)
-        await self._take_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
-        await loader.component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
+        await self._apply_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+        await loader.load_component(record, await call_hook(record, "get_web_component", HOOK_SECONDS))
         if record.found is not None:
             version = record.origin.get("version", "")
-            await self._sources.loaded(record.name, record.found.source, version)
+            await self._sources.record_loaded_version(record.name, record.found.source, version)
 
-    async def prepare(self, record: ModuleRecord) -> None:
+    async def prepare_module(self, record: ModuleRecord) -> None:
         """Find, import and check a module's code, and read its settings: all that comes before its `init`.
 
         Raises:
             BaseException: Whatever keeps it from being started.
         """
         record.before, record.after = Surroundings(), None
-        if (place := self._places.of(record.name)) is not None:
+        if (place := self._places.find_module_host(record.name)) is not None:
             await self._prepare_elsewhere(record, place)
             return
         if record.name in self.given:
-            await loader.adopt(record, self.given[record.name], self._config.locale)
+            await loader.adopt_plugin(record, self.given[record.name], self._config.locale)
         else:
             if record.loaded is None:
-                await self._load(record)
+                await self._load_module(record)
             assert record.loaded is not None  # noqa: S101 - loaded above
             record.source_dirs = source_dirs(record.loaded.target)
-            plugin = await loader.make(record, record.loaded.target, self._config)
-            await loader.adopt(record, plugin, self._config.locale)
+            plugin = await loader.make_plugin(record, record.loaded.target, self._config)
+            await loader.adopt_plugin(record, plugin, self._config.locale)
         if record.settings is None:
-            read = asyncio.to_thread(loader.settings, record, self._config)
+            read = asyncio.to_thread(loader.load_settings, record, self._config)
             record.settings = await run_contained(read, HOOK_SECONDS, f"settings:{record.name}", record.name)
 
-    async def _prepare_elsewhere(self, record: ModuleRecord, place: Place) -> None:
+    async def _prepare_elsewhere(self, record: ModuleRecord, place: ModuleHost) -> None:
         """The same for a module that runs elsewhere: nothing of its code is run here."""
         if record.found is None:
-            finding = place.find(record.name)
+            finding = place.find_module(record.name)
             found = await run_contained(finding, IMPORT_SECONDS, f"find:{record.name}", record.name)
             if found is None:
-                found = await self._find(record)
-            record.found, record.origin = found, await asyncio.to_thread(found.origin)
-            record.fingerprint = await asyncio.to_thread(found.fingerprint)
+                found = await self._find_module(record)
+            record.found, record.origin = found, await asyncio.to_thread(found.describe_origin)
+            record.fingerprint = await asyncio.to_thread(found.compute_fingerprint)
         assert record.found is not None  # noqa: S101 - found above, or before
-        loading = place.load(record.name, record.found, record.fingerprint, self._config.locale)
+        loading = place.load_module(record.name, record.found, record.fingerprint, self._config.locale)
         record.placed = await run_contained(loading, IMPORT_SECONDS, f"import:{record.name}", record.name)
         record.fingerprint = record.placed.fingerprint
-        await loader.adopt(record, record.placed, self._config.locale)
+        await loader.adopt_plugin(record, record.placed, self._config.locale)
         if record.settings is None:
             raw = await asyncio.to_thread(loader.raw_settings, record, self._config)
             checking = record.placed.check_settings(raw.values)
@@ -179,50 +179,50 @@ class Lifecycle:
                 raise ConfigError(problems_of_faults(faults, record.manifest.settings, raw.values, raw.origins))
             record.settings = raw.values
 
-    async def _find(self, record: ModuleRecord) -> Found:
+    async def _find_module(self, record: ModuleRecord) -> Found:
         """Find a module's code on the disk; nothing is imported."""
-        found, record.rivals = await self._sources.find(record.name)
+        found, record.rivals = await self._sources.find_module_source(record.name)
         # in a thread: where the package lies is known once no other thread imports it, and that takes its time
-        record.found, record.origin = found, await asyncio.to_thread(found.origin)
+        record.found, record.origin = found, await asyncio.to_thread(found.describe_origin)
         installed = found.entry if isinstance(found, FamilyMember) else found
         if isinstance(installed, InstalledModule):
             await asyncio.to_thread(check_requirements, installed)
         return found
 
-    async def _load(self, record: ModuleRecord) -> None:
-        record.loaded = await loader.load(await self._find(record))
+    async def _load_module(self, record: ModuleRecord) -> None:
+        record.loaded = await loader.load_code(await self._find_module(record))
         record.origin, record.fingerprint = dict(record.loaded.origin), record.loaded.fingerprint
 
     async def _wait_for_required(self, record: ModuleRecord) -> None:
         for name in record.manifest.requires:
             if name not in self._settled:
                 raise RuntimeError(f"it requires module {name!r}, which is not listed in app.json")
-            if self._requires(name, record.name):
+            if self._requires_module(name, record.name):
                 raise RuntimeError(f"it requires module {name!r}, which requires it in turn")
             await self._settled[name].wait()
             other = self.records[name]
             if other.state != "ready":
                 raise RuntimeError(f"it requires module {name!r}, which is {other.state}: {other.reason}")
 
-    def _requires(self, name: str, wanted: str, seen: frozenset[str] = frozenset()) -> bool:
+    def _requires_module(self, name: str, wanted: str, seen: frozenset[str] = frozenset()) -> bool:
         record = self.records.get(name)
         if record is None or name in seen:
             return False
         required = record.manifest.requires
-        return wanted in required or any(self._requires(other, wanted, seen | {name}) for other in required)
+        return wanted in required or any(self._requires_module(other, wanted, seen | {name}) for other in required)
 
-    async def _fail(self, record: ModuleRecord, exc: BaseException) -> None:
+    async def _mark_failed(self, record: ModuleRecord, exc: BaseException) -> None:
         # wrong settings are no defect: the reason says file, line and key, and a way through our code says nothing
         record.traceback = "" if issubclass(type(exc), ConfigError) else end_of_traceback(exc)
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
-        await self._release(record)
-        await self._rest(record.name)
-        self._mark(record, "failed", reason)
+        await self._release_module(record)
+        await self._release_module_host(record.name)
+        self._set_state(record, "failed", reason)
 
     # -- on other machines -------------------------------------------------------------------------------------
 
-    async def take_in(self, record: ModuleRecord, plugin: PlacedModule) -> None:
+    async def add_hosted_module(self, record: ModuleRecord, plugin: ModuleProxy) -> None:
         """Have a module served that another machine has started: nothing of its code is run here.
 
         Args:
@@ -231,49 +231,49 @@ class Lifecycle:
         """
         self._registry.hosted[record.name] = record
         record.placed = plugin
-        self._mark(record, "loading")
+        self._set_state(record, "loading")
         began = time.perf_counter()
         try:
-            await loader.adopt_hosted(record, plugin, self._config.locale)
+            await loader.adopt_hosted_plugin(record, plugin, self._config.locale)
             record.runtime = HostedRuntime(record, self._services, self._refresh_later)
             await call_hook(record, "init", HOOK_SECONDS, runtime=record.runtime)
-            await self._take_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
+            await self._apply_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
         except asyncio.CancelledError:
-            self._mark(record, "failed", "it was not taken in")
+            self._set_state(record, "failed", "it was not taken in")
             raise
         except BaseException as exc:  # noqa: BLE001 - what another machine says may be anything
             reason = failure_text(exc)
             log_failure(log, "module_failed", exc, module=record.name, reason=reason)
-            await self._release(record)
-            self._mark(record, "failed", reason)
+            await self._release_module(record)
+            self._set_state(record, "failed", reason)
         else:
             record.started_ms = round((time.perf_counter() - began) * 1000, 1)
             record.ready_at_ms = time.time_ns() // 1_000_000
-            self._mark(record, "ready")
+            self._set_state(record, "ready")
             log.info("module_ready", module=record.name, tools=len(record.tools), duration_ms=record.started_ms)
-        self.merge()
+        self.merge_tools()
 
     async def read_hosted_again(self, record: ModuleRecord) -> None:
         """Its machine is there again, and may offer other tools than before."""
-        await self._refresh(record)
+        await self._refresh_tools(record)
 
     def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
         """See `Modules.know_host`."""
         self._registry.know_host(host, absent, facts)
-        self.merge()
+        self.merge_tools()
 
-    async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
+    async def remove_hosted_module(self, record: ModuleRecord, reason: str) -> None:
         """Serve a module of another machine no more; its resources have ended with it."""
-        self._mark(record, "failed", reason)
+        self._set_state(record, "failed", reason)
         self._registry.hosted.pop(record.name, None)
-        self.merge()
+        self.merge_tools()
         await self._services.resources.release_owned(record.name, reason, lost_by=f"its host {record.host!r} was lost")
-        await self._release(record)
+        await self._release_module(record)
 
     # -- stopping ----------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def places_kept(self) -> AsyncIterator[None]:
+    async def keep_hosts_running(self) -> AsyncIterator[None]:
         """A block in which places go on where no module runs for a while: they have the code from before."""
         self._left = []
         try:
@@ -281,11 +281,11 @@ class Lifecycle:
         finally:
             left, self._left = self._left, None
             for name in left:
-                await self._places.rest(name)
+                await self._places.release_module_host(name)
 
-    async def _rest(self, name: str) -> None:
+    async def _release_module_host(self, name: str) -> None:
         if self._left is None:
-            await self._places.rest(name)
+            await self._places.release_module_host(name)
         else:
             self._left.append(name)
 
@@ -294,27 +294,27 @@ class Lifecycle:
         records = [self.records[name] for name in names if name in self.records]
         running = [record for record in records if record.state == "ready"]
         for record in running:
-            self._mark(record, "stopping")
-        self.merge()
+            self._set_state(record, "stopping")
+        self.merge_tools()
         for record in sorted(running, key=lambda record: record.ready_order, reverse=True):
-            await self._stop(record)
+            await self._stop_module(record)
         for record in records:
             if record.state in ("failed", "missing"):
-                self._mark(record, "stopped")
+                self._set_state(record, "stopped")
 
-    async def _stop(self, record: ModuleRecord) -> None:
-        if record.placed is not None and record.placed.goes_on:
-            self._mark(record, "stopped", "it goes on without this server")
+    async def _stop_module(self, record: ModuleRecord) -> None:
+        if record.placed is not None and record.placed.is_left_running:
+            self._set_state(record, "stopped", "it goes on without this server")
             return
         stopping = ToolError("module_stopping", f"module {record.name!r} was stopped meanwhile", module=record.name)
         await self._end_calls(record.calls, stopping, self._config.limits.stop_grace)
         await self._services.resources.release_owned(record.name, lost_by=f"module {record.name!r} was stopped")
-        await self._release(record)
-        await self._rest(record.name)
-        self._mark(record, "stopped")
+        await self._release_module(record)
+        await self._release_module_host(record.name)
+        self._set_state(record, "stopped")
         log.info("module_stopped", module=record.name)
 
-    async def _release(self, record: ModuleRecord) -> None:
+    async def _release_module(self, record: ModuleRecord) -> None:
         """Call `shutdown`, and take back whatever the module was given; nothing of it stays behind."""
         try:
             await call_hook(record, "shutdown", self._config.limits.shutdown_timeout)
@@ -334,7 +334,7 @@ class Lifecycle:
         record.notes.clear()
         await self._clear_up(record)
         if not is_member(record.host):  # what waits of a pool waits, whichever of its hosts ends
-            self._review.forget(record.name)
+            self._review.withdraw_proposal(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
         record.withheld, record.report, record.login, record.placed = [], None, None, None
         record.offered_instructions = record.instructions = ""
@@ -365,7 +365,7 @@ class Lifecycle:
             return None
         owners = {record.name, *(other.name for other in kin)}
         others = [
-            Stay(other.before, other.after)
+            RunPeriod(other.before, other.after)
             for other in self.records.values()
             if other.name not in owners and other.before is not None and (other.after or other.state in _RUNNING)
         ]
@@ -373,31 +373,33 @@ class Lifecycle:
         record.after = Surroundings()
         return left
 
-    async def lose(self, record: ModuleRecord, reason: str) -> None:
+    async def release_lost_module(self, record: ModuleRecord, reason: str) -> None:
         """Take back what a module had whose place has ended: its calls and its resources have ended with it."""
-        self._mark(record, "failed", reason)
-        self.merge()
+        self._set_state(record, "failed", reason)
+        self.merge_tools()
         await self._services.resources.release_owned(record.name, reason, lost_by=f"its host was lost ({reason})")
-        await self._release(record)
+        await self._release_module(record)
 
     def with_dependents(self, names: Sequence[str]) -> list[str]:
         """Modules, and those that require them."""
         dependents = [
-            other.name for other in self.records.values() if any(self._requires(other.name, name) for name in names)
+            other.name
+            for other in self.records.values()
+            if any(self._requires_module(other.name, name) for name in names)
         ]
         return list(dict.fromkeys([*names, *dependents]))
 
     # -- tools -------------------------------------------------------------------------------------------------
 
-    def merge(self) -> None:
+    def merge_tools(self) -> None:
         """Put the tools of all modules together, and tell of it."""
         self._registry.rebuild()
         self._on_code(self.records.values())
         self._services.events.publish("tools.changed", {"tools": len(self._registry.tools)})
 
-    async def _take_definitions(self, record: ModuleRecord, given: Any) -> None:
+    async def _apply_definitions(self, record: ModuleRecord, given: Any) -> None:
         """Read what a module offers; what a person has to see first is held back."""
-        await loader.definitions(record, given)
+        await loader.load_definitions(record, given)
         record.withheld = []
         if not record.is_foreign:
             record.instructions = record.offered_instructions
@@ -408,7 +410,9 @@ class Lifecycle:
         ]
         offered = [tool.definition for tool in record.tools]
         instructions, is_shared = record.instructions_to_review, is_member(record.host)
-        waits = self._review.hold_back(record.reviewed_as, offered, instructions, others, is_shared=is_shared)
+        waits = self._review.withhold_unreviewed_tools(
+            record.reviewed_as, offered, instructions, others, is_shared=is_shared
+        )
         record.instructions = "" if INSTRUCTIONS in waits else instructions
         record.withheld = [tool for tool in record.tools if tool.definition.name in waits]
         record.tools = [tool for tool in record.tools if tool.definition.name not in waits]
@@ -418,7 +422,7 @@ class Lifecycle:
         meant = [record for record in self._registry.hosted.values() if record.reviewed_as == name]
         for record in [self.records[name]] if name in self.records else meant:
             if record.state == "ready":
-                await self._refresh(record)
+                await self._refresh_tools(record)
 
     def _refresh_later(self, record: ModuleRecord) -> None:
         if record.state == "ready" and not record.is_refresh_due:
@@ -432,25 +436,25 @@ class Lifecycle:
         """Read a module's tools again, once for all changes that it reports until its turn comes."""
         await asyncio.sleep(record.refresh_pace.delay_s(asyncio.get_running_loop().time()))
         record.is_refresh_due = False
-        await self._refresh(record)
+        await self._refresh_tools(record)
 
-    async def _refresh(self, record: ModuleRecord) -> None:
+    async def _refresh_tools(self, record: ModuleRecord) -> None:
         try:
             given = await call_hook(record, "get_tool_definitions", HOOK_SECONDS)
             if record.state == "ready":
-                await self._take_definitions(record, given)
-                self.merge()
-                self.tell(record)
+                await self._apply_definitions(record, given)
+                self.merge_tools()
+                self.publish_state(record)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             log_failure(log, "tools_not_refreshed", exc, module=record.name)
 
-    def _mark(self, record: ModuleRecord, state: ModuleState, reason: str = "") -> None:
+    def _set_state(self, record: ModuleRecord, state: ModuleState, reason: str = "") -> None:
         record.state, record.reason = state, reason
-        self.tell(record)
+        self.publish_state(record)
 
-    def tell(self, record: ModuleRecord) -> None:
+    def publish_state(self, record: ModuleRecord) -> None:
         """Tell pages that something about a module is another now."""
         state, reason = record.state, record.reason
         self._services.events.publish("module.stateChanged", {"module": record.name, "state": state, "reason": reason})

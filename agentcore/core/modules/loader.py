@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from agentcore.api.module import Module, tool_faults
+from agentcore.api.module import Module, find_tool_errors
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
 from agentcore.config.loading import AppConfig
 from agentcore.config.settings_of_modules import RawSettings, module_settings, validate_settings
@@ -22,15 +22,17 @@ from agentcore.core.discovery.finding import Found, title_of
 from agentcore.core.discovery.references import references_of
 from agentcore.core.modules.family_block import block_model, make_member, raw_block
 from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
-from agentcore.core.modules.tool_registry import prepare
+from agentcore.core.modules.tool_registry import compile_tool
 
 
-async def load(found: Found) -> LoadedCode:
+async def load_code(found: Found) -> LoadedCode:
     """Import a module's code in a thread."""
-    return await run_contained(asyncio.to_thread(_import, found), IMPORT_SECONDS, f"import:{found.name}", found.name)
+    return await run_contained(
+        asyncio.to_thread(_import_code, found), IMPORT_SECONDS, f"import:{found.name}", found.name
+    )
 
 
-async def make(record: ModuleRecord, target: Any, config: AppConfig) -> Any:
+async def make_plugin(record: ModuleRecord, target: Any, config: AppConfig) -> Any:
     """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew.
 
     Args:
@@ -49,11 +51,11 @@ async def make(record: ModuleRecord, target: Any, config: AppConfig) -> Any:
 
 
 def _make_member(record: ModuleRecord, member: FamilyMember, family: Any, config: AppConfig) -> Any:
-    block = resolved(record, config, raw_block(member))
+    block = resolve_settings(record, config, raw_block(member))
     return make_member(member, family, record.block_model, block)
 
 
-def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSettings:
+def resolve_settings(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSettings:
     """A module's settings with what their references stand for, which is masked in what it says as long as it is there.
 
     Raises:
@@ -61,7 +63,7 @@ def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSe
         StateDirError: The secrets cannot be read.
     """
     found = references_of(config).resolve(raw.values, raw.origins)
-    record.mask(found.secrets)
+    record.mask_secrets(found.secrets)
     model = record.block_model or record.manifest.settings
     record.mask_written(secrets_to_mask(model, raw.values))
     return RawSettings(raw.key, found.values, raw.origins)
@@ -70,16 +72,16 @@ def resolved(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSe
 def raw_settings(record: ModuleRecord, config: AppConfig) -> RawSettings:
     """What is set for a module, with what its references stand for."""
     given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
-    return resolved(record, config, given)
+    return resolve_settings(record, config, given)
 
 
-def settings(record: ModuleRecord, config: AppConfig) -> Any:
+def load_settings(record: ModuleRecord, config: AppConfig) -> Any:
     """The module's validated settings, references resolved; what is set, as a dict, where it declares no model."""
     raw = raw_settings(record, config)
     return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
 
 
-async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
+async def adopt_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
     """Fill the record with what the object that implements a module's hooks says of itself.
 
     Raises:
@@ -92,7 +94,7 @@ async def adopt(record: ModuleRecord, plugin: Any, locale: str) -> None:
     record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
 
 
-async def adopt_hosted(record: ModuleRecord, plugin: Any, locale: str) -> None:
+async def adopt_hosted_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
     """The same for what stands for a module of another machine, which brings nothing into the page, and claims nothing.
 
     Raises:
@@ -106,7 +108,7 @@ async def adopt_hosted(record: ModuleRecord, plugin: Any, locale: str) -> None:
     record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
 
 
-async def definitions(record: ModuleRecord, given: Any) -> None:
+async def load_definitions(record: ModuleRecord, given: Any) -> None:
     """Read what `get_tool_definitions` gave into the record; definitions that are none are named there.
 
     Raises:
@@ -116,7 +118,7 @@ async def definitions(record: ModuleRecord, given: Any) -> None:
     record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
 
 
-async def component(record: ModuleRecord, given: Any) -> None:
+async def load_component(record: ModuleRecord, given: Any) -> None:
     """Read what `get_web_component` gave into the record.
 
     Raises:
@@ -128,18 +130,18 @@ async def component(record: ModuleRecord, given: Any) -> None:
     record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
 
 
-def _import(found: Found) -> LoadedCode:
+def _import_code(found: Found) -> LoadedCode:
     found.make_importable()
-    origin, fingerprint = found.origin(), found.fingerprint()
+    origin, fingerprint = found.describe_origin(), found.compute_fingerprint()
     return LoadedCode(found.load(), origin, fingerprint)
 
 
 def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[RegisteredTool], list[str]]:
     plugin = record.plugin
-    faults = tool_faults(plugin) if issubclass(type(plugin), Module) else []
+    faults = find_tool_errors(plugin) if issubclass(type(plugin), Module) else []
     problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
     problems += () if record.placed is None else record.placed.problems
-    entries = _entries(given)
+    entries = _list_entries(given)
     if entries and "execute_tool_call" not in record.hooks:
         raise TypeError("it defines tools, but does not implement execute_tool_call")
     tools: dict[str, RegisteredTool] = {}
@@ -156,7 +158,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
             if record.is_foreign and "session" in definition.effects:
                 claims.add(definition.name)
                 definition = without_session(definition)
-            tool = prepare(definition, record)
+            tool = compile_tool(definition, record)
         except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
             problems.append(reason_of(exc))
             continue
@@ -169,7 +171,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
     return list(tools.values()), problems
 
 
-def _entries(given: Any) -> list[Any]:
+def _list_entries(given: Any) -> list[Any]:
     if given is None:
         return []
     kind = next((kind for kind in (list, tuple) if issubclass(type(given), kind)), None)

@@ -13,13 +13,13 @@ from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.declarations.hosted_names import name_for_people
 from agentcore.core.declarations.manifest import Manifest
 from agentcore.pace import Pace
-from agentcore.secrets import keep_masked
+from agentcore.secrets import register_masked_values
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 
 if TYPE_CHECKING:
     from agentcore.core.discovery.finding import Found
     from agentcore.core.modules.leftovers import Surroundings
-    from agentcore.core.modules.places import PlacedModule
+    from agentcore.core.modules.places import ModuleProxy
     from agentcore.core.modules.validation import CheckResult, Validate
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]
@@ -32,7 +32,7 @@ _HOLD_SHOWN_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class LoopHolds:
+class LoopBlockages:
     """When a module's code has held the event loop, so that nothing else ran.
 
     Args:
@@ -52,7 +52,7 @@ class LoopHolds:
         if seconds > self.longest_s:
             self.longest_s, self.tool, self.place = seconds, tool, place
 
-    def problem(self) -> str:
+    def describe_problem(self) -> str:
         """A sentence about it; empty: it was never long."""
         if self.longest_s < _HOLD_SHOWN_SECONDS:
             return ""
@@ -184,7 +184,7 @@ class ModuleRecord:
     origin: dict[str, str] = field(default_factory=dict)
     found: "Found | None" = None
     loaded: LoadedCode | None = None
-    placed: "PlacedModule | None" = None
+    placed: "ModuleProxy | None" = None
     settings: Any = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
     written_secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -203,7 +203,7 @@ class ModuleRecord:
     before: "Surroundings | None" = None
     after: "Surroundings | None" = None
     left_behind: list[str] = field(default_factory=list)
-    loop_holds: LoopHolds = field(default_factory=LoopHolds)
+    loop_holds: LoopBlockages = field(default_factory=LoopBlockages)
     calls: set[str] = field(default_factory=set)
     undo: list[Callable[[], None]] = field(default_factory=list)
 
@@ -231,19 +231,19 @@ class ModuleRecord:
         """What models are sent: nothing of a foreign machine that the user has not seen."""
         return self.instructions if self.host else merged_instructions(self.manifest.instructions, self.instructions)
 
-    def mask(self, secrets: tuple[str, ...]) -> None:
+    def mask_secrets(self, secrets: tuple[str, ...]) -> None:
         """Have secrets that it is given masked in what it says, until it stops."""
         self.secrets += secrets
-        self.undo.append(keep_masked(secrets))
+        self.undo.append(register_masked_values(secrets))
 
     def mask_written(self, secrets: tuple[str, ...]) -> None:
         """Have secrets masked that its settings say themselves; `secrets` has those alone that are stored elsewhere."""
         self.written_secrets += secrets
-        self.undo.append(keep_masked(secrets))
+        self.undo.append(register_masked_values(secrets))
 
-    def problems(self) -> list[str]:
+    def list_problems(self) -> list[str]:
         """What is wrong with it although it runs, one sentence each."""
-        held = self.loop_holds.problem()
+        held = self.loop_holds.describe_problem()
         first = [self.reload_error] if self.reload_error else []
         if self.instructions_to_review != self.instructions:
             first.append("you have not seen its instructions for models as they are now, so they wait")

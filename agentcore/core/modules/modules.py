@@ -15,15 +15,15 @@ from agentcore.core.discovery.finding import (
     Found,
     ModuleNotChosen,
     ModuleNotInstalled,
-    candidates,
-    described,
+    describe_found_module,
+    find_candidates,
     find_module,
-    take_out,
+    unload_modules,
 )
-from agentcore.core.discovery.installed import rescan
+from agentcore.core.discovery.installed import invalidate_metadata
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord, merged_instructions
-from agentcore.core.modules.places import PlacedModule
+from agentcore.core.modules.places import ModuleProxy
 from agentcore.core.modules.reloading import Reload
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
@@ -44,7 +44,7 @@ class Modules:
         self._change = asyncio.Lock()
         self.records = registry.records
 
-    def get(self, name: str) -> ModuleRecord:
+    def get_record(self, name: str) -> ModuleRecord:
         """The module's record.
 
         Raises:
@@ -77,19 +77,19 @@ class Modules:
     async def disable(self, name: str) -> ModuleRecord:
         """Stop one module, and those that require it."""
         async with self._change:
-            record = self.get(name)
-            self._sources.withdraw(name)
+            record = self.get_record(name)
+            self._sources.withdraw_proposals(name)
             await self._lifecycle.stop(self._lifecycle.with_dependents([name]))
             return record
 
-    async def lose(self, names: Iterable[str], reason: str) -> None:
+    async def release_lost_modules(self, names: Iterable[str], reason: str) -> None:
         """Take back what modules had whose place has ended; they are `failed`, with the reason."""
         async with self._change:
             for name in names:
                 record = self.records.get(name)
                 # one that failed did so because of this, which says more
                 if record is not None and record.state in ("ready", "loading", "failed"):
-                    await self._lifecycle.lose(record, reason)
+                    await self._lifecycle.release_lost_module(record, reason)
 
     async def start_again(self, names: Iterable[str]) -> None:
         """Start modules that failed because their place ended, unless somebody else did something to them since."""
@@ -105,13 +105,13 @@ class Modules:
         tools = [without_session(tool.definition) for tool in record.tools]
         return Offered(tools, merged_instructions(record.manifest.instructions, record.offered_instructions))
 
-    async def take_in(self, record: ModuleRecord, plugin: PlacedModule) -> None:
-        """Have a module served that another machine has started; see `Lifecycle.take_in`."""
-        await self._lifecycle.take_in(record, plugin)
+    async def add_hosted_module(self, record: ModuleRecord, plugin: ModuleProxy) -> None:
+        """Have a module served that another machine has started; see `Lifecycle.add_hosted_module`."""
+        await self._lifecycle.add_hosted_module(record, plugin)
 
     def merge_again(self) -> None:
         """Put the tools of all modules together again: which hosts may use chats has changed."""
-        self._lifecycle.merge()
+        self._lifecycle.merge_tools()
 
     async def read_hosted_again(self, record: ModuleRecord) -> None:
         """Have the tools of a module of another machine read anew, which is there again."""
@@ -126,11 +126,11 @@ class Modules:
         """
         self._lifecycle.know_host(host, absent, facts)
 
-    async def let_go_of(self, record: ModuleRecord, reason: str) -> None:
+    async def remove_hosted_module(self, record: ModuleRecord, reason: str) -> None:
         """Serve a module of another machine no more."""
-        await self._lifecycle.let_go_of(record, reason)
+        await self._lifecycle.remove_hosted_module(record, reason)
 
-    async def restart(self, names: Sequence[str], end: Callable[[], Awaitable[None]]) -> None:
+    async def restart_modules(self, names: Sequence[str], end: Callable[[], Awaitable[None]]) -> None:
         """Stop the modules of one place and those that require them, end it, and start them again.
 
         Args:
@@ -152,7 +152,7 @@ class Modules:
             if (record := self.records.get(name)) and record.state not in ("stopped", "missing")
         ]
 
-    async def forget(self, name: str) -> None:
+    async def remove_module(self, name: str) -> None:
         """Have nothing more to do with a module that does not run; one that does stays."""
         async with self._change:
             record = self.records.get(name)
@@ -165,9 +165,9 @@ class Modules:
         Where that cannot be, what runs goes on, and says why in `reload_error`.
         """
         async with self._change:
-            record = self.get(name)
-            with self._registry.page_scripts_kept():
-                return await self._reload(record)
+            record = self.get_record(name)
+            with self._registry.preserve_page_scripts():
+                return await self._reload_modules(record)
 
     def stopped_with(self, name: str, *, for_reload: bool) -> list[ModuleRecord]:
         """What stops when a module does: itself, those that require it, and for a reload those of its distribution.
@@ -175,7 +175,7 @@ class Modules:
         Raises:
             ToolError: `module_not_found`.
         """
-        record = self.get(name)
+        record = self.get_record(name)
         family = [name, *(other.name for other in self._running_family(record))] if for_reload else [name]
         return [self.records[other] for other in self._lifecycle.with_dependents(family)]
 
@@ -185,7 +185,7 @@ class Modules:
         Raises:
             ToolError: `module_not_found`.
         """
-        record = self.get(name)
+        record = self.get_record(name)
         is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)
         family = [] if is_alone else self._running_family(record)
         loaded = [each for each in (record, *family) if each.name not in self._lifecycle.given]
@@ -194,19 +194,21 @@ class Modules:
     def _is_as_loaded(self, record: ModuleRecord) -> bool:
         if record.found is None:
             return False
-        rescan()
+        invalidate_metadata()
         try:
             now = find_module(record.name, self._config, record.found.source)
         except (ModuleNotInstalled, ModuleNotChosen, ConfigError):
             return False
-        return now.origin() == record.found.origin() and now.fingerprint() == record.fingerprint
+        return (
+            now.describe_origin() == record.found.describe_origin() and now.compute_fingerprint() == record.fingerprint
+        )
 
     def block_models(self) -> dict[str, type[BaseModel] | None]:
         """The keys of families of which a module is loaded, each with the model of its blocks."""
         loaded = [record for record in self.records.values() if record.block_model is not None]
         return {each.found.family.key: each.block_model for each in loaded if isinstance(each.found, FamilyMember)}
 
-    async def take_blocks(self, paths: Collection[tuple[str, ...]]) -> None:
+    async def reload_changed_blocks(self, paths: Collection[tuple[str, ...]]) -> None:
         """Have modules begin anew whose blocks were changed with a person's word, unless their code was changed, too.
 
         Args:
@@ -217,12 +219,12 @@ class Modules:
                 path = record.found.path if isinstance(record.found, FamilyMember) else ()
                 is_meant = path and any(path == changed[:2] or path[:1] == changed for changed in paths)
                 if is_meant and record.state in ("ready", "failed"):
-                    await self._take_block(record)
+                    await self._reload_block(record)
 
-    async def _take_block(self, record: ModuleRecord) -> None:
+    async def _reload_block(self, record: ModuleRecord) -> None:
         if await asyncio.to_thread(self._has_code_of_its_block, record):
-            with self._registry.page_scripts_kept():
-                await self._reload(record)
+            with self._registry.preserve_page_scripts():
+                await self._reload_modules(record)
 
     async def code_on_disk(self, name: str) -> CodeOnDisk:
         """All code on the disk that starting or reloading a module, listed or not, could load now."""
@@ -232,9 +234,9 @@ class Modules:
         return await asyncio.to_thread(self._code_of, names)
 
     def _code_of(self, names: Sequence[str]) -> CodeOnDisk:
-        rescan()
-        found = [each for name in names for each in candidates(name, self._config)]
-        return tuple((each.name, described(each), each.fingerprint()) for each in found)
+        invalidate_metadata()
+        found = [each for name in names for each in find_candidates(name, self._config)]
+        return tuple((each.name, describe_found_module(each), each.compute_fingerprint()) for each in found)
 
     async def read_again(self, name: str) -> None:
         """Have a module's tools read anew, if it is ready."""
@@ -245,11 +247,11 @@ class Modules:
         async with self._change:
             record = self.records.get(name)
             if record is not None and record.state == "ready":
-                await self._reload(record)
+                await self._reload_modules(record)
             elif record is not None and record.state != "stopped":
                 await self._start_one(name, record)
 
-    def arrange(self, names: Iterable[str]) -> None:
+    def reorder_modules(self, names: Iterable[str]) -> None:
         """Put the modules into the order of app.json, by which the first of two tools with one name counts."""
         listed = [name for name in names if name in self.records]
         order = [*listed, *(name for name in self.records if name not in listed)]
@@ -257,7 +259,7 @@ class Modules:
             records = {name: self.records[name] for name in order}
             self.records.clear()
             self.records.update(records)
-            self._lifecycle.merge()
+            self._lifecycle.merge_tools()
 
     async def has_changed(self, record: ModuleRecord) -> bool:
         """Whether the code of a running module on the disk is another than was loaded; a reload runs it."""
@@ -275,13 +277,13 @@ class Modules:
         """Start a module that does not run, with the code that is on the disk now, unless its distribution runs."""
         family = [] if before is None else self._running_family(before)
         if before is not None and not family:
-            await asyncio.to_thread(take_out, [before.found] if before.found is not None else [])
+            await asyncio.to_thread(unload_modules, [before.found] if before.found is not None else [])
         record = ModuleRecord(name)
         await self._lifecycle.start([record])
         if family and record.origin:
             record.origin["version"] = family[0].origin.get("version", "")
 
-    async def _reload(self, record: ModuleRecord) -> list[ModuleRecord]:
+    async def _reload_modules(self, record: ModuleRecord) -> list[ModuleRecord]:
         is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)
         family = [record.name, *([] if is_alone else [other.name for other in self._running_family(record)])]
         names = [name for name in self.records if name in family]
@@ -291,18 +293,18 @@ class Modules:
             await self._lifecycle.stop(running)
             await self._lifecycle.start([ModuleRecord(name) for name in running])
         else:
-            async with self._lifecycle.places_kept():
+            async with self._lifecycle.keep_hosts_running():
                 await Reload(self._lifecycle, names, takes_code=not is_alone).run()
         return [self.records[name] for name in names]
 
     def _fingerprint_now(self, found: Found) -> str:
         if not isinstance(found, FamilyMember):
-            return found.fingerprint()
-        return next((now.fingerprint() for now in self._members_now(found)), "")
+            return found.compute_fingerprint()
+        return next((now.compute_fingerprint() for now in self._members_now(found)), "")
 
     def _members_now(self, found: FamilyMember) -> Iterator[FamilyMember]:
         """The block of app.json as it is now, or none."""
-        for now in candidates(found.name, self._config):
+        for now in find_candidates(found.name, self._config):
             if isinstance(now, FamilyMember) and now.source == found.source:
                 yield now
 
@@ -310,9 +312,9 @@ class Modules:
         """Whether a module is a block of a family whose code is as it was loaded: then only its block is taken anew."""
         if not isinstance(record.found, FamilyMember) or not record.fingerprint:
             return False
-        rescan()
+        invalidate_metadata()
         code = code_in(record.fingerprint)
-        return any(code_in(now.fingerprint()) == code for now in self._members_now(record.found))
+        return any(code_in(now.compute_fingerprint()) == code for now in self._members_now(record.found))
 
     def _running_family(self, record: ModuleRecord) -> list[ModuleRecord]:
         """The other modules of its distribution that are on."""

@@ -17,7 +17,7 @@ keeps it out."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceReport:
+class HostReport:
     """What is known of a place just now.
 
     Args:
@@ -67,7 +67,7 @@ class PlaceReport:
     may_use_chats: bool = False
 
 
-class PlacedModule(Protocol):
+class ModuleProxy(Protocol):
     """A module that runs elsewhere: what stands for it here implements the hooks, and says these things besides.
 
     Attributes:
@@ -85,23 +85,23 @@ class PlacedModule(Protocol):
     """
 
     @property
-    def place(self) -> str: ...
+    def host_name(self) -> str: ...
     @property
     def problems(self) -> Sequence[str]: ...
     @property
-    def looks_first(self) -> Collection[str]: ...
+    def prechecked_tools(self) -> Collection[str]: ...
     @property
     def reads_arguments(self) -> Collection[str]: ...
     @property
     def fingerprint(self) -> str: ...
     @property
-    def outlives(self) -> bool: ...
+    def survives_server(self) -> bool: ...
     @property
-    def goes_on(self) -> bool: ...
+    def is_left_running(self) -> bool: ...
     @property
     def is_away(self) -> bool: ...
     @property
-    def takes_nothing_new(self) -> bool: ...
+    def is_draining(self) -> bool: ...
     @property
     def roots(self) -> Sequence[str]: ...
 
@@ -126,7 +126,7 @@ class PlacedModule(Protocol):
         ...
 
 
-class Place(Protocol):
+class ModuleHost(Protocol):
     """A process, or a machine, in which modules run.
 
     Attributes:
@@ -135,7 +135,7 @@ class Place(Protocol):
 
     name: str
 
-    async def find(self, name: str) -> Found | None:
+    async def find_module(self, name: str) -> Found | None:
         """What stands behind a module's name there; None: the same as here.
 
         Raises:
@@ -144,7 +144,7 @@ class Place(Protocol):
         """
         ...
 
-    async def load(self, name: str, found: Found, fingerprint: str, locale: str) -> PlacedModule:
+    async def load_module(self, name: str, found: Found, fingerprint: str, locale: str) -> ModuleProxy:
         """Have a module's code imported there, and give what stands for it here.
 
         Args:
@@ -155,27 +155,27 @@ class Place(Protocol):
         """
         ...
 
-    def report(self) -> PlaceReport:
+    def describe_host(self) -> HostReport:
         """What is known of it just now."""
         ...
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         """End it in order, its modules having stopped; what it did before does not keep it from starting again."""
         ...
 
 
-class Places(Protocol):
+class ModuleHosts(Protocol):
     """Knows where modules run."""
 
-    def of(self, name: str) -> Place | None:
+    def find_module_host(self, name: str) -> ModuleHost | None:
         """Where a module runs; None: in the process of the server."""
         ...
 
-    def all(self) -> Sequence[Place]:
+    def list_hosts(self) -> Sequence[ModuleHost]:
         """All of them, in the order of app.json."""
         ...
 
-    def reports(self) -> Sequence[PlaceReport]:
+    def describe_hosts(self) -> Sequence[HostReport]:
         """What is known of all of them, of those on other machines too."""
         ...
 
@@ -203,39 +203,39 @@ class Places(Protocol):
         """
         ...
 
-    async def rest(self, name: str) -> None:
+    async def release_module_host(self, name: str) -> None:
         """A module has ended: a place in which none runs any more may end, too."""
         ...
 
 
-class NoPlaces:
+class NoModuleHosts:
     """All modules run in the process of the server."""
 
-    def of(self, name: str) -> Place | None:
-        """See `Places.of`."""
+    def find_module_host(self, name: str) -> ModuleHost | None:
+        """See `ModuleHosts.find_module_host`."""
         return None
 
-    def all(self) -> Sequence[Place]:
-        """See `Places.all`."""
+    def list_hosts(self) -> Sequence[ModuleHost]:
+        """See `ModuleHosts.list_hosts`."""
         return ()
 
-    def reports(self) -> Sequence[PlaceReport]:
-        """See `Places.reports`."""
+    def describe_hosts(self) -> Sequence[HostReport]:
+        """See `ModuleHosts.describe_hosts`."""
         return ()
 
     def machines_known(self) -> Sequence[HostInfo]:
-        """See `Places.machines_known`."""
+        """See `ModuleHosts.machines_known`."""
         return ()
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
-        """See `Places.ask_machine`."""
+        """See `ModuleHosts.ask_machine`."""
         raise ToolError("host_not_found", f"there is no host {host!r}", host=host, hosts=[])
 
     async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
-        """See `Places.member_for`."""
+        """See `ModuleHosts.member_for`."""
         raise ToolError("host_not_found", f"there is no host {pool!r}", host=pool, hosts=[])
 
-    async def rest(self, name: str) -> None:
-        """See `Places.rest`."""
+    async def release_module_host(self, name: str) -> None:
+        """See `ModuleHosts.release_module_host`."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import structlog
 
-from agentcore.core.discovery.code import TakenCode
-from agentcore.core.discovery.finding import ModuleNotChosen, take_out
+from agentcore.core.discovery.code import UnloadedCode
+from agentcore.core.discovery.finding import ModuleNotChosen, unload_modules
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.traceback import end_of_traceback, failure_text
@@ -33,29 +33,29 @@ class Reload:
         self._lifecycle, self._names, self._takes_code = lifecycle, tuple(names), takes_code
         self._old = dict(lifecycle.records)
         self._ready = frozenset(name for name, record in self._old.items() if record.state == "ready")
-        self._taken: tuple[TakenCode, ...] = ()
+        self._taken: tuple[UnloadedCode, ...] = ()
 
     async def run(self) -> None:
         """Reload; or leave what runs as it is, with the reason in `reload_error`."""
         if self._takes_code:
             found = [each for name in self._names if (each := self._old[name].found) is not None]
-            self._taken = await asyncio.to_thread(take_out, found)
+            self._taken = await asyncio.to_thread(unload_modules, found)
         new = [ModuleRecord(name) for name in self._names]
         try:
             for record in new:
-                await self._prepare(record)
+                await self._prepare_module(record)
         except BaseException:
             await self._put_back()
             raise
         failures = [(record.name, record.failure) for record in new if record.failure is not None]
-        if failures and any(map(self._ran, self._names)):
-            await self._keep_old(new, *failures[0])
+        if failures and any(map(self._was_running, self._names)):
+            await self._continue_old_code(new, *failures[0])
         else:
-            await self._replace(new)
+            await self._replace_modules(new)
 
-    async def _prepare(self, record: ModuleRecord) -> None:
+    async def _prepare_module(self, record: ModuleRecord) -> None:
         try:
-            await self._lifecycle.prepare(record)
+            await self._lifecycle.prepare_module(record)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -63,7 +63,7 @@ class Reload:
             if type(exc) is ModuleNotChosen:
                 record.rivals = exc.candidates
 
-    async def _keep_old(self, new: Sequence[ModuleRecord], failed: str, failure: BaseException) -> None:
+    async def _continue_old_code(self, new: Sequence[ModuleRecord], failed: str, failure: BaseException) -> None:
         """Go on with what runs: nothing of it was stopped."""
         await self._put_back()
         for record in new:
@@ -71,18 +71,22 @@ class Reload:
             old = self._old[record.name]
             old.rivals, old.traceback = record.rivals, _traceback_of(record)
             reason = failure_text(failure if record.failure is None else record.failure)
-            self._note(old, f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on")
+            self._set_reload_error(
+                old, f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on"
+            )
         for record in new:
-            _forget(record)
+            _undo_preparation(record)
 
-    async def _replace(self, new: Sequence[ModuleRecord]) -> None:
+    async def _replace_modules(self, new: Sequence[ModuleRecord]) -> None:
         names = [
-            name for name in self._lifecycle.with_dependents(self._names) if name in self._names or self._ran(name)
+            name
+            for name in self._lifecycle.with_dependents(self._names)
+            if name in self._names or self._was_running(name)
         ]
         await self._lifecycle.stop(names)
-        dependents = [_again(self._old[name]) for name in names if name not in self._names]
+        dependents = [_copy_record(self._old[name]) for name in names if name not in self._names]
         await self._lifecycle.start([*new, *dependents])
-        failed = [record for record in new if record.state != "ready" and self._ran(record.name)]
+        failed = [record for record in new if record.state != "ready" and self._was_running(record.name)]
         if failed:
             await self._bring_back(names, failed)
 
@@ -91,34 +95,38 @@ class Reload:
         reasons = "; ".join(f"module {record.name!r}: {record.reason}" for record in failed)
         await self._lifecycle.stop(names)
         await self._put_back()
-        again = [_again(self._old[name], with_settings=True) for name in names if self._ran(name)]
+        again = [_copy_record(self._old[name], with_settings=True) for name in names if self._was_running(name)]
         await self._lifecycle.start(again)
         for record in again:
             if record.name not in self._names:
                 continue
             cause = next((each for each in failed if each.name == record.name), None)
             if record.state == "ready":
-                self._note(record, f"the new code did not start ({reasons}); the code from before was started again")
+                self._set_reload_error(
+                    record, f"the new code did not start ({reasons}); the code from before was started again"
+                )
                 record.traceback = "" if cause is None else cause.traceback
             else:
-                self._note(record, f"the new code did not start ({reasons}), and the code from before did not either")
+                self._set_reload_error(
+                    record, f"the new code did not start ({reasons}), and the code from before did not either"
+                )
 
     async def _put_back(self) -> None:
         """Have imports find the code from before."""
         for each in reversed(self._taken):
             await asyncio.to_thread(each.put_back)
 
-    def _ran(self, name: str) -> bool:
+    def _was_running(self, name: str) -> bool:
         """Whether a module was running before: nothing else is lost by a reload, or brought back after it."""
         return name in self._ready
 
-    def _note(self, record: ModuleRecord, reason: str) -> None:
+    def _set_reload_error(self, record: ModuleRecord, reason: str) -> None:
         record.reload_error = reason
         log.error("module_not_reloaded", module=record.name, reason=reason)
-        self._lifecycle.tell(record)
+        self._lifecycle.publish_state(record)
 
 
-def _forget(record: ModuleRecord) -> None:
+def _undo_preparation(record: ModuleRecord) -> None:
     """Take back what a module was given that is not started: it was prepared, and no more."""
     for undo in record.undo:
         undo()
@@ -132,13 +140,13 @@ def _traceback_of(record: ModuleRecord) -> str:
     return end_of_traceback(record.failure)
 
 
-def _again(old: ModuleRecord, *, with_settings: bool = False) -> ModuleRecord:
+def _copy_record(old: ModuleRecord, *, with_settings: bool = False) -> ModuleRecord:
     """A module that is started again from the code that ran, as it is in memory."""
     record = ModuleRecord(old.name)
     record.found, record.loaded, record.rivals = old.found, old.loaded, old.rivals
     record.origin, record.fingerprint = dict(old.origin), old.fingerprint
     if with_settings:
         record.settings = old.settings
-        record.mask(old.secrets)
+        record.mask_secrets(old.secrets)
         record.mask_written(old.written_secrets)
     return record

@@ -97,31 +97,31 @@ class RouteTable:
         ):
             raise ValueError(f"route path {full!r} is outside of {home} and not among the module's claims")
         for other in self._routes:
-            if other.method == method and _overlap(other.segments, segments):
+            if other.method == method and _segments_overlap(other.segments, segments):
                 raise ValueError(f"route {method} {full} is served by module {other.module!r} already")
         route = ModuleRoute(module, method, segments, handler, body, query, kind, watching, scope)
         self._routes.append(route)
         self.version += 1
-        return Route(method, full, lambda: self._remove(route))
+        return Route(method, full, lambda: self._remove_route(route))
 
-    def find(self, method: str, path: str) -> tuple[ModuleRoute, Mapping[str, str]] | None:
+    def find_route(self, method: str, path: str) -> tuple[ModuleRoute, Mapping[str, str]] | None:
         """The route for a request, with the values of its placeholders."""
         segments = tuple(path.strip("/").split("/"))
         for route in self._routes:
-            if route.method == method and (values := _match(route.segments, segments)) is not None:
+            if route.method == method and (values := _match_segments(route.segments, segments)) is not None:
                 return route, values
         return None
 
-    def of(self, module: str) -> list[ModuleRoute]:
+    def routes_of_module(self, module: str) -> list[ModuleRoute]:
         """The routes of one module, in the order in which it added them."""
         return [route for route in self._routes if route.module == module]
 
-    def methods(self, path: str) -> list[str]:
+    def methods_at(self, path: str) -> list[str]:
         """Methods that are served at a path."""
         segments = tuple(path.strip("/").split("/"))
-        return sorted({route.method for route in self._routes if _match(route.segments, segments) is not None})
+        return sorted({route.method for route in self._routes if _match_segments(route.segments, segments) is not None})
 
-    def _remove(self, route: ModuleRoute) -> None:
+    def _remove_route(self, route: ModuleRoute) -> None:
         if route in self._routes:
             self._routes.remove(route)
             self.version += 1
@@ -129,7 +129,7 @@ class RouteTable:
                 end()
 
 
-def _match(pattern: Segments, segments: Segments) -> dict[str, str] | None:
+def _match_segments(pattern: Segments, segments: Segments) -> dict[str, str] | None:
     if len(pattern) != len(segments):
         return None
     values: dict[str, str] = {}
@@ -141,7 +141,7 @@ def _match(pattern: Segments, segments: Segments) -> dict[str, str] | None:
     return values
 
 
-def _overlap(one: Segments, other: Segments) -> bool:
+def _segments_overlap(one: Segments, other: Segments) -> bool:
     return len(one) == len(other) and all(
         a == b or a.startswith("{") or b.startswith("{") for a, b in zip(one, other, strict=True)
     )

@@ -21,7 +21,7 @@ from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.declarations.module_storage import ModuleStorage
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.places import Places
+from agentcore.core.modules.places import ModuleHosts
 from agentcore.core.modules.routes import RouteTable
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.core.resources.registry import ResourceRegistry
@@ -30,7 +30,7 @@ from agentcore.net.url_policy import OwnOrigins, UrlPolicy
 from agentcore.secrets import masked_json
 from agentcore.store.credentials import ModuleSecrets
 from agentcore.store.record import Record
-from agentcore.store.record.call_row import notice
+from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
 from agentcore.supervision.control import ControlFiles
 
@@ -48,7 +48,7 @@ class HostServices:
     resources: ResourceRegistry
     routes: RouteTable
     own_origins: OwnOrigins
-    places: Places
+    places: ModuleHosts
 
 
 class ModuleRuntime(ReadingRuntime):
@@ -167,27 +167,27 @@ class ModuleRuntime(ReadingRuntime):
         self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id, publisher=publisher)
 
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
-        def listen(event: Event) -> None:
-            handler(pydantic_core.from_json(event.encoded()))  # a copy of its own: the event is everybody's
+        def call_handler(event: Event) -> None:
+            handler(pydantic_core.from_json(event.encode()))  # a copy of its own: the event is everybody's
 
-        unsubscribe = self._services.events.subscribe(pattern, listen)
+        unsubscribe = self._services.events.subscribe(pattern, call_handler)
         undo = self._record.undo
         undo.append(unsubscribe)
 
-        def end() -> None:
+        def end_subscription() -> None:
             unsubscribe()
             if unsubscribe in undo:
                 undo.remove(unsubscribe)
 
-        return end
+        return end_subscription
 
-    def _note(self, subject: str, said: str, advice: str) -> None:
+    def _add_diagnostic(self, subject: str, said: str, advice: str) -> None:
         self._record.notes.pop(subject, None)
         if len(self._record.notes) >= MODULE_NOTES:
             raise ValueError(f"module {self.name!r} has {MODULE_NOTES} notes already, which is the bound")
         self._record.notes[subject] = said, advice
 
-    def _give_report(self, read: ReadReport) -> None:
+    def _set_report_reader(self, read: ReadReport) -> None:
         self._record.report = read
 
     def _offer_login(self, login: Login) -> None:
@@ -203,7 +203,7 @@ class ModuleRuntime(ReadingRuntime):
         self._services.events.publish("requirement.declared", {"name": name, "module": self.name})
 
     def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
-        row = notice(outcome, details=details)
+        row = make_notice_row(outcome, details=details)
         self._services.record.append(
             row._replace(
                 module=self.name,
@@ -217,7 +217,7 @@ class ModuleRuntime(ReadingRuntime):
         """See `agentcore.api.Runtime.tools_changed`."""
         self._tools_changed(self._record)
 
-    def _instruct(self, text: str) -> None:
+    def _set_instructions(self, text: str) -> None:
         if text != self._record.offered_instructions:
             self._record.offered_instructions = text
             self._tools_changed(self._record)

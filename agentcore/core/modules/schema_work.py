@@ -57,7 +57,7 @@ class SchemaWork:
         self._names = 0
         self.has_choices = False
         """Whether a fault can be one for each choice that there was."""
-        self._parts = max(1, self._of(schema, _ITEM, {}).parts)
+        self._parts = max(1, self._measure_total(schema, _ITEM, {}).parts)
 
     def count_steps(self, value: Any) -> int:
         """The most parts that a JSON value, with all inside of it, is held against; counted to just over the bound."""
@@ -77,11 +77,11 @@ class SchemaWork:
                 left += ((_ITEM, item) for item in each)
         return steps
 
-    def _of(self, part: Any, key: _Key, around: dict[int, int]) -> _Load:
+    def _measure_total(self, part: Any, key: _Key, around: dict[int, int]) -> _Load:
         """The load of a value at a key, with that of the values inside of it."""
-        return _most(*self._at(part, key, around))
+        return _largest_load(*self._measure_value(part, key, around))
 
-    def _at(self, part: Any, key: _Key, around: dict[int, int]) -> tuple[_Load, dict[_Key, _Load]]:
+    def _measure_value(self, part: Any, key: _Key, around: dict[int, int]) -> tuple[_Load, dict[_Key, _Load]]:
         """The load of a value, and by key that of those right inside of it."""
         if not isinstance(part, dict):
             return _Load(1), {}
@@ -95,21 +95,21 @@ class SchemaWork:
         depth = len(around)
         if depth >= SCHEMA_DEPTH:
             raise ValueError(f"its parts, or what they refer to, are nested more than {SCHEMA_DEPTH} deep")
-        self._note_patterns(part, key)
+        self._count_patterns(part, key)
         self.has_choices = self.has_choices or "anyOf" in part or "oneOf" in part
         below = {**around, id(part): depth}
-        own, inside = _Load(1 + len(_required(part))), dict[_Key, _Load]()
+        own, inside = _Load(1 + len(_required_keys(part))), dict[_Key, _Load]()
         for child in self._same_value(part):
-            load, deeper = self._at(child, key, below)
+            load, deeper = self._measure_value(child, key, below)
             own = own.plus(load)
             for name, each in deeper.items():
                 inside[name] = inside.get(name, _Load()).plus(each)
-        for name, child in _children(part):
-            inside[name] = inside.get(name, _Load()).plus(self._of(child, name, below))
+        for name, child in _child_schemas(part):
+            inside[name] = inside.get(name, _Load()).plus(self._measure_total(child, name, below))
         if not _TWICE.isdisjoint(part):
             own = own.plus(own)
             inside = {name: each.plus(each) for name, each in inside.items()}
-        return _closed(own, inside, depth)
+        return _close_loops(own, inside, depth)
 
     def _same_value(self, part: dict[str, Any]) -> Iterator[Any]:
         for name in _SAME_VALUE:
@@ -123,7 +123,7 @@ class SchemaWork:
             if name in part:
                 raise ValueError(f"{name} is not taken here; refer to a part with $ref, as in '#/$defs/NAME'")
 
-    def _note_patterns(self, part: dict[str, Any], key: _Key) -> None:
+    def _count_patterns(self, part: dict[str, Any], key: _Key) -> None:
         if "pattern" in part:
             self._texts[key] = self._texts.get(key, 0) + count_states(part["pattern"])
         self._names += sum(map(count_states, part.get("patternProperties", ())))
@@ -132,7 +132,7 @@ class SchemaWork:
             self._names += count_states(names.get("pattern", ""))
 
 
-def _most(own: _Load, inside: dict[_Key, _Load]) -> _Load:
+def _largest_load(own: _Load, inside: dict[_Key, _Load]) -> _Load:
     """The load of a value with that of the values inside of it, of which each has one key."""
     wild = inside.get(None, _Load())
     loads = [each if name == _ITEM else each.plus(wild) for name, each in inside.items() if name is not None]
@@ -140,13 +140,13 @@ def _most(own: _Load, inside: dict[_Key, _Load]) -> _Load:
     return _Load(max(each.parts for each in loads), max(each.loops for each in loads), min(e.top for e in loads))
 
 
-def _closed(own: _Load, inside: dict[_Key, _Load], depth: int) -> tuple[_Load, dict[_Key, _Load]]:
+def _close_loops(own: _Load, inside: dict[_Key, _Load], depth: int) -> tuple[_Load, dict[_Key, _Load]]:
     """The same without the ways back to the part at a depth, if none leads further out.
 
     Raises:
         ValueError: There are several for one value.
     """
-    most = _most(own, inside)
+    most = _largest_load(own, inside)
     if most.loops > 1:
         raise ValueError("it leads one value back to the same part in more than one way, which doubles with each level")
     if most.top < depth:
@@ -200,7 +200,7 @@ def count_states(pattern: str) -> int:
     return 1 + sum(groups)
 
 
-def _children(part: dict[str, Any]) -> Iterator[tuple[_Key, Any]]:
+def _child_schemas(part: dict[str, Any]) -> Iterator[tuple[_Key, Any]]:
     """The schemas of what is inside of a value, each with its key."""
     yield from part.get("properties", {}).items()
     for child in part.get("patternProperties", {}).values():
@@ -214,6 +214,6 @@ def _children(part: dict[str, Any]) -> Iterator[tuple[_Key, Any]]:
             yield _ITEM, child
 
 
-def _required(part: dict[str, Any]) -> list[Any]:
+def _required_keys(part: dict[str, Any]) -> list[Any]:
     required = part.get("required", [])
     return required if isinstance(required, list) else []

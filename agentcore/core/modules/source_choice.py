@@ -10,7 +10,7 @@ import structlog
 from agentcore.api import Principal
 from agentcore.config.loading import AppConfig
 from agentcore.core.approvals.policy_changes import PolicyChanges, Proposal
-from agentcore.core.discovery.finding import Found, ModuleNotChosen, candidates, described, find_module
+from agentcore.core.discovery.finding import Found, ModuleNotChosen, describe_found_module, find_candidates, find_module
 from agentcore.errors import ToolError
 from agentcore.store.module_sources import ModuleSources, SourceRow, read_chosen
 from agentcore.store.state.state_dir import DATABASE_NAME
@@ -39,7 +39,7 @@ class SourceChoice:
         self._refused: set[tuple[str, str]] = set()
         self._proposed: dict[tuple[str, str], str] = {}
 
-    async def restore(self) -> None:
+    async def load_decisions(self) -> None:
         """Load what was said."""
         for row in await self._store.load():
             if row.verdict == "chosen":
@@ -49,142 +49,145 @@ class SourceChoice:
 
     def is_refused(self, name: str, found: Found) -> bool:
         """Whether a person has said no to it."""
-        return (name, self._kept(found.source)) in self._refused
+        return (name, self._stored_form(found.source)) in self._refused
 
-    def history(self, name: str) -> SourceRow | None:
+    def find_choice(self, name: str) -> SourceRow | None:
         """What is chosen for a module, with its versions; None: nothing was ever loaded for it."""
         return self._chosen.get(name)
 
-    async def find(self, name: str) -> tuple[Found, tuple[Found, ...]]:
+    async def find_module_source(self, name: str) -> tuple[Found, tuple[Found, ...]]:
         """Find what is to be loaded, and what else has the name: it waits for a person, unless they have refused it.
 
         Raises:
             ModuleNotInstalled: There is none.
             ModuleNotChosen: A person has to choose first.
         """
-        found = await asyncio.to_thread(candidates, name, self._config)
+        found = await asyncio.to_thread(find_candidates, name, self._config)
         try:
-            used = await asyncio.to_thread(find_module, name, self._config, self._trusted(name))
+            used = await asyncio.to_thread(find_module, name, self._config, self._trusted_source(name))
         except ModuleNotChosen:
-            self._ask(name, found)
+            self._propose_sources(name, found)
             raise
         rivals = tuple(other for other in found if other.source != used.source)
-        self._ask(name, rivals)
+        self._propose_sources(name, rivals)
         if name not in self._chosen:
-            self._chosen[name] = await self._store.see(name, self._kept(used.source), "")
+            self._chosen[name] = await self._store.record_loaded_version(name, self._stored_form(used.source), "")
         return used, rivals
 
-    async def loaded(self, name: str, source: str, version: str) -> None:
+    async def record_loaded_version(self, name: str, source: str, version: str) -> None:
         """Note that a version of a source got ready."""
         before = self._chosen.get(name)
-        kept = self._kept(source)
+        kept = self._stored_form(source)
         if before is not None and (before.source, before.version) == (kept, version):
             return
-        row = self._chosen[name] = await self._store.see(name, kept, version)
+        row = self._chosen[name] = await self._store.record_loaded_version(name, kept, version)
         if row.before:
             log.warning("module_version_changed", module=name, source=row.source, before=row.before, now=row.version)
 
-    async def choose(self, name: str, shown: Found, by: str, *, runs: bool = True) -> None:
+    async def choose_source(self, name: str, shown: Found, by: str, *, runs: bool = True) -> None:
         """Put exactly what a person was shown behind a module, and have it run if app.json lists it.
 
         Raises:
             ToolError: `module_changed`: it is another one by now.
         """
-        current = await asyncio.to_thread(candidates, name, self._config)
-        if not any(described(found) == described(shown) for found in current):
+        current = await asyncio.to_thread(find_candidates, name, self._config)
+        if not any(describe_found_module(found) == describe_found_module(shown) for found in current):
             raise ToolError(
                 "module_changed",
-                f"{described(shown)} does not stand behind module {name!r} any more; nothing was changed",
+                f"{describe_found_module(shown)} does not stand behind module {name!r} any more; nothing was changed",
                 module=name,
             )
-        await self._trust(name, shown.source, by)
+        await self._store_choice(name, shown.source, by)
         for other in current:  # the person has seen these, and took another
             if other.source != shown.source:
-                await self._refuse(name, other, by)
+                await self._refuse_source(name, other, by)
         if runs:
             await self._use(name)
 
-    async def _trust(self, name: str, source: str, by: str) -> None:
+    async def _store_choice(self, name: str, source: str, by: str) -> None:
         """Remember a person's choice."""
-        kept = self._kept(source)
-        await self._store.decide(name, kept, "chosen", by)
+        kept = self._stored_form(source)
+        await self._store.save_decision(name, kept, "chosen", by)
         self._refused.discard((name, kept))
         self._chosen[name] = next(row for row in await self._store.load() if row[:3] == (name, kept, "chosen"))
-        self.withdraw(name)
+        self.withdraw_proposals(name)
         log.warning("module_source_chosen", module=name, source=kept, by=by)
 
-    def withdraw(self, name: str) -> None:
+    def withdraw_proposals(self, name: str) -> None:
         """Ask no more about a module."""
         for key in [key for key in self._proposed if key[0] == name]:
-            self._changes.withdraw(self._proposed.pop(key))
+            self._changes.withdraw_change(self._proposed.pop(key))
 
-    async def proposal(self, name: str, source: str) -> tuple[Proposal, Found]:
+    async def make_proposal(self, name: str, source: str) -> tuple[Proposal, Found]:
         """What a person confirms who wants a source behind a module.
 
         Raises:
             ToolError: `source_not_found`.
         """
-        current = await asyncio.to_thread(candidates, name, self._config)
-        wanted = self._full(source)
+        current = await asyncio.to_thread(find_candidates, name, self._config)
+        wanted = self._full_source(source)
         for found in current:
             if found.source == wanted:
-                return self._proposal(name, found), found
+                return self._build_proposal(name, found), found
         known = [found.source for found in current]
         message = f"nothing called {source!r} stands behind module {name!r}; there is: {', '.join(known) or 'nothing'}"
         raise ToolError("source_not_found", message, module=name, sources=known)
 
-    def difference(self, name: str, found: Found) -> tuple[tuple[str, str], ...]:
+    def describe_difference(self, name: str, found: Found) -> tuple[tuple[str, str], ...]:
         """What stands behind a module now and then, for a proposal; empty: it is what is chosen for it."""
         before = self._chosen.get(name)
-        if before is not None and before.source == self._kept(found.source):
+        if before is not None and before.source == self._stored_form(found.source):
             return ()
         removed = [f"- {before.source} {before.version}".rstrip()] if before is not None else []
-        return ((f"module {name}", "\n".join([*removed, f"+ {described(found)}", ""])),)
+        return ((f"module {name}", "\n".join([*removed, f"+ {describe_found_module(found)}", ""])),)
 
     # -- asking ------------------------------------------------------------------------------------------------
 
-    def _ask(self, name: str, found: tuple[Found, ...]) -> None:
+    def _propose_sources(self, name: str, found: tuple[Found, ...]) -> None:
         """Have these wait for a person, and nothing else of this module; what waits already waits on."""
-        wanted = {(name, described(each)): each for each in found if not self.is_refused(name, each)}
+        wanted = {(name, describe_found_module(each)): each for each in found if not self.is_refused(name, each)}
         waiting = {change.change_id for change in self._changes.waiting}
         for key in [key for key in self._proposed if key[0] == name and key not in wanted]:
-            self._changes.withdraw(self._proposed.pop(key))
+            self._changes.withdraw_change(self._proposed.pop(key))
         for key, each in wanted.items():
             if self._proposed.get(key) not in waiting:
-                self._propose(name, each)
+                self._propose_source(name, each)
 
-    def _propose(self, name: str, found: Found) -> None:
-        apply, refuse = partial(self.choose, name, found, "person"), partial(self._refuse, name, found, "person")
+    def _propose_source(self, name: str, found: Found) -> None:
+        apply, refuse = (
+            partial(self.choose_source, name, found, "person"),
+            partial(self._refuse_source, name, found, "person"),
+        )
         try:
-            change = self._changes.propose(self._proposal(name, found), _SERVER, apply, refuse)
+            change = self._changes.propose_change(self._build_proposal(name, found), _SERVER, apply, refuse)
         except ToolError as exc:  # too many wait: the module says what it waits for, and a reload asks again
-            log.warning("module_source_not_asked", module=name, found=described(found), reason=exc.message)
+            log.warning("module_source_not_asked", module=name, found=describe_found_module(found), reason=exc.message)
         else:
-            log.warning("module_source_waits", module=name, found=described(found))
-            self._proposed[name, described(found)] = change.change_id
+            log.warning("module_source_waits", module=name, found=describe_found_module(found))
+            self._proposed[name, describe_found_module(found)] = change.change_id
 
-    def _proposal(self, name: str, found: Found) -> Proposal:
-        return Proposal("module_source", name, (found.source,), self.difference(name, found), lasts=True)
+    def _build_proposal(self, name: str, found: Found) -> Proposal:
+        return Proposal("module_source", name, (found.source,), self.describe_difference(name, found), lasts=True)
 
-    async def _refuse(self, name: str, found: Found, by: str) -> None:
-        kept = self._kept(found.source)
+    async def _refuse_source(self, name: str, found: Found, by: str) -> None:
+        kept = self._stored_form(found.source)
         self._refused.add((name, kept))
-        await self._store.decide(name, kept, "refused", by)
+        await self._store.save_decision(name, kept, "refused", by)
         log.warning("module_source_refused", module=name, source=kept)
 
     # -- spelling ----------------------------------------------------------------------------------------------
 
-    def _trusted(self, name: str) -> str:
+    def _trusted_source(self, name: str) -> str:
         row = self._chosen.get(name)
-        return "" if row is None else self._full(row.source)
+        return "" if row is None else self._full_source(row.source)
 
-    def _kept(self, source: str) -> str:
+    def _stored_form(self, source: str) -> str:
         """As it is kept: a folder below that of app.json by its way from there, so that both can be moved."""
         folder = self._config.folder
         is_below = source.startswith("/") and Path(source).is_relative_to(folder)
         return f"./{Path(source).relative_to(folder)}" if is_below else source
 
-    def _full(self, kept: str) -> str:
+    def _full_source(self, kept: str) -> str:
         return full_source(kept, self._config.folder)
 
 

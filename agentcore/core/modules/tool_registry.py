@@ -11,13 +11,13 @@ from agentcore.api import ToolDefinition
 from agentcore.api.definition import SESSION_ONLY
 from agentcore.core.declarations.hosted_names import host_in, hosted_name, is_member, name_for_people, pool_of
 from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
-from agentcore.core.modules.validation import compile_result_check, compile_validator, or_left_to_place
+from agentcore.core.modules.validation import compile_result_check, compile_validator, defer_to_host
 from agentcore.errors import ToolError
-from agentcore.near_names import near_names, shown_name, unknown_name
+from agentcore.near_names import near_names, shorten_name, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
 
-def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
+def compile_tool(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     """Compile what the calls of a tool need, and encode what clients are shown of it.
 
     Raises:
@@ -27,15 +27,15 @@ def prepare(definition: ToolDefinition, module: ModuleRecord) -> RegisteredTool:
     return RegisteredTool(
         definition,
         module,
-        validate if placed is None or definition.name not in placed.reads_arguments else or_left_to_place(validate),
+        validate if placed is None or definition.name not in placed.reads_arguments else defer_to_host(validate),
         compile_result_check(definition),
         LoweredSchema(definition.input_schema),
-        _encoded(definition, module),
-        definition.preview is not None if placed is None else definition.name in placed.looks_first,
+        _encode_definition(definition, module),
+        definition.preview is not None if placed is None else definition.name in placed.prechecked_tools,
     )
 
 
-def _encoded(definition: ToolDefinition, module: ModuleRecord) -> bytes:
+def _encode_definition(definition: ToolDefinition, module: ModuleRecord) -> bytes:
     return pydantic_core.to_json(definition.to_json() | _home_of(module))
 
 
@@ -49,7 +49,7 @@ def encoded_in(tool: RegisteredTool, name: ToolFormat) -> bytes:
     if name == "agentcore":
         return tool.encoded
     form = FORMS[name]
-    return pydantic_core.to_json(form.write(tool.definition, tool.schema.to(form.dialect)))
+    return pydantic_core.to_json(form.write(tool.definition, tool.schema.lower_to(form.dialect)))
 
 
 class HostFacts(NamedTuple):
@@ -108,10 +108,12 @@ class ToolRegistry:
         for tools in (self.own, *self._of_host.values()):
             for name, tool in tools.items():
                 self._former[tool.module.host, name] = tool.module.name
-        self.own = _merged(self.records.values())
+        self.own = _merge_ready_tools(self.records.values())
         hosts = sorted({record.host for record in self.hosted.values()})
         self._of_host = {
-            host: _merged((record for record in self.hosted.values() if record.host == host), self._stays_here)
+            host: _merge_ready_tools(
+                (record for record in self.hosted.values() if record.host == host), self._runs_only_on_server
+            )
             for host in hosts
         }
         for tools in self._of_host.values():
@@ -136,7 +138,7 @@ class ToolRegistry:
         """Note whether the user allows a host or pool to use chats. The caller rebuilds."""
         (self.chat_hosts.add if is_on else self.chat_hosts.discard)(host)
 
-    def _stays_here(self, host: str, tool: ToolDefinition) -> bool:
+    def _runs_only_on_server(self, host: str, tool: ToolDefinition) -> bool:
         """True if a tool works on chats and the host may not: it runs on the server alone."""
         return not self.may_use_chats(host) and (tool.needs_chat or self._needs_chat(tool.name))
 
@@ -163,7 +165,7 @@ class ToolRegistry:
         if effects == definition.effects:
             return tool
         definition = replace(definition, effects=effects)
-        return replace(tool, definition=definition, encoded=_encoded(definition, tool.module))
+        return replace(tool, definition=definition, encoded=_encode_definition(definition, tool.module))
 
     # -- hosts -------------------------------------------------------------------------------------------------
 
@@ -196,13 +198,13 @@ class ToolRegistry:
         ready = (record.host for record in self.hosted.values() if record.state == "ready")
         return any(host in (each, pool_of(each)) for each in ready)
 
-    def choose(self, hosts: Sequence[str]) -> str:
+    def choose_host(self, hosts: Sequence[str]) -> str:
         """Of hosts that somebody wants, the first that is connected; else the first; empty: none is wanted."""
         if len(hosts) > 1:
             return next(filter(self.is_connected, hosts), hosts[0])
         return hosts[0] if hosts else ""
 
-    def module(self, name: str) -> ModuleRecord | None:
+    def find_module(self, name: str) -> ModuleRecord | None:
         """A module by its name, the server's own or a host's."""
         return self.records.get(name) or self.hosted.get(name)
 
@@ -216,17 +218,17 @@ class ToolRegistry:
             return self.tools
         seen = self._seen_from.get(host)
         if seen is None:
-            seen = self._seen_from[host] = self._look_from(host)
+            seen = self._seen_from[host] = self._list_visible_tools(host)
         return seen
 
-    def _look_from(self, host: str) -> dict[str, RegisteredTool]:
+    def _list_visible_tools(self, host: str) -> dict[str, RegisteredTool]:
         if host not in self._of_host and not self.absent.get(host):
             return {}
         own = self._of_host.get(host, {})
-        held = self._held_by(host)
+        held = self._tool_names_of_host(host)
         return own | {name: tool for name, tool in self.tools.items() if name not in own and name not in held}
 
-    def _held_by(self, host: str) -> set[str]:
+    def _tool_names_of_host(self, host: str) -> set[str]:
         """Names of tools that a host has, in whichever state."""
         held = set(self.absent.get(host, ()))
         records = [record for record in self.hosted.values() if host in (record.host, pool_of(record.host))]
@@ -246,7 +248,7 @@ class ToolRegistry:
         return self._keeps_page_scripts or any(record.manifest.runs_scripts_in_page for record in ready)
 
     @contextmanager
-    def page_scripts_kept(self) -> Iterator[None]:
+    def preserve_page_scripts(self) -> Iterator[None]:
         """A block in which modules are loaded anew: what runs in the page goes on, and may make use of the gap."""
         self._keeps_page_scripts = self.runs_page_scripts
         try:
@@ -256,7 +258,7 @@ class ToolRegistry:
 
     # -- one tool ----------------------------------------------------------------------------------------------
 
-    def get(self, name: str, host: str = "") -> RegisteredTool:
+    def get_tool(self, name: str, host: str = "") -> RegisteredTool:
         """The tool of this name, as it is seen from a host; never that of another machine in place of the host's own.
 
         Args:
@@ -268,7 +270,7 @@ class ToolRegistry:
         tool = (self.tools_at(host) if host else self.tools).get(name)
         if tool is not None:
             return tool
-        waiting = self._withheld(name, host)
+        waiting = self._find_withheld_module(name, host)
         error = (
             self._why_down(name, host)
             or (self._why_claimed(name, host) if waiting is None else None)
@@ -284,16 +286,16 @@ class ToolRegistry:
             )
             raise ToolError("definition_waits", message, retryable=True, tool=name, module=waiting)
         near = near_names(name, self.tools_at(host))
-        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shown_name(name), near=near)
+        raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
 
-    def where(self, name: str) -> list[str]:
+    def hosts_with_tool(self, name: str) -> list[str]:
         """Where a tool can be called: hosts and pools by name, and the server as an empty name."""
         own = [""] if name in self.own and self.own[name].module.name not in self.claimed else []
         return own + [host for host in sorted(self._of_host) if not is_member(host) and name in self._of_host[host]]
 
     def _why_down(self, name: str, host: str) -> ToolError | None:
         """What a call of a tool gets whose module is not ready; None: there is none of this name on the host."""
-        module = self.module(self._former.get((host, name), ""))
+        module = self.find_module(self._former.get((host, name), ""))
         if module is not None and module.state in ("stopping", "loading"):
             message = f"module {module.name!r} of tool {name!r} is {module.state}; try again in a moment"
             return ToolError("module_stopping", message, retryable=True, module=module.name)
@@ -327,7 +329,7 @@ class ToolRegistry:
                 return host_away(pool, f"tool {name!r} is in pool {pool!r}, and no host of it is connected")
         return None
 
-    def _withheld(self, name: str, host: str) -> str | None:
+    def _find_withheld_module(self, name: str, host: str) -> str | None:
         """The module of a tool that waits for a person; None: there is none of this name."""
         for record in (*self.records.values(), *self.hosted.values()):
             is_meant = record.state == "ready" and (
@@ -337,7 +339,7 @@ class ToolRegistry:
                 return record.name
         return None
 
-    def of_module(self, module: str, name: str) -> RegisteredTool | None:
+    def find_tool_of_module(self, module: str, name: str) -> RegisteredTool | None:
         """The tool of a module, if that has it now and offers it."""
         host = host_in(module)
         tool = (self._of_host.get(host, {}) if host else self.own).get(name)
@@ -345,7 +347,7 @@ class ToolRegistry:
 
     # -- all tools ---------------------------------------------------------------------------------------------
 
-    def stood_in_for(self) -> frozenset[str]:
+    def replaced_modules(self) -> frozenset[str]:
         """Modules whose tools a ready module of the same machine offers in its own form.
 
         A host hides nothing of the server's or of another host's.
@@ -356,7 +358,7 @@ class ToolRegistry:
                 found |= {hosted_name(record.host, name) for name in record.manifest.stands_in_for}
         return frozenset(found)
 
-    def encoded(self, form: ToolFormat, host: str = "") -> bytes:
+    def encode_tools(self, form: ToolFormat, host: str = "") -> bytes:
         """The list as JSON, put together of the encoded definitions once until the tools change."""
         body = self._encoded.get((form, host))
         if body is None:
@@ -372,7 +374,7 @@ def host_away(host: str, message: str) -> ToolError:
     return ToolError("host_away", f"{message}; try again once it is", retryable=True, host=host)
 
 
-def _merged(
+def _merge_ready_tools(
     modules: Iterable[ModuleRecord], stays_here: Callable[[str, ToolDefinition], bool] | None = None
 ) -> dict[str, RegisteredTool]:
     """The tools of those that are ready, by name.

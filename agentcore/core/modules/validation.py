@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from agentcore.api import ToolDefinition
 from agentcore.bounds import VALIDATION_ERRORS
 from agentcore.core.containment.tool_errors import plain_error
-from agentcore.core.modules.json_schema import compile_schema, path_of, say_unknown
+from agentcore.core.modules.json_schema import compile_schema, describe_unknown_key, path_of
 from agentcore.errors import InvalidResultError, ToolError
-from agentcore.near_names import shown_name
+from agentcore.near_names import shorten_name
 
 Validate = Callable[[dict[str, Any]], dict[str, Any]]
 CheckResult = Callable[[bytes, bool], None]
@@ -41,18 +41,18 @@ def compile_validator(definition: ToolDefinition) -> Validate:
     return validator_of(definition)
 
 
-class LeftToPlace(dict[str, Any]):
+class DeferredArguments(dict[str, Any]):
     """Arguments that a schema refuses, of a tool whose module runs elsewhere: its own model has the last word."""
 
 
-def or_left_to_place(validate: Validate) -> Validate:
+def defer_to_host(validate: Validate) -> Validate:
     """The same function, but that what it refuses is left to the place where the module runs."""
 
     def validate_or_leave(arguments: dict[str, Any]) -> dict[str, Any]:
         try:
             return validate(arguments)
         except ToolError:
-            return LeftToPlace(arguments)
+            return DeferredArguments(arguments)
 
     return validate_or_leave
 
@@ -95,8 +95,8 @@ def validator_of(definition: ToolDefinition) -> Validate:
             # near names are looked up for those that are shown alone: a caller may send any number of unknown keys
             errors = [
                 {
-                    "path": shown_name(path_of(error["loc"])),
-                    "message": _say(error["type"], error["msg"], error["loc"], known),
+                    "path": shorten_name(path_of(error["loc"])),
+                    "message": _describe_error(error["type"], error["msg"], error["loc"], known),
                 }
                 for error in found[:VALIDATION_ERRORS]
             ]
@@ -131,7 +131,7 @@ def invalid_arguments(
         count: How many there are, where `errors` are the first ones.
     """
     count = len(errors) if count is None else count
-    problems = "; ".join(f"{shown_name(error['path'] or 'arguments')}: {error['message']}" for error in errors[:3])
+    problems = "; ".join(f"{shorten_name(error['path'] or 'arguments')}: {error['message']}" for error in errors[:3])
     more = f" (and {count - 3} more)" if count > 3 else ""  # noqa: PLR2004 - as many as are shown
     said = f"{tool} was not called: {problems}{more}"
     return ToolError(
@@ -142,9 +142,9 @@ def invalid_arguments(
     )
 
 
-def _say(kind: str, message: str, loc: tuple[int | str, ...], known: list[str]) -> str:
+def _describe_error(kind: str, message: str, loc: tuple[int | str, ...], known: list[str]) -> str:
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":
-        return say_unknown(str(loc[-1]), known if len(loc) == 1 else (), _UNKNOWN)
+        return describe_unknown_key(str(loc[-1]), known if len(loc) == 1 else (), _UNKNOWN)
     return message[:1].lower() + message[1:]

@@ -8,9 +8,9 @@ from agentcore.core.policy.authority import (
     authorise_route,
     check_mode_change,
     client_in,
+    find_reach,
     is_looser,
     owner_of,
-    reach,
     scopes_for,
 )
 from agentcore.core.policy.grants import GrantOffer

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.api import CallPreview, Effect, Principal, ToolDefinition
 from agentcore.approval_rules.call_facts import CallFacts
-from agentcore.approval_rules.command_pattern import escaped
+from agentcore.approval_rules.command_pattern import escape_pattern
 from agentcore.approval_rules.criteria import Criteria, RunsOn, Url
 from agentcore.approval_rules.decisions import ApprovalMode, DecisionKind
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
@@ -47,9 +47,9 @@ class Rule:
         reason = rule.reason or f"{place} of app.json says so"
         return cls(place, rule.decision, reason, Criteria(rule.criteria, roots))
 
-    def differs(self, facts: CallFacts) -> str | None:
+    def explain_mismatch(self, facts: CallFacts) -> str | None:
         """Why it does not mean a call; None: it does."""
-        return self.criteria.differs(facts, surely=self.decision == "allow")
+        return self.criteria.find_mismatch(facts, surely=self.decision == "allow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +89,33 @@ class ApprovalPolicy:
         self.grants, self.sources = Grants(self.roots), UntrustedSources()
         self._store, self._page_is_scripted = store, page_is_scripted
         self.version = 0
-        self.load(config)
+        self.apply_config(config)
 
-    def load(self, config: ApprovalsConfig) -> None:
+    def apply_config(self, config: ApprovalsConfig) -> None:
         """Put other rules and another mode in force; calls that have not begun are decided on anew."""
         self.config, self.mode = config, config.mode
         rules = enumerate(config.rules)
         self.rules = tuple(Rule.compile(f"approvals.rules[{number}]", rule, self.roots) for number, rule in rules)
-        self._arrange()
+        self._group_rules()
 
     def with_rule(self, rule: ApprovalRule) -> "ApprovalPolicy":
         """The same policy with one more rule, to be tried; this one stays as it is."""
         other = ApprovalPolicy(self.config, self.roots, self._store, self._page_is_scripted)
         other.grants, other.sources = self.grants, self.sources
         other.rules = (*self.rules, Rule.compile("the new rule", rule, self.roots))
-        other._arrange()
+        other._group_rules()
         return other
 
-    def touch(self) -> None:
+    def bump_version(self) -> None:
         """Have calls that wait for their turn decided on anew: something that counts for them has changed."""
         self.version += 1
 
     @property
-    def looks_at_paths(self) -> bool:
+    def needs_paths(self) -> bool:
         """Whether it needs to know where paths in arguments lead."""
         return self._looks_at_paths or any(grant.criteria.looks_at_paths for grant in self.grants)
 
-    def lets_own_call_pass(self, principal: Principal, preview: CallPreview | None) -> bool:
+    def allows_own_call(self, principal: Principal, preview: CallPreview | None) -> bool:
         """Whether a call runs because a person makes it, and nothing else needs to be looked at."""
         is_own = principal.kind in PERSONS and not self._may_be_a_script(principal)
         is_plain = preview is None or not (preview.is_protected or preview.caution or preview.failure)
@@ -124,7 +124,7 @@ class ApprovalPolicy:
     def _may_be_a_script(self, principal: Principal) -> bool:
         return principal.kind == "page" and self._page_is_scripted()
 
-    async def note_source(self, session_id: str, source: str) -> None:
+    async def record_untrusted_source(self, session_id: str, source: str) -> None:
         """Remember that the model of a session has read content that nobody vouches for.
 
         Args:
@@ -134,10 +134,10 @@ class ApprovalPolicy:
             return
         row = source_row(session_id, source)
         self.sources.add([row])
-        self.touch()
-        await self._store.see(row)
+        self.bump_version()
+        await self._store.add_source(row)
 
-    async def revoke(self, grant_id: str) -> None:
+    async def revoke_grant(self, grant_id: str) -> None:
         """Let a grant hold no longer; calls that wait for their turn are decided on anew.
 
         Raises:
@@ -147,36 +147,36 @@ class ApprovalPolicy:
             message = f"there is no grant {grant_id!r}; `GET /api/approvals/grants` lists those there are"
             raise ToolError("grant_not_found", message, grant_id=grant_id)
         self.grants.drop(grant_id)
-        self.touch()
-        await self._store.revoke(grant_id)
+        self.bump_version()
+        await self._store.delete_grant(grant_id)
 
     def drop_granted_by(self, who: str) -> None:
         """Let all that somebody allowed hold no longer; calls that wait for their turn are decided on anew."""
         self.grants.drop_granted_by(who)
         self.sources.open_accepted_by(who)
-        self.touch()
+        self.bump_version()
 
-    async def forget_host(self, name: str) -> None:
+    async def revoke_host_grants(self, name: str) -> None:
         """Let all that was granted for calls on a host end with it: another one may get its name."""
         found = [grant.row.grant_id for grant in self.grants if grant.patterns.get(RunsOn.key) == name]
         for grant_id in found:
-            await self.revoke(grant_id)
+            await self.revoke_grant(grant_id)
 
-    async def forget_session(self, session_id: str) -> None:
+    async def delete_session_grants(self, session_id: str) -> None:
         """Let all that was granted and noted for a session end with it."""
         self.grants.drop_session(session_id)
         self.sources.drop_session(session_id)
-        self.touch()
-        await self._store.forget_session(session_id)
+        self.bump_version()
+        await self._store.delete_session_rows(session_id)
 
-    async def restore(self) -> None:
+    async def restore_grants(self) -> None:
         """Take what is stored."""
-        self.grants.add(await self._store.grants())
-        self.sources.add(await self._store.sources())
+        self.grants.add(await self._store.load_grants())
+        self.sources.add(await self._store.load_sources())
 
     def decide(self, facts: CallFacts) -> Decision:
         """Decide on one call."""
-        return next(self._votes(facts))
+        return next(self._iterate_decisions(facts))
 
     def decide_for_chat(
         self,
@@ -199,18 +199,18 @@ class ApprovalPolicy:
         chat = Principal("chat", session_id)
         return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode or self.mode))
 
-    def considered(self, facts: CallFacts) -> list[Considered]:
+    def list_considered(self, facts: CallFacts) -> list[Considered]:
         """All rules, and the grants for its tool, with why each does or does not mean the call."""
-        found = [Considered(rule.place, rule.decision, rule.differs(facts)) for rule in self.rules]
-        held = [grant.row.grant_id for grant in self.grants if grant.row.scope != "host" and grant.holds_for(facts)]
+        found = [Considered(rule.place, rule.decision, rule.explain_mismatch(facts)) for rule in self.rules]
+        held = [grant.row.grant_id for grant in self.grants if grant.row.scope != "host" and grant.applies_to(facts)]
         return [*found, *(Considered(f"grant:{grant_id}", "allow", None) for grant_id in held)]
 
     # -- in the order of their strength ------------------------------------------------------------------------
 
-    def _votes(self, facts: CallFacts) -> Iterator[Decision]:
+    def _iterate_decisions(self, facts: CallFacts) -> Iterator[Decision]:
         """Whatever speaks on a call, the strongest first."""
         is_own = facts.principal.kind in PERSONS
-        yield from self._rules_that_say(facts, self._denying)
+        yield from self._decisions_by_rules(facts, self._denying)
         if not is_own and facts.mode == "deny":
             yield Decision("deny", "mode:deny", f"calls of a {facts.principal.kind} are refused")
         if facts.is_protected:
@@ -219,7 +219,7 @@ class ApprovalPolicy:
             yield Decision("ask", f"preview:{facts.preview_failure}", _PREVIEW_FAILURES[facts.preview_failure])
         if facts.caution:
             yield Decision("ask", "caution", facts.caution)
-        yield from self._rules_that_say(facts, self._asking)
+        yield from self._decisions_by_rules(facts, self._asking)
         if is_own:
             is_harmless = facts.effects <= _READ or facts.touches_session_only
             if self._may_be_a_script(facts.principal) and not is_harmless:
@@ -229,35 +229,35 @@ class ApprovalPolicy:
             yield OWN_CALL
         if facts.touches_session_only:
             yield Decision("allow", "session", "it touches nothing but its own session")
-        yield from self._rules_that_say(facts, self._allowing)
+        yield from self._decisions_by_rules(facts, self._allowing)
         if facts.mode == "allow":
             yield Decision("allow", "mode:allow", "the mode lets calls run")
-        yield from self._votes_of_a_person(facts)
+        yield from self._decisions_by_grants(facts)
         # what a foreign machine reads leaves for that machine
         if facts.mode == "ask_writes" and facts.effects <= _READ and not facts.is_of_foreign_machine:
             yield Decision("allow", "mode:ask_writes", "it only reads")
-        yield self._question(facts, f"mode:{facts.mode}", _reason_to_ask(facts))
+        yield self._ask_decision(facts, f"mode:{facts.mode}", _reason_to_ask(facts))
 
-    def _rules_that_say(self, facts: CallFacts, rules: Sequence[Rule]) -> Iterator[Decision]:
+    def _decisions_by_rules(self, facts: CallFacts, rules: Sequence[Rule]) -> Iterator[Decision]:
         for rule in rules:
-            if rule.differs(facts) is None:
+            if rule.explain_mismatch(facts) is None:
                 yield self._with_source(facts, Decision(rule.decision, rule.place, rule.reason))
 
-    def _votes_of_a_person(self, facts: CallFacts) -> Iterator[Decision]:
+    def _decisions_by_grants(self, facts: CallFacts) -> Iterator[Decision]:
         """What was granted; untrusted content suspends it for what reaches out."""
-        grant = self._granted(facts)
+        grant = self._find_grant(facts)
         if grant is None:
             return
-        if self._source(facts) is not None:
-            yield self._question(facts, "untrusted", "what was allowed before waits for an answer")
+        if self._find_untrusted_source(facts) is not None:
+            yield self._ask_decision(facts, "untrusted", "what was allowed before waits for an answer")
         yield Decision("allow", f"grant:{grant}", "a person allowed it before")
 
-    def _granted(self, facts: CallFacts) -> str | None:
+    def _find_grant(self, facts: CallFacts) -> str | None:
         """The grant that lets a call run."""
         if "dangerous" in facts.effects or facts.is_of_foreign_machine:
             return None
         for grant in self.grants:
-            if grant.row.scope != "host" and grant.holds_for(facts):
+            if grant.row.scope != "host" and grant.applies_to(facts):
                 return grant.row.grant_id
         return self._granted_hosts(facts) if facts.mode == "ask_writes" else None
 
@@ -270,34 +270,38 @@ class ApprovalPolicy:
             for grant in self.grants
             if (grant.row.scope, grant.row.session_id, grant.row.principal_kind)
             == ("host", facts.session_id, facts.principal.kind)
-            and grant.patterns.get(RunsOn.key, "") == escaped(facts.host)
+            and grant.patterns.get(RunsOn.key, "") == escape_pattern(facts.host)
         }
         found = [granted.get(origin_of(url)) for url in facts.urls]
         return found[0] if all(found) else None
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def _question(self, facts: CallFacts, by: str, reason: str) -> Decision:
+    def _ask_decision(self, facts: CallFacts, by: str, reason: str) -> Decision:
         return self._with_source(facts, Decision("ask", by, reason))
 
     def _with_source(self, facts: CallFacts, decision: Decision) -> Decision:
-        source = self._source(facts) if decision.kind == "ask" else None
+        source = self._find_untrusted_source(facts) if decision.kind == "ask" else None
         if source is None:
             return decision
         reason = f"{decision.reason}; the model has read untrusted content from {source}"
         return Decision("ask", decision.by, reason, source)
 
-    def _source(self, facts: CallFacts) -> str | None:
+    def _find_untrusted_source(self, facts: CallFacts) -> str | None:
         if facts.principal.kind in PERSONS or facts.effects.isdisjoint(_REACHES_OUT):
             return None
         return self.sources.name_open_ones(facts.session_id)
 
-    def _arrange(self) -> None:
-        self._denying, self._asking, self._allowing = self._that("deny"), self._that("ask"), self._that("allow")
+    def _group_rules(self) -> None:
+        self._denying, self._asking, self._allowing = (
+            self._rules_deciding("deny"),
+            self._rules_deciding("ask"),
+            self._rules_deciding("allow"),
+        )
         self._looks_at_paths = any(rule.criteria.looks_at_paths for rule in self.rules)
         self.version += 1
 
-    def _that(self, decision: str) -> tuple[Rule, ...]:
+    def _rules_deciding(self, decision: str) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.decision == decision)
 
 

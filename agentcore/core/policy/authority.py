@@ -79,7 +79,7 @@ USER_ACCOUNT = "user"
 _STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allow")
 
 
-def reach(principal: Principal, action: Action) -> Reach | None:
+def find_reach(principal: Principal, action: Action) -> Reach | None:
     """Where a principal may do something; None: nowhere."""
     if principal.kind != "client":
         return "all" if action in _MAY.get(principal.kind, frozenset()) else None
@@ -97,14 +97,14 @@ def authorise(principal: Principal, action: Action, session_owner: str | None = 
         ToolError: `forbidden`, with who may; `confirmation_required` for a change of the policy that a person can
             confirm in the approval view.
     """
-    where = reach(principal, action)
+    where = find_reach(principal, action)
     if where == "all" or (where == "own" and session_owner in (None, owner_of(principal))):
         return
     what = action.replace("_", " ")
     if where == "own":
         message = f"this client may {what} only in sessions that it made, and this is none of them"
         raise ToolError("forbidden", message, principal=principal.kind, action=action)
-    proposes = reach(principal, "propose") if action == "change_policy" else None
+    proposes = find_reach(principal, "propose") if action == "change_policy" else None
     if proposes == "all" or (proposes == "own" and session_owner == owner_of(principal)):
         raise ToolError(
             "confirmation_required",

@@ -43,12 +43,12 @@ class Grant:
     patterns: Patterns
     criteria: Criteria
 
-    def holds_for(self, facts: CallFacts) -> bool:
+    def applies_to(self, facts: CallFacts) -> bool:
         """Whether it means a call, of its principals and in its session."""
         row = self.row
         if row.principal_kind != facts.principal.kind or row.session_id not in ("", facts.session_id):
             return False
-        return self.criteria.differs(facts, surely=True) is None
+        return self.criteria.find_mismatch(facts, surely=True) is None
 
     def to_json(self) -> dict[str, Any]:
         """`{id, scope, sessionId?, caller, tool, arguments, grantedBy, grantedAt}`."""

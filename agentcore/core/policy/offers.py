@@ -1,8 +1,8 @@
 """What a person may allow for later along with one call, from narrow to wide; each says in full what it means."""
 
 from agentcore.approval_rules.call_facts import CallFacts
-from agentcore.approval_rules.command_pattern import escaped
-from agentcore.approval_rules.criteria import RunsOn, Url, offered
+from agentcore.approval_rules.command_pattern import escape_pattern
+from agentcore.approval_rules.criteria import RunsOn, Url, suggest_patterns
 from agentcore.core.policy.authority import PERSONS, Decision
 from agentcore.core.policy.grants import GrantOffer, GrantScope
 from agentcore.net.url_pattern import origin_of
@@ -17,7 +17,7 @@ def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> 
         return ()
     if facts.is_of_foreign_machine:
         return ()  # a grant is for callers of one kind, and each machine is another one
-    found = list(offered(facts, roots))
+    found = list(suggest_patterns(facts, roots))
     return tuple(GrantOffer(scope, facts.definition.name, patterns) for scope in _SCOPES for patterns in found)
 
 
@@ -31,5 +31,5 @@ def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
     ):
         return ()
     origins = {origin for url in facts.urls if (origin := origin_of(url)) is not None}
-    where = {RunsOn.key: escaped(facts.host)} if facts.host else {}
+    where = {RunsOn.key: escape_pattern(facts.host)} if facts.host else {}
     return tuple(GrantOffer("session", "*", {Url.key: origin, **where}) for origin in sorted(origins))

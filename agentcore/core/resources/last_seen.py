@@ -25,7 +25,7 @@ class LastSeen(BaseModel):
     lost_by: Annotated[str, Field(description="What became of it; empty: it ended with the server.")] = ""
 
     @classmethod
-    def of(cls, resource: Resource, host: str) -> Self | None:
+    def from_resource(cls, resource: Resource, host: str) -> Self | None:
         """What stays of a resource on a host; None: nothing opens another one."""
         if resource.reopening is None:
             return None

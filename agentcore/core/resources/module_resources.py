@@ -36,21 +36,21 @@ class ModuleResources:
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
-        where = self._where("create")
+        where = self._describe_method("create")
         return self._registry.create(
             self._owner,
             read_text(resource_type, f"resource_type {where}", "a resource type", pattern=_TYPE),
             read_text(session_id, f"session_id {where}"),
             adapter_type=read_text(adapter_type, f"adapter_type {where}"),
-            keys=_keys(keys, f"keys {where}"),
-            on_release=_callable(on_release, f"on_release {where}"),
+            keys=_read_keys(keys, f"keys {where}"),
+            on_release=_check_callable(on_release, f"on_release {where}"),
             former_id=None if former_id is None else read_text(former_id, f"former_id {where}"),
         )
 
     def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
-        _callable(on_release, f"on_release {self._where('adopt')}")
+        _check_callable(on_release, f"on_release {self._describe_method('adopt')}")
         return self._registry.adopt(self._owner, resource_id, on_release)
 
     def get(self, resource_id: str) -> Resource:
@@ -75,35 +75,35 @@ class ModuleResources:
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
-        where = self._where("update")
+        where = self._describe_method("update")
         if status is not None:
             _one_of(status, get_args(ResourceStatus), f"status {where}")
         return self._registry.update(
             resource_id,
             owner=self._owner,
             status=status,
-            last_url=None if last_url is None else _text(last_url, f"last_url {where}"),
-            title=None if title is None else _text(title, f"title {where}"),
-            icon=_icon(icon, f"icon {where}"),
+            last_url=None if last_url is None else _read_text(last_url, f"last_url {where}"),
+            title=None if title is None else _read_text(title, f"title {where}"),
+            icon=_read_icon(icon, f"icon {where}"),
             keep_running=None if keep_running is None else read_flag(keep_running, f"keep_running {where}"),
-            keys=_keys(keys, f"keys {where}"),
-            reopening=_reopening(reopening, f"reopening {where}"),
+            keys=_read_keys(keys, f"keys {where}"),
+            reopening=_read_reopening(reopening, f"reopening {where}"),
         )
 
     def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
-        where = self._where("emit")
+        where = self._describe_method("emit")
         _one_of(event, get_args(ResourceEvent), f"event {where}")
         self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
 
     async def release(self, resource_id: str, reason: str = "") -> None:
         """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
-        reason = read_text(reason, f"reason {self._where('release')}")
+        reason = read_text(reason, f"reason {self._describe_method('release')}")
         await self._registry.release(resource_id, self._owner, reason)
 
-    def _where(self, method: str) -> str:
+    def _describe_method(self, method: str) -> str:
         return f"of resources.{method} in module {self._owner!r}"
 
 
@@ -112,27 +112,27 @@ def _one_of(value: Any, words: tuple[str, ...], where: str) -> None:
         raise WrongValueError(where, f"one of {', '.join(words)}", value)
 
 
-def _text(value: Any, where: str) -> str:
+def _read_text(value: Any, where: str) -> str:
     """A text that may be somebody else's, such as the title of a page: made valid and cut, not refused."""
     if not issubclass(type(value), str):
         raise WrongValueError(where, "text", value)
     return plain_text(str.__getitem__(value, slice(0, TEXT_READ_CHARS)))
 
 
-def _keys(value: Any, where: str) -> dict[str, str] | None:
+def _read_keys(value: Any, where: str) -> dict[str, str] | None:
     if value is None:
         return None
     found = read_mapping(value, where, "a mapping from text to text")
     return {key: read_text(one, f"{key!r} in {where}") for key, one in found.items()}
 
 
-def _callable(value: Any, where: str) -> Any:
+def _check_callable(value: Any, where: str) -> Any:
     if value is not None and not callable(value):
         raise WrongValueError(where, "an async function (resource) -> None", value)
     return value
 
 
-def _reopening(value: Any, where: str) -> Reopening | None:
+def _read_reopening(value: Any, where: str) -> Reopening | None:
     if value is None:
         return None
     if not issubclass(type(value), tuple) or tuple.__len__(value) != 2:  # noqa: PLR2004 - a pair
@@ -141,7 +141,7 @@ def _reopening(value: Any, where: str) -> Reopening | None:
     return read_text(tool, f"the tool in {where}"), read_mapping(arguments, f"the arguments in {where}")
 
 
-def _icon(value: Any, where: str) -> Image | None:
+def _read_icon(value: Any, where: str) -> Image | None:
     if value is None:
         return None
     if not (issubclass(type(value), Image) and issubclass(type(value.data), bytes)):

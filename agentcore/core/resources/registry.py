@@ -30,7 +30,7 @@ from agentcore.core.declarations.hosted_names import host_in, host_title, pool_o
 from agentcore.core.event_types import NOT_KEPT
 from agentcore.core.events import EventBus
 from agentcore.core.resources.last_seen import LastSeen
-from agentcore.core.resources.turns import Entry, OnRelease, enter, leave, not_found, wake_all
+from agentcore.core.resources.turns import Entry, OnRelease, acquire_lock, not_found, release_lock, wake_all
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -51,7 +51,7 @@ class _Gone:
     reason: str
 
     @classmethod
-    def of(cls, resource: Resource, reason: str) -> "_Gone":
+    def from_resource(cls, resource: Resource, reason: str) -> "_Gone":
         names = frozenset(((None, resource.resource_id), *resource.keys.items()))
         return cls(resource.resource_type, resource.session_id, names, reason[:REASON_CHARS])
 
@@ -94,14 +94,14 @@ class ResourceRegistry:
     ) -> Resource:
         """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
         series = (session_id, resource_type)
-        self._take_ended(series, owner)
-        entry = self._make(owner, resource_type, session_id, self._free_index(series, former_id))
+        self._pop_ended(series, owner)
+        entry = self._make_entry(owner, resource_type, session_id, self._free_index(series, former_id))
         entry.resource.adapter_type, entry.on_release = adapter_type, on_release
         entry.resource.keys.update(keys or {})
-        self._live(entry)
+        self._add_entry(entry)
         return entry.resource
 
-    def plan(self, owner: str, resource_type: str, session_id: str) -> Resource:
+    def plan_resource(self, owner: str, resource_type: str, session_id: str) -> Resource:
         """The resource that a call will act on, if it runs: it has its id, and lives from `begin` on.
 
         Calls that wait for a person share one on each host, and when none of them runs, there was none.
@@ -112,27 +112,27 @@ class ResourceRegistry:
         series, host = (session_id, resource_type), host_in(owner)
         entry = self._planned.get(series, {}).get(host)
         if entry is None:
-            entry = self._make(owner, resource_type, session_id, self._reserved.pop((series, host), None))
+            entry = self._make_entry(owner, resource_type, session_id, self._reserved.pop((series, host), None))
             entry.is_planned = True
-            index, ended = self._take_ended(series, owner)
+            index, ended = self._pop_ended(series, owner)
             entry.resource.last_url = ended.last_url
             entry.resource.lost_by = ended.lost_by
             entry.replaces = None if index is None else _id_of(series, index)
             self._planned.setdefault(series, {})[host] = entry
         return entry.resource
 
-    def reserve(self, session_id: str, resource_id: str, host: str) -> None:
+    def reserve_id(self, session_id: str, resource_id: str, host: str) -> None:
         """Keep the id of a resource that an earlier process had planned for the one that is planned in its place.
 
         A call that waits for a person names it, and nothing else may get it meanwhile. Ids that were in use are left.
         """
         prefix, index = _parts_of(resource_id, session_id)
         series = (session_id, prefix)
-        if index is not None and index >= self.indexes.next(series):
+        if index is not None and index >= self.indexes.next_index(series):
             self.indexes.skip_to(series, index + 1)
             self._reserved[series, host] = index
 
-    def planned(self, resource_id: str) -> Resource | None:
+    def find_planned_resource(self, resource_id: str) -> Resource | None:
         """The resource of this id that is planned and does not live yet."""
         entry = self._find_planned(resource_id)
         return None if entry is None else entry.resource
@@ -141,7 +141,7 @@ class ResourceRegistry:
         entries = (entry for planned in self._planned.values() for entry in planned.values())
         return next((entry for entry in entries if entry.resource.resource_id == resource_id), None)
 
-    def begin(self, resource: Resource) -> None:
+    def start_planned(self, resource: Resource) -> None:
         """Let a planned resource live; nothing to do for any other."""
         series = (resource.session_id, resource.resource_type)
         planned = self._planned.get(series, {})
@@ -153,9 +153,9 @@ class ResourceRegistry:
             del self._planned[series]
         resource.status = "starting"
         resource.created_at_ms = _now_ms()
-        self._live(entry)
+        self._add_entry(entry)
 
-    def settle(self, resource: Resource, *, is_used: bool) -> None:
+    def record_call_end(self, resource: Resource, *, is_used: bool) -> None:
         """Note how a call on a resource ended: a planned one that nothing ever stood behind is but planned again."""
         entry = self._entries.get(resource.resource_id)
         if entry is None or entry.resource is not resource or not entry.is_planned:
@@ -167,15 +167,15 @@ class ResourceRegistry:
         series = (resource.session_id, resource.resource_type)
         self._planned.setdefault(series, {})[host_in(entry.owner)] = entry
         resource.status = "closed"
-        self._changed(resource)
+        self._publish_state(resource)
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
         """See `agentcore.api.resource.Resources`."""
-        entry = self._find(resource_id, owner)
+        entry = self._find_entry(resource_id, owner)
         entry.on_release = on_release
         return entry.resource
 
-    def admit(self, owner: str, resource: Resource, on_release: OnRelease | None = None) -> Resource:
+    def admit_resource(self, owner: str, resource: Resource, on_release: OnRelease | None = None) -> Resource:
         """Let a resource live here that was made in another process; one that lives here already is given as it is.
 
         Args:
@@ -190,14 +190,14 @@ class ResourceRegistry:
             raise ToolError("resource_taken", f"the id {resource.resource_id!r} is not free", retryable=True)
         if entry is None:
             self._check_room(owner, series)
-            if resource.index > self.indexes.next(series) + RESOURCE_INDEXES_AHEAD:
+            if resource.index > self.indexes.next_index(series) + RESOURCE_INDEXES_AHEAD:
                 raise ToolError(
                     "resource_taken",
                     f"the id {resource.resource_id!r} is more than {RESOURCE_INDEXES_AHEAD:,} beyond the next free one",
                     limit=RESOURCE_INDEXES_AHEAD,
                 )
             entry = Entry(resource, owner, on_release)
-            self._live(entry)
+            self._add_entry(entry)
         return entry.resource
 
     def owner_of(self, resource_id: str) -> str | None:
@@ -217,7 +217,7 @@ class ResourceRegistry:
 
     def next_index(self, session_id: str, resource_type: str) -> int:
         """The index of the resource of this type that the session gets next."""
-        return self.indexes.next((session_id, resource_type))
+        return self.indexes.next_index((session_id, resource_type))
 
     def get(self, resource_id: str, owner: str | None = None) -> Resource:
         """The resource; with `owner`, only if it is that module's.
@@ -225,20 +225,20 @@ class ResourceRegistry:
         Raises:
             ToolError: `resource_not_found`.
         """
-        return self._find(resource_id, owner).resource
+        return self._find_entry(resource_id, owner).resource
 
-    def note_ended(self, seen: LastSeen) -> None:
+    def record_ended(self, seen: LastSeen) -> None:
         """Note one that ended with an earlier server, or before that did: its id is given no more.
 
         The first that a call makes for the session on the same host has the last address of the first that ended.
         """
         series = (seen.chat_session_id, seen.resource_type)
-        self.indexes.note(series, seen.index)
+        self.indexes.record_used(series, seen.index)
         self._ended.setdefault(series, {})[seen.index] = _Ended(seen.last_url, seen.lost_by, seen.host)
         ended = Resource(_id_of(series, seen.index), seen.resource_type, seen.chat_session_id, seen.index)
-        self._gone.append(_Gone.of(ended, _ENDED.format(ended.resource_id)))
+        self._gone.append(_Gone.from_resource(ended, _ENDED.format(ended.resource_id)))
 
-    def note_lost(self, owner: str, lost_by: str) -> None:
+    def record_lost(self, owner: str, lost_by: str) -> None:
         """Note that what a module has ends without being closed, before it is released.
 
         What says how another is opened has its place taken, on the same host or in the same pool, by the first that a
@@ -246,9 +246,9 @@ class ResourceRegistry:
         """
         for entry in self._entries.values():
             if entry.owner == owner:
-                self._note_lost(entry, lost_by)
+                self._record_lost(entry, lost_by)
 
-    def _note_lost(self, entry: Entry, lost_by: str) -> None:
+    def _record_lost(self, entry: Entry, lost_by: str) -> None:
         resource = entry.resource
         if resource.reopening is None or entry.lost_by:
             return
@@ -266,7 +266,7 @@ class ResourceRegistry:
         entry = self._entries.get(resource_id)
         return None if entry is None else entry.replaces
 
-    def _take_ended(self, series: tuple[str, str], owner: str) -> tuple[int | None, _Ended]:
+    def _pop_ended(self, series: tuple[str, str], owner: str) -> tuple[int | None, _Ended]:
         """The first that ended on the owner's host, and its index, once: whatever is made from now on begins anew."""
         host = pool_of(host_in(owner))
         for each, entry in self._planned.get(series, {}).items():
@@ -344,7 +344,7 @@ class ResourceRegistry:
         reopening: Reopening | None = None,
     ) -> Resource:
         """See `agentcore.api.resource.Resources`."""
-        resource = self._find(resource_id, owner).resource
+        resource = self._find_entry(resource_id, owner).resource
         if reopening is not None:
             _set_reopening(resource, reopening)
         resource.status = status or resource.status
@@ -354,7 +354,7 @@ class ResourceRegistry:
             _set_icon(resource, icon)
         resource.keep_running = keep_running if keep_running is not None else resource.keep_running
         resource.keys.update(keys or {})
-        self._changed(resource)
+        self._publish_state(resource)
         return resource
 
     def emit(
@@ -370,30 +370,30 @@ class ResourceRegistry:
         Raises:
             ToolError: `resource_not_found`.
         """
-        self.tell(self._find(resource_id, owner).resource, event, data)
+        self.publish_event(self._find_entry(resource_id, owner).resource, event, data)
 
-    def tell(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
+    def publish_event(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         """The same of a resource that may have gone; pictures are not kept for those who resume."""
         fields = {**data, "resourceId": resource.resource_id}
         name = f"resource.{event}"
         self._events.publish(name, fields, session_id=resource.session_id, kept=name not in NOT_KEPT)
 
     @asynccontextmanager
-    async def turn(self, resource_id: str) -> AsyncIterator[Resource]:
+    async def lock_resource(self, resource_id: str) -> AsyncIterator[Resource]:
         """Wait for the resource's turn and hold it.
 
         Raises:
             ToolError: `resource_busy`: the queue is full; `resource_not_found`: it went away meanwhile.
         """
-        entry = self._find(resource_id)
-        await enter(entry)
+        entry = self._find_entry(resource_id)
+        await acquire_lock(entry)
         try:
             if self._entries.get(resource_id) is not entry:
                 raise not_found(resource_id)
             entry.resource.last_used_at_ms = _now_ms()
             yield entry.resource
         finally:
-            leave(entry)
+            release_lock(entry)
 
     async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
         """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored.
@@ -406,20 +406,20 @@ class ResourceRegistry:
         if entry is None or owner not in (None, entry.owner):
             return
         if lost_by:
-            self._note_lost(entry, lost_by)
+            self._record_lost(entry, lost_by)
         del self._entries[resource_id]
         if reason:
-            self._gone.append(_Gone.of(entry.resource, reason))
+            self._gone.append(_Gone.from_resource(entry.resource, reason))
         entry.resource.status = "closed"
         wake_all(entry, reason)
         if entry.on_release is not None:
             try:
-                await run_contained(_end(entry), HOOK_SECONDS, f"release:{resource_id}", entry.owner)
+                await run_contained(_call_on_release(entry), HOOK_SECONDS, f"release:{resource_id}", entry.owner)
             except asyncio.CancelledError:
                 raise
             except BaseException as exc:  # noqa: BLE001 - the border between host and module
                 log_failure(log, "resource_release_failed", exc, resource_id=resource_id, module=entry.owner)
-        self._changed(entry.resource, entry.lost_by)
+        self._publish_state(entry.resource, entry.lost_by)
 
     async def release_owned(self, owner: str, reason: str = "", *, lost_by: str) -> None:
         """End all resources of a module that nobody closed, and forget those that were planned for it.
@@ -429,7 +429,7 @@ class ResourceRegistry:
             lost_by: What became of them, as a clause: `its host 'laptop' was lost`.
         """
         # all of them before the first has ended: from now on, what a call makes is in the place of these
-        self.note_lost(owner, lost_by)
+        self.record_lost(owner, lost_by)
         for series, planned in list(self._planned.items()):
             left = {host: entry for host, entry in planned.items() if entry.owner != owner}
             if left:
@@ -446,12 +446,12 @@ class ResourceRegistry:
         resource_type, index = _parts_of(former_id, series[0])
         if index is None or resource_type != series[1]:
             return None
-        return index if index < self.indexes.next(series) else None
+        return index if index < self.indexes.next_index(series) else None
 
-    def _make(self, owner: str, resource_type: str, session_id: str, index: int | None = None) -> Entry:
+    def _make_entry(self, owner: str, resource_type: str, session_id: str, index: int | None = None) -> Entry:
         series = (session_id, resource_type)
         self._check_room(owner, series)
-        index = self.indexes.take(series) if index is None else index
+        index = self.indexes.allocate_index(series) if index is None else index
         now = _now_ms()
         resource = Resource(
             _id_of(series, index),
@@ -480,19 +480,19 @@ class ResourceRegistry:
                 limit=RESOURCES_PER_SESSION,
             )
 
-    def _live(self, entry: Entry) -> None:
+    def _add_entry(self, entry: Entry) -> None:
         resource = entry.resource
         self._entries[resource.resource_id] = entry
-        self.indexes.note((resource.session_id, resource.resource_type), resource.index)
-        self._changed(resource)
+        self.indexes.record_used((resource.session_id, resource.resource_type), resource.index)
+        self._publish_state(resource)
 
-    def _find(self, resource_id: str, owner: str | None = None) -> Entry:
+    def _find_entry(self, resource_id: str, owner: str | None = None) -> Entry:
         entry = self._entries.get(resource_id)
         if entry is None or owner not in (None, entry.owner):
             raise not_found(resource_id)
         return entry
 
-    def _changed(self, resource: Resource, lost_by: str = "") -> None:
+    def _publish_state(self, resource: Resource, lost_by: str = "") -> None:
         data = self.to_json(resource) | ({"lostBy": lost_by} if lost_by else {})
         self._events.publish("resource.stateChanged", data, session_id=resource.session_id)
 
@@ -512,7 +512,7 @@ def _set_reopening(resource: Resource, reopening: Reopening) -> None:
     resource.reopening = (tool, json.loads(encoded)) if tool else None
 
 
-async def _end(entry: Entry) -> None:
+async def _call_on_release(entry: Entry) -> None:
     if entry.on_release is not None:
         await entry.on_release(entry.resource)
 

@@ -83,13 +83,13 @@ class Tabs:
         self._stop_listening: Callable[[], None] = _do_nothing
 
     @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
+    async def persist_tabs(self) -> AsyncIterator[None]:
         """Bring back the tabs of the last run, and keep what becomes of them until the end."""
         rows, icons = await self._store.load()
-        read = [_read(row) for row in rows]
+        read = [_tab_from_row(row) for row in rows]
         self._tabs = [tab for tab in read if tab is not None]
         self._icons = {icon.icon_id: icon for icon in icons}
-        self._stop_listening = self._events.subscribe("resource.stateChanged", self._follow)
+        self._stop_listening = self._events.subscribe("resource.stateChanged", self._on_resource_changed)
         # not in a TaskGroup, which would wrap what the body raises: this function ends it, and waits
         saving = asyncio.create_task(self._save_what_follows(), name="tabs:save")
         try:
@@ -125,26 +125,26 @@ class Tabs:
         for tab in (*kept, *hidden):
             tab.is_closed = True
             if (seen := tab.last_seen) is not None:
-                self._resources.note_ended(seen)
-        await self._changed()
+                self._resources.record_ended(seen)
+        await self._publish_and_save()
 
-    def in_order(self) -> list[Tab]:
+    def list_tabs(self) -> list[Tab]:
         """The tabs from left to right; pinned ones come first."""
         return list(self._tabs)
 
-    def icon(self, tab_id: str) -> Image:
+    def find_icon(self, tab_id: str) -> Image:
         """The icon that the resource of a tab had last.
 
         Raises:
             ToolError: `tab_not_found`, `icon_not_found`.
         """
-        tab = self._find(tab_id)
+        tab = self._find_tab(tab_id)
         icon = self._icons.get(tab.last_seen.icon or "") if tab.last_seen is not None else None
         if icon is None:
             raise ToolError("icon_not_found", f"the resource of tab {tab_id!r} had no icon", tab_id=tab_id)
         return Image(icon.data, icon.mime)
 
-    async def show(self, resource_id: str, *, in_place_of: str | None = None) -> Tab:
+    async def show_resource(self, resource_id: str, *, in_place_of: str | None = None) -> Tab:
         """The resource's tab, brought to the front; made at the end if it has none.
 
         Args:
@@ -155,19 +155,19 @@ class Tabs:
         """
         resource = self._resources.get(resource_id)
         if in_place_of is not None:
-            return await self._reopen_as(resource, self._find(in_place_of))
-        tab = self._of(resource.resource_id)
+            return await self._reopen_as(resource, self._find_tab(in_place_of))
+        tab = self._find_by_resource(resource.resource_id)
         is_new = tab is None
         if tab is None:
-            tab = self._add(resource.resource_id)
+            tab = self._add_tab(resource.resource_id)
         tab.last_active_at_ms = _now_ms()
         if is_new:
-            await self._changed()
+            await self._publish_and_save()
         else:
             await self._save()  # what is at the front in one page concerns no other
         return tab
 
-    async def change(
+    async def change_tab(
         self, tab_id: str, *, is_pinned: bool | None = None, title: str | None = None, before: str | None = None
     ) -> Tab:
         """Change what is given.
@@ -180,19 +180,19 @@ class Tabs:
         Raises:
             ToolError: `tab_not_found`.
         """
-        tab = self._find(tab_id)
-        neighbour = self._find(before) if before else None
+        tab = self._find_tab(tab_id)
+        neighbour = self._find_tab(before) if before else None
         if title is not None:
             tab.title = title
         if is_pinned is not None and is_pinned != tab.is_pinned:
             tab.is_pinned = is_pinned
-            self._move(tab, self._count_pinned() - is_pinned)
+            self._move_tab(tab, self._count_pinned() - is_pinned)
         if before is not None and neighbour is not tab:
-            self._move(tab, self._index_before(tab, neighbour))
-        await self._changed()
+            self._move_tab(tab, self._index_before(tab, neighbour))
+        await self._publish_and_save()
         return tab
 
-    async def close(self, tab_id: str) -> bool:
+    async def close_tab(self, tab_id: str) -> bool:
         """Take a tab away, and end its resource unless the tab is pinned or the resource keeps running.
 
         Returns:
@@ -200,45 +200,45 @@ class Tabs:
         Raises:
             ToolError: `tab_not_found`.
         """
-        tab = self._find(tab_id)
+        tab = self._find_tab(tab_id)
         if tab.is_closed:
             self._tabs.remove(tab)
             if (seen := tab.last_seen) is not None:
                 self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
-            await self._changed()
+            await self._publish_and_save()
             return True
         resource = self._resources.get(tab.resource_id)
         is_over = not (tab.is_pinned or resource.keep_running)
         self._tabs.remove(tab)
-        await self._changed()
+        await self._publish_and_save()
         if is_over:
             await self._resources.release(resource.resource_id)
         return is_over
 
     async def end_session(self, session_id: str) -> None:
         """End what a session has open, except for what is pinned or keeps running, and forget what it had open."""
-        closed = [tab for tab in self._tabs if tab.is_closed and not tab.is_pinned and _session(tab) == session_id]
+        closed = [tab for tab in self._tabs if tab.is_closed and not tab.is_pinned and _session_id(tab) == session_id]
         if closed:
             self._tabs = [tab for tab in self._tabs if tab not in closed]
-            await self._changed()
+            await self._publish_and_save()
         for resource in self._resources.list(session_id=session_id):
-            tab = self._of(resource.resource_id)
+            tab = self._find_by_resource(resource.resource_id)
             # what was put out of sight is within nobody's reach any more, either
             if not (resource.keep_running or (tab is not None and tab.is_pinned)):
                 await self._resources.release(resource.resource_id)
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _of(self, resource_id: str) -> Tab | None:
+    def _find_by_resource(self, resource_id: str) -> Tab | None:
         return next((tab for tab in self._tabs if tab.resource_id == resource_id), None)
 
-    def _find(self, tab_id: str) -> Tab:
+    def _find_tab(self, tab_id: str) -> Tab:
         for tab in self._tabs:
             if tab.tab_id == tab_id:
                 return tab
         raise ToolError("tab_not_found", f"there is no tab {tab_id!r}; it was closed", tab_id=tab_id)
 
-    def _add(self, resource_id: str) -> Tab:
+    def _add_tab(self, resource_id: str) -> Tab:
         now = _now_ms()
         tab = Tab(f"tab_{secrets.token_hex(8)}", resource_id, created_at_ms=now, last_active_at_ms=now)
         self._tabs.append(tab)
@@ -247,7 +247,7 @@ class Tabs:
     def _count_pinned(self) -> int:
         return sum(tab.is_pinned for tab in self._tabs)
 
-    def _move(self, tab: Tab, index: int) -> None:
+    def _move_tab(self, tab: Tab, index: int) -> None:
         self._tabs.remove(tab)
         self._tabs.insert(index, tab)
 
@@ -257,7 +257,7 @@ class Tabs:
         pinned = sum(other.is_pinned for other in others)
         return min(wanted, pinned) if tab.is_pinned else max(wanted, pinned)
 
-    def _follow(self, event: Event) -> None:
+    def _on_resource_changed(self, event: Event) -> None:
         """Give a new resource its tab, and take away or close the tab of one that went."""
         resource_id = event.data["resourceId"]
         if event.data["status"] == "closed":
@@ -272,7 +272,7 @@ class Tabs:
     def _follow_end(self, resource_id: str, lost_by: str) -> bool:
         """See what becomes of the tab of a resource that has gone; says whether the strip is another one."""
         self._known.discard(resource_id)
-        tab = self._of(resource_id)
+        tab = self._find_by_resource(resource_id)
         if tab is None:
             return False
         if not lost_by or tab.last_seen is None:
@@ -288,12 +288,12 @@ class Tabs:
         resource = self._resources.get(resource_id)
         if resource.status == "finished":
             return self._follow_finish(resource_id)
-        tab = self._of(resource_id) or self._take_former(resource)
+        tab = self._find_by_resource(resource_id) or self._reuse_former_tab(resource)
         if tab is None and (resource_id in self._known or self._waits_for_former(resource)):
             return False
         self._known.add(resource_id)
         if tab is None:
-            self._remember(self._add(resource_id))
+            self._update_last_seen(self._add_tab(resource_id))
             return True
         was_closed = tab.is_closed
         if was_closed:
@@ -301,7 +301,7 @@ class Tabs:
             if (seen := tab.last_seen) is not None:
                 self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
         could_return = tab.last_seen is not None
-        if self._remember(tab):
+        if self._update_last_seen(tab):
             self._unsaved.set()
             if not could_return:
                 self._is_urgent.set()
@@ -309,7 +309,7 @@ class Tabs:
 
     def _follow_finish(self, resource_id: str) -> bool:
         """Take the tab of a resource away that has finished, once: a person may bring it back to look at it."""
-        tab = self._of(resource_id)
+        tab = self._find_by_resource(resource_id)
         was_known = resource_id in self._known
         self._known.discard(resource_id)
         if tab is None or tab.is_pinned or not was_known:
@@ -317,9 +317,9 @@ class Tabs:
         self._tabs.remove(tab)
         return True
 
-    def _take_former(self, resource: Resource) -> Tab | None:
+    def _reuse_former_tab(self, resource: Resource) -> Tab | None:
         """Give a resource the closed tab of the one that it replaces; None: there is none, or not yet."""
-        former = self._former(resource)
+        former = self._find_former_tab(resource)
         if former is None or self._waits_for_former(resource):
             return None
         former.resource_id = resource.resource_id
@@ -328,11 +328,11 @@ class Tabs:
     def _waits_for_former(self, resource: Resource) -> bool:
         """Whether a resource that is to take a closed tab may still come to nothing, so that the tab stays closed."""
         is_begun = resource.status != "starting" or resource.reopening is not None
-        return not is_begun and self._former(resource) is not None
+        return not is_begun and self._find_former_tab(resource) is not None
 
-    def _former(self, resource: Resource) -> Tab | None:
+    def _find_former_tab(self, resource: Resource) -> Tab | None:
         """The closed tab of the one that a resource replaces."""
-        tab = self._of(self._resources.replaced_by(resource.resource_id) or "")
+        tab = self._find_by_resource(self._resources.replaced_by(resource.resource_id) or "")
         return tab if tab is not None and tab.is_closed else None
 
     def _drop_oldest_closed(self) -> None:
@@ -344,10 +344,10 @@ class Tabs:
             if (seen := tab.last_seen) is not None:
                 self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
 
-    def _remember(self, tab: Tab) -> bool:
+    def _update_last_seen(self, tab: Tab) -> bool:
         """Take note of how a tab's resource is now; says whether that is another than before."""
         resource = self._resources.get(tab.resource_id)
-        seen = LastSeen.of(resource, pool_of(self._resources.host_of(tab.resource_id) or ""))
+        seen = LastSeen.from_resource(resource, pool_of(self._resources.host_of(tab.resource_id) or ""))
         if seen == tab.last_seen:
             return False
         tab.last_seen = seen
@@ -361,18 +361,18 @@ class Tabs:
             raise ToolError("tab_not_closed", message, tab_id=tab.tab_id)
         self._tabs = [other for other in self._tabs if other.resource_id != resource.resource_id]
         tab.resource_id, tab.is_closed, tab.last_active_at_ms = resource.resource_id, False, _now_ms()
-        self._remember(tab)
-        await self._changed()
+        self._update_last_seen(tab)
+        await self._publish_and_save()
         return tab
 
-    async def _changed(self) -> None:
+    async def _publish_and_save(self) -> None:
         self._events.publish("tabs.changed", {})
         await self._save()
 
     async def _save(self) -> None:
         used = {tab.last_seen.icon for tab in self._tabs if tab.last_seen is not None}
         self._icons = {icon_id: icon for icon_id, icon in self._icons.items() if icon_id in used}
-        await self._store.save(self._rows(), self._icons)
+        await self._store.save(self._to_rows(), self._icons)
 
     async def _save_what_follows(self) -> None:
         while True:
@@ -395,7 +395,7 @@ class Tabs:
             self._unsaved.set()
             raise
 
-    def _rows(self) -> list[TabRow]:
+    def _to_rows(self) -> list[TabRow]:
         return [
             TabRow(
                 tab.tab_id,
@@ -411,7 +411,7 @@ class Tabs:
         ]
 
 
-def _read(row: TabRow) -> Tab | None:
+def _tab_from_row(row: TabRow) -> Tab | None:
     """The tab of a row; None: the row is damaged, and the others stay."""
     try:
         seen = None if row.last_seen is None else LastSeen.model_validate_json(row.last_seen)
@@ -421,7 +421,7 @@ def _read(row: TabRow) -> Tab | None:
     return Tab(row.tab_id, row.resource_id, row.title, row.is_pinned, row.created_at_ms, row.last_active_at_ms, seen)
 
 
-def _session(tab: Tab) -> str:
+def _session_id(tab: Tab) -> str:
     return tab.last_seen.chat_session_id if tab.last_seen is not None else ""
 
 

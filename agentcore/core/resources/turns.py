@@ -33,7 +33,7 @@ class Entry:
     queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 
-async def enter(entry: Entry) -> None:
+async def acquire_lock(entry: Entry) -> None:
     """Wait for the turn of a resource.
 
     Raises:
@@ -56,13 +56,13 @@ async def enter(entry: Entry) -> None:
         await turn
     except asyncio.CancelledError:
         if turn.done() and not turn.cancelled():
-            leave(entry)  # the turn came together with the cancellation: hand it on
+            release_lock(entry)  # the turn came together with the cancellation: hand it on
         elif turn in entry.queue:
             entry.queue.remove(turn)
         raise
 
 
-def leave(entry: Entry) -> None:
+def release_lock(entry: Entry) -> None:
     """Hand the turn to the next who still waits; `busy` stays set on the way."""
     while entry.queue:
         turn = entry.queue.popleft()

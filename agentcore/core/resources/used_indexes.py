@@ -40,26 +40,26 @@ class UsedIndexes:
         self._unsaved: dict[Series, int] = {}
         self._saving: asyncio.Task[None] | None = None
 
-    async def restore(self) -> None:
+    async def load_stored(self) -> None:
         """Load what earlier processes used."""
         if self._store is not None:
             self._next = await self._store.load()
 
-    def next(self, series: Series) -> int:
+    def next_index(self, series: Series) -> int:
         """The index that the next resource of a series gets."""
         return self._next.get(series, 0)
 
-    def take(self, series: Series) -> int:
+    def allocate_index(self, series: Series) -> int:
         """Take the next index of a series; nobody else gets it in this process."""
-        index = self.next(series)
+        index = self.next_index(series)
         self._next[series] = index + 1
         return index
 
     def skip_to(self, series: Series, index: int) -> None:
         """Take note that all indexes below this one are taken."""
-        self._next[series] = max(self.next(series), index)
+        self._next[series] = max(self.next_index(series), index)
 
-    def note(self, series: Series, index: int) -> None:
+    def record_used(self, series: Series, index: int) -> None:
         """Take note that a resource with this index lives or has lived, and have that saved at once."""
         self.skip_to(series, index + 1)
         if self._store is None:
@@ -69,7 +69,7 @@ class UsedIndexes:
             # in no TaskGroup: whatever makes a resource starts it; `save` waits for it
             self._saving = asyncio.get_running_loop().create_task(self._save_all(), name="resources:indexes")
 
-    async def save(self) -> None:
+    async def wait_until_saved(self) -> None:
         """Wait until the disk has all that was noted; a write that fails is logged and repeated with the next."""
         while self._saving is not None and not self._saving.done():
             await asyncio.wait({self._saving})

@@ -10,9 +10,9 @@ from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.approvals.request import ApprovalRequest, Changed
 from agentcore.core.calls.call import Call, CallRequest
 from agentcore.core.calls.errors import on_other_host
-from agentcore.core.calls.permission import Permission, refused
+from agentcore.core.calls.permission import Permission, refused_by_policy
 from agentcore.core.calls.prepare import Preparation
-from agentcore.core.calls.preview import touched
+from agentcore.core.calls.preview import approval_basis
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import Decision
 from agentcore.core.policy.offers import offers_for
@@ -37,17 +37,17 @@ class CallReview:
         self._approvals = approvals
         self._resources = resources
 
-    async def inspect(self, request: CallRequest) -> CallFacts:
+    async def inspect_call(self, request: CallRequest) -> CallFacts:
         """What the policy would look at if this were called now.
 
         Raises:
             ToolError: Why it could not run.
         """
-        call = Call.of(request)
-        prepared = await self._preparation.prepare(call, may_create=False)
+        call = Call.from_request(request)
+        prepared = await self._preparation.prepare_call(call, may_create=False)
         return await self._permission.facts_of(call, prepared, with_paths=True)
 
-    async def edit(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
+    async def edit_call(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
         """What a call that waits would be with arguments of a person: checked as any, and ready to be shown.
 
         The call goes on waiting as it was asked for; a verdict with the digest of what this gives runs it so.
@@ -55,12 +55,12 @@ class CallReview:
         Raises:
             ToolError: `approval_not_found`; or why the call cannot run with them.
         """
-        pending = self._approvals.undecided(call_id)
-        edited = await self._edited(pending.request, arguments)
+        pending = self._approvals.find_undecided(call_id)
+        edited = await self._build_edited(pending.request, arguments)
         pending.add_edit(edited)
         return edited
 
-    async def look_again(self, request: ApprovalRequest) -> ApprovalRequest:
+    async def recheck_call(self, request: ApprovalRequest) -> ApprovalRequest:
         """A call that waits as it would be now; its `changes` name what is different from what was shown.
 
         Raises:
@@ -80,8 +80,8 @@ class CallReview:
             mode=request.mode,
             host=request.host,
         )
-        call = Call.of(again)
-        prepared = await self._preparation.prepare(call, may_create=False)
+        call = Call.from_request(again)
+        prepared = await self._preparation.prepare_call(call, may_create=False)
         if not is_there and prepared.resource is not None:
             return replace(request, changes=())  # the call is refused when it runs: nothing takes its target's place
         definition = prepared.tool.definition
@@ -93,11 +93,11 @@ class CallReview:
         facts = await self._permission.facts_of(call, prepared, with_paths=True)
         decision = self._policy.decide(facts)
         if decision.kind == "deny":
-            raise refused(decision)
+            raise refused_by_policy(decision)
         changes: dict[Changed, bool] = {
             "tool": not is_same_tool,
-            "target": _shown(prepared.preview) != _shown(request.preview),
-            "rules": decision.kind == "ask" and _asks(decision) != (request.rule, request.untrusted_source),
+            "target": _preview_basis(prepared.preview) != _preview_basis(request.preview),
+            "rules": decision.kind == "ask" and _ask_basis(decision) != (request.rule, request.untrusted_source),
         }
         found = tuple(change for change, is_found in changes.items() if is_found)
         if not found:
@@ -118,13 +118,13 @@ class CallReview:
             requested_at_ms=now_ms(),
         )
 
-    async def _edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
+    async def _build_edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
         tool, principal = request.definition.name, request.principal
         session_id, agent_id, mode = request.session_id, request.agent_id, request.mode
-        call = Call.of(
+        call = Call.from_request(
             CallRequest(tool, arguments, principal, session_id, agent_id=agent_id, mode=mode, host=request.host)
         )
-        prepared = await self._preparation.prepare(call, may_create=False)
+        prepared = await self._preparation.prepare_call(call, may_create=False)
         if (host := prepared.tool.module.host) != request.host:
             raise on_other_host(host, request.host, is_approved=True)
         definition = prepared.tool.definition
@@ -133,7 +133,7 @@ class CallReview:
         facts = await self._permission.facts_of(call, prepared, with_paths=True)
         decision = self._policy.decide(facts)
         if decision.kind == "deny":
-            raise refused(decision)
+            raise refused_by_policy(decision)
         if decision.kind == "ask":
             request = replace(
                 request, reason=decision.reason, rule=decision.by, untrusted_source=decision.untrusted_source
@@ -152,10 +152,10 @@ class CallReview:
         )
 
 
-def _shown(preview: CallPreview | None) -> tuple[object, ...]:
+def _preview_basis(preview: CallPreview | None) -> tuple[object, ...]:
     """All of a preview that a decision rests on."""
-    return () if preview is None else (*touched(preview), preview.diff, preview.words)
+    return () if preview is None else (*approval_basis(preview), preview.diff, preview.words)
 
 
-def _asks(decision: Decision) -> tuple[str, str | None]:
+def _ask_basis(decision: Decision) -> tuple[str, str | None]:
     return decision.by, decision.untrusted_source

@@ -33,7 +33,7 @@ class Completion:
     def __init__(self) -> None:
         self._in_flight: dict[str, int] = {}
 
-    async def complete(
+    async def complete_argument(
         self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str], *, is_off: bool = False
     ) -> Completed:
         """What an argument can be that begins so; nothing, where nothing is known or the module fails.
@@ -45,10 +45,10 @@ class Completion:
             given: What other arguments are, as far as they are known.
             is_off: Whether modules are not to be asked.
         """
-        schema = tool.schema.to(FORMS["mcp"].dialect).schema.get("properties", {})
+        schema = tool.schema.lower_to(FORMS["mcp"].dialect).schema.get("properties", {})
         if argument not in schema:
             return Completed()
-        choices, asked = _choices(schema[argument]), tool.definition.complete
+        choices, asked = _list_choices(schema[argument]), tool.definition.complete
         if choices or asked is None:
             fitting = [value for value in choices if value.startswith(begun)]
             return Completed(tuple(fitting[:COMPLETION_VALUES]), len(fitting))
@@ -64,7 +64,7 @@ class Completion:
             return Completed()
         self._in_flight[module] = self._in_flight.get(module, 0) + 1
         try:
-            return await run_contained(_made(asked, what), COMPLETION_SECONDS, f"complete:{what[0]}", module)
+            return await run_contained(_call_completer(asked, what), COMPLETION_SECONDS, f"complete:{what[0]}", module)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -76,14 +76,14 @@ class Completion:
                 del self._in_flight[module]
 
 
-async def _made(asked: Callable[..., Any], what: tuple[str, str, str, dict[str, str]]) -> Completed:
+async def _call_completer(asked: Callable[..., Any], what: tuple[str, str, str, dict[str, str]]) -> Completed:
     if asyncio.iscoroutinefunction(asked):
-        return _plain(await asked(*what))
+        return _read_values(await asked(*what))
     made = await asyncio.to_thread(asked, *what)
-    return _plain(await made if asyncio.iscoroutine(made) else made)
+    return _read_values(await made if asyncio.iscoroutine(made) else made)
 
 
-def _plain(made: Any) -> Completed:
+def _read_values(made: Any) -> Completed:
     """The values as plain texts of one line.
 
     Raises:
@@ -102,7 +102,7 @@ def _is_typed(begun: str, given: Mapping[str, str]) -> bool:
     return len(given) <= COMPLETION_VALUES and all(len(each) <= COMPLETION_VALUE_CHARS for each in texts)
 
 
-def _choices(part: Any) -> list[str]:
+def _list_choices(part: Any) -> list[str]:
     """The texts that a schema names, which is lowered: no reference is left in it."""
     if not isinstance(part, Mapping):
         return []
@@ -111,4 +111,4 @@ def _choices(part: Any) -> list[str]:
     values = [part["const"]] if "const" in part else part.get("enum")
     if values is not None:
         return [str(value) for value in values if isinstance(value, str | int | float) and not isinstance(value, bool)]
-    return [choice for each in part.get("anyOf", ()) for choice in _choices(each)]
+    return [choice for each in part.get("anyOf", ()) for choice in _list_choices(each)]

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from agentcore.api import Principal
-from agentcore.approval_rules.criteria import Caller, Touched, touched
+from agentcore.approval_rules.criteria import Caller, Touched, list_touched
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.calls.call import CallRequest
 from agentcore.core.policy.approval_policy import ApprovalPolicy
@@ -62,7 +62,7 @@ class Explanation(Wire):
     considered: list[ConsideredView]
 
 
-async def explain(
+async def explain_policy_decision(
     review: CallReview, policy: ApprovalPolicy, question: Question, agent_id: str, mode: ApprovalMode | None
 ) -> Explanation:
     """Explain one call.
@@ -79,7 +79,7 @@ async def explain(
         mode=mode,
         host=question.host,
     )
-    facts = await review.inspect(request)
+    facts = await review.inspect_call(request)
     decision = policy.decide(facts)
     return Explanation(
         decision=decision.kind,
@@ -90,13 +90,13 @@ async def explain(
         paths=list(facts.paths),
         cwd=facts.cwd,
         urls=list(facts.urls),
-        touches=touched(facts),
+        touches=list_touched(facts),
         is_protected=facts.is_protected,
         untrusted_source=decision.untrusted_source,
         considered=[
             ConsideredView(
                 place=each.place, decision=each.decision, matches=each.differs is None, reason=each.differs or ""
             )
-            for each in policy.considered(facts)
+            for each in policy.list_considered(facts)
         ],
     )

@@ -78,13 +78,13 @@ async def try_rule(
     review: CallReview, policy: ApprovalPolicy, record: Record, trial: Trial, mode_of: ModeOf
 ) -> TrialResult:
     """Hold the newest recorded calls against the policy as it is, and with one more rule."""
-    rows = await record.page(RecordFilter(kind="call"), limit=trial.limit)
+    rows = await record.read_page(RecordFilter(kind="call"), limit=trial.limit)
     comparison = _Comparison(review, policy, trial.rule, mode_of)
     examined = 0
     try:
         async with asyncio.timeout(TRIAL_SECONDS):
             for row in rows:
-                await comparison.look(row)
+                await comparison.compare_call(row)
                 examined += 1
     except TimeoutError:
         pass  # what was found so far is told, with how many were looked at
@@ -104,23 +104,23 @@ class _Comparison:
         self.different: list[DifferentCall] = []
         self.undecided: list[UndecidedCall] = []
 
-    async def look(self, recorded: RecordedRow) -> None:
+    async def compare_call(self, recorded: RecordedRow) -> None:
         """Compare what becomes of one call."""
         row = recorded.row
         try:
-            facts = await self._facts(row)
+            facts = await self._build_facts(row)
         except ToolError as exc:
             reason = exc.message
             self.undecided.append(UndecidedCall(seq=recorded.seq, call_id=row.call_id, tool=row.tool, reason=reason))
             return
         before, after = self._before.decide(facts), self._after.decide(facts)
         if before.kind != after.kind:
-            self.different.append(_different(recorded, before, after))
+            self.different.append(_describe_difference(recorded, before, after))
 
-    async def _facts(self, row: CallRow) -> CallFacts:
+    async def _build_facts(self, row: CallRow) -> CallFacts:
         """What the call would touch if it were made today."""
-        arguments = _arguments(row)
-        agent_id, mode = await self._mode(row.session_id)
+        arguments = _recorded_arguments(row)
+        agent_id, mode = await self._session_mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]
         request = CallRequest(
             row.tool,
@@ -131,15 +131,15 @@ class _Comparison:
             mode=mode,
             host=pool_of(host_in(row.module)),
         )
-        return await self._review.inspect(request)
+        return await self._review.inspect_call(request)
 
-    async def _mode(self, session_id: str) -> tuple[str, ApprovalMode | None]:
+    async def _session_mode(self, session_id: str) -> tuple[str, ApprovalMode | None]:
         if session_id not in self._modes:
             self._modes[session_id] = await self._mode_of(session_id)
         return self._modes[session_id]
 
 
-def _arguments(row: CallRow) -> dict[str, Any]:
+def _recorded_arguments(row: CallRow) -> dict[str, Any]:
     if MASK in row.arguments:
         raise ToolError("not_recorded", "secrets in its arguments were not recorded")
     try:
@@ -151,7 +151,7 @@ def _arguments(row: CallRow) -> dict[str, Any]:
     return arguments
 
 
-def _different(recorded: RecordedRow, before: Decision, after: Decision) -> DifferentCall:
+def _describe_difference(recorded: RecordedRow, before: Decision, after: Decision) -> DifferentCall:
     row = recorded.row
     return DifferentCall(
         seq=recorded.seq,

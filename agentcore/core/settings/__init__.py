@@ -1,8 +1,8 @@
 """Settings as people see and change them: schema, values with origins, what a change does."""
 
 from agentcore.core.settings.change import SettingChange, SettingsPlan, plan_changes
-from agentcore.core.settings.confirmation import needs_person
-from agentcore.core.settings.display import diff_of, masked_part, pointer, shown
+from agentcore.core.settings.confirmation import needs_user_confirmation
+from agentcore.core.settings.display import diff_of, masked_part, redact_settings, to_json_pointer
 from agentcore.core.settings.document import SettingsDocument, SettingsSubject
 from agentcore.core.settings.json_schema import installed_schema, module_schema
 from agentcore.core.settings.pending import waits_for_reload, waits_for_restart

@@ -10,7 +10,7 @@ from typing import Any
 from agentcore.config.json_edit import without_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Origin
-from agentcore.core.settings.display import label, pointer
+from agentcore.core.settings.display import format_setting_path, to_json_pointer
 from agentcore.core.settings.document import ELSEWHERE, SettingsDocument, SettingsSubject
 from agentcore.errors import ToolError
 
@@ -37,7 +37,7 @@ class SettingsPlan:
     before: SettingsDocument
     after: SettingsDocument
 
-    def of(self, subject: SettingsSubject) -> "SettingsPlan":
+    def for_subject(self, subject: SettingsSubject) -> "SettingsPlan":
         """The same change as another module sees it that has its settings under the same key."""
         return SettingsPlan(replace(self.before, subject=subject), replace(self.after, subject=subject))
 
@@ -63,16 +63,16 @@ def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -
     """
     after = document
     for change in changes:
-        _check(after, change)
-        after = _applied(after, change)
+        _check_change(after, change)
+        after = _apply_change(after, change)
     _refuse_new_problems(document, after, changes)
     for change in changes:
-        if not change.is_removal and not _is_equal(after.at(change.path), change.value):
-            raise _overridden(after, change.path)
+        if not change.is_removal and not _is_equal(after.value_at(change.path), change.value):
+            raise _overridden_error(after, change.path)
     return SettingsPlan(document, after)
 
 
-def _check(document: SettingsDocument, change: SettingChange) -> None:
+def _check_change(document: SettingsDocument, change: SettingChange) -> None:
     schema, path = document.subject.schema, change.path
     if schema is None:
         raise ToolError(
@@ -82,28 +82,30 @@ def _check(document: SettingsDocument, change: SettingChange) -> None:
             module=document.subject.module,
         )
     is_elsewhere = document.subject.module is None and path[0] in ELSEWHERE
-    if is_elsewhere or (schema.place(path) == "unknown" and not (change.is_removal and document.has(path))):
-        raise _unknown(path, is_elsewhere=is_elsewhere)
+    if is_elsewhere or (
+        schema.classify_path(path) == "unknown" and not (change.is_removal and document.has_value(path))
+    ):
+        raise _unknown_setting_error(path, is_elsewhere=is_elsewhere)
 
 
-def _unknown(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
+def _unknown_setting_error(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
     if is_elsewhere:
         message = f"{path[0]!r} is not changed here: modules and their settings have routes of their own"
     else:
-        message = f"there is no setting {label(path)}"
-    return ToolError("unknown_setting", message, path=pointer(path))
+        message = f"there is no setting {format_setting_path(path)}"
+    return ToolError("unknown_setting", message, path=to_json_pointer(path))
 
 
-def _applied(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
+def _apply_change(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
     file, path = document.file, change.path
     _refuse_read_only(document, path)
-    if change.is_removal and path not in file.source.spans and document.has(path):
-        raise _overridden(document, path)
-    text = without_value(file.source, path) if change.is_removal else file.edited(path, change.value)
+    if change.is_removal and path not in file.source.spans and document.has_value(path):
+        raise _overridden_error(document, path)
+    text = without_value(file.source, path) if change.is_removal else file.edit_text(path, change.value)
     try:
         source = JsonSource(text)
     except JsonSyntaxError as exc:  # such as nesting that no file may have
-        errors = [{"path": pointer(path), "message": exc.message}]
+        errors = [{"path": to_json_pointer(path), "message": exc.message}]
         raise ToolError("invalid_settings", f"nothing was saved: {exc.message}", errors=errors) from exc
     return document.with_file(replace(file, source=source, exists=file.exists or text != file.source.text))
 
@@ -113,27 +115,28 @@ def _refuse_read_only(document: SettingsDocument, path: JsonPath) -> None:
         if origin.is_read_only and known[: len(path)] == path:
             raise _read_only(known, origin)
     around, origin = document.origin_around(path)
-    if origin.is_read_only and not isinstance(document.at(around), dict):
+    if origin.is_read_only and not isinstance(document.value_at(around), dict):
         raise _read_only(around, origin)
 
 
 def _read_only(path: JsonPath, origin: Origin) -> ToolError:
     return ToolError(
         "setting_read_only",
-        f"{label(path)} comes from {origin}, which wins over all files; change it there and restart",
-        path=pointer(path),
+        f"{format_setting_path(path)} comes from {origin}, which wins over all files; change it there and restart",
+        path=to_json_pointer(path),
         variable=origin.variable,
     )
 
 
-def _overridden(document: SettingsDocument, path: JsonPath) -> ToolError:
+def _overridden_error(document: SettingsDocument, path: JsonPath) -> ToolError:
     """What is wanted cannot be said in one file, since objects are merged key by key; or it contradicts itself."""
     set_here = (origin for known, origin in document.origins.items() if known[: len(path)] == path)
     others = sorted({str(origin) for origin in set_here if origin.file != document.file.path})
-    message = f"{label(path)} is changed twice, and not to the same; change it once"
+    message = f"{format_setting_path(path)} is changed twice, and not to the same; change it once"
     if others:
-        message = f"{label(path)} is set in {', '.join(others)}, which is not changed from here; remove it there"
-    where = pointer(path)
+        places = ", ".join(others)
+        message = f"{format_setting_path(path)} is set in {places}, which is not changed from here; remove it there"
+    where = to_json_pointer(path)
     return ToolError("setting_overridden", message, path=where, errors=[{"path": where, "message": message}])
 
 
@@ -142,7 +145,7 @@ def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, chan
     known = {(problem.path, problem.message) for problem in before.problems}
     touched = [change.path for change in changes if not change.is_removal]
     errors = [
-        {"path": pointer(problem.path), "message": problem.message}
+        {"path": to_json_pointer(problem.path), "message": problem.message}
         for problem in after.problems
         if (problem.path, problem.message) not in known or any(problem.path[: len(path)] == path for path in touched)
     ]

@@ -12,7 +12,7 @@ from agentcore.core.settings.change import SettingChange, SettingsPlan
 from agentcore.core.settings.document import SettingsDocument
 
 
-def needs_person(plan: SettingsPlan, changes: list[SettingChange]) -> bool:
+def needs_user_confirmation(plan: SettingsPlan, changes: list[SettingChange]) -> bool:
     """Whether changes are a matter of policy, which they are unless all that they do is harmless.
 
     The places that are named have to be harmless, the values there before and after of a kind that the schema tells
@@ -24,25 +24,27 @@ def needs_person(plan: SettingsPlan, changes: list[SettingChange]) -> bool:
         return True
     for change in changes:
         for document in (plan.before, plan.after):
-            if document.has(change.path) and not schema.takes(change.path, document.at(change.path)):
+            if document.has_value(change.path) and not schema.accepts_value(
+                change.path, document.value_at(change.path)
+            ):
                 return True
-    differing = _differing(plan.before, plan.after)
+    differing = _differing_paths(plan.before, plan.after)
     return differing is None or not all(schema.is_harmless(path) for path in differing)
 
 
-def _differing(before: SettingsDocument, after: SettingsDocument) -> list[JsonPath] | None:
+def _differing_paths(before: SettingsDocument, after: SettingsDocument) -> list[JsonPath] | None:
     """Where the settings differ as the module takes them; None: that cannot be told."""
     model = before.subject.model
     if model is None:
         return None
     try:
-        return without_exit(lambda: _compared(model, before, after))
+        return without_exit(lambda: _compare_settings(model, before, after))
     except Exception:  # noqa: BLE001 - they do not hold, or the module's own check or comparison failed
         return None
 
 
-def _compared(model: type[BaseModel], before: SettingsDocument, after: SettingsDocument) -> list[JsonPath]:
-    one, other = model.model_validate(before.resolved()), model.model_validate(after.resolved())
+def _compare_settings(model: type[BaseModel], before: SettingsDocument, after: SettingsDocument) -> list[JsonPath]:
+    one, other = model.model_validate(before.resolve_references()), model.model_validate(after.resolve_references())
     return list(_differing_in(one, other, ()))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentcore.config.families import SECRET_PARTS
-from agentcore.config.json_source import JsonPath, JsonSource, dotted
+from agentcore.config.json_source import JsonPath, JsonSource, format_path
 from agentcore.core.settings.document import SettingsDocument, SettingsSubject
 from agentcore.secrets import (
     MASK,
@@ -39,7 +39,7 @@ class ShownSettings:
     withheld: list[JsonPath] = field(default_factory=list)
 
 
-def shown(document: SettingsDocument) -> ShownSettings:
+def redact_settings(document: SettingsDocument) -> ShownSettings:
     """The settings without secrets."""
     result = ShownSettings()
     result.values = _without_secrets(document.subject, document.values, (), result.withheld)
@@ -56,12 +56,12 @@ def masked_part(subject: SettingsSubject, path: JsonPath, value: Any, before: An
     if path and is_withheld(subject, path, value) and not _names_a_secret(subject, path, value):
         return _mask_of(value, before)
     if isinstance(value, dict):
-        return {key: masked_part(subject, (*path, key), part, _in(before, key)) for key, part in value.items()}
+        return {key: masked_part(subject, (*path, key), part, _child_of(before, key)) for key, part in value.items()}
     if isinstance(value, list):
         return [
-            _mask_of(part, _in(before, at))
+            _mask_of(part, _child_of(before, at))
             if _is_secret_item(value, at)
-            else masked_part(subject, (*path, at), part, _in(before, at))
+            else masked_part(subject, (*path, at), part, _child_of(before, at))
             for at, part in enumerate(value)
         ]
     return value
@@ -78,7 +78,7 @@ def _is_secret_item(items: list[Any], at: int) -> bool:
     return isinstance(text, str) and is_secret_argument(text, before if isinstance(before, str) else "")
 
 
-def _in(before: Any, step: str | int) -> Any:
+def _child_of(before: Any, step: str | int) -> Any:
     if before is _AS_IT_IS:
         return before
     try:
@@ -89,7 +89,7 @@ def _in(before: Any, step: str | int) -> Any:
 
 def is_withheld(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     """Whether a value must not be shown: it is a secret, or stands where nobody knows what it is."""
-    is_unknown = subject.schema is not None and subject.schema.place(path) == "unknown"
+    is_unknown = subject.schema is not None and subject.schema.classify_path(path) == "unknown"
     return is_secret(subject, path, value) or (is_unknown and bool(path))
 
 
@@ -101,13 +101,13 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
     if schema.is_secret(path) or _is_handed_on(subject, path):
         return True
     # a text where a list of secrets should be is most likely one of them
-    is_instead = value is not None and not isinstance(value, dict | list) and schema.holds_secret(path)
+    is_instead = value is not None and not isinstance(value, dict | list) and schema.may_contain_secret(path)
     if is_instead:
-        return not schema.takes(path, value)
+        return not schema.accepts_value(path, value)
     if isinstance(value, str) and spans_of_value("", value):
         return True  # a key in an address, in a header or in JSON
     is_named = bool(path) and isinstance(path[-1], str) and is_secret_value(path[-1], value)
-    return is_named and schema.place(path) == "open"
+    return is_named and schema.classify_path(path) == "open"
 
 
 def _is_handed_on(subject: SettingsSubject, path: JsonPath) -> bool:
@@ -185,36 +185,40 @@ def _hides_in(subject: SettingsSubject) -> Hides:
 
 def _masked_lines(source: JsonSource, hides: Hides, instead: dict[JsonPath, str]) -> list[str]:
     text, at, parts = source.text, 0, []
-    for path in _hidden(source, hides):
+    for path in _hidden_paths(source, hides):
         span = source.spans[path]
         parts += [text[at : span.start], f'"{instead.get(path, MASK)}"']
         at = span.end
     return "".join([*parts, text[at:]]).splitlines()
 
 
-def _hidden(source: JsonSource, hides: Hides) -> list[JsonPath]:
+def _hidden_paths(source: JsonSource, hides: Hides) -> list[JsonPath]:
     """The outermost hidden values, in the order of the text."""
     found: list[JsonPath] = []
     for path in sorted(source.spans, key=lambda path: (source.spans[path].start, len(path))):
         if found and path[: len(found[-1])] == found[-1]:
             continue
-        if hides(path, source.at(path)) or (
-            path and isinstance(path[-1], int) and _is_secret_item(source.at(path[:-1]), path[-1])
+        if hides(path, source.get_value(path)) or (
+            path and isinstance(path[-1], int) and _is_secret_item(source.get_value(path[:-1]), path[-1])
         ):
             found.append(path)
     return found
 
 
 def _changed_secrets(old: JsonSource, new: JsonSource, hides: Hides) -> dict[JsonPath, str]:
-    changed = (path for path in _hidden(new, hides) if path not in old.spans or old.at(path) != new.at(path))
+    changed = (
+        path
+        for path in _hidden_paths(new, hides)
+        if path not in old.spans or old.get_value(path) != new.get_value(path)
+    )
     return dict.fromkeys(changed, _NEW_SECRET)
 
 
-def pointer(path: JsonPath) -> str:
+def to_json_pointer(path: JsonPath) -> str:
     """A path as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def label(path: JsonPath) -> str:
+def format_setting_path(path: JsonPath) -> str:
     """A path in a sentence."""
-    return dotted(path) or "the settings"
+    return format_path(path) or "the settings"

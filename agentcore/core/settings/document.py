@@ -26,7 +26,7 @@ from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.settings.json_schema import app_schema, module_schema
 from agentcore.core.settings.settings_schema import SettingsSchema
 from agentcore.errors import AgentcoreError
-from agentcore.secrets import keep_masked
+from agentcore.secrets import register_masked_values
 
 ELSEWHERE = ("$schema", "modules", "config")
 """Keys of app.json that are not changed here: modules are turned on and off, and have settings of their own."""
@@ -34,7 +34,7 @@ ELSEWHERE = ("$schema", "modules", "config")
 _ANY_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
 
 
-def _if_it_can_be_said(model: type[BaseModel] | None) -> type[BaseModel] | None:
+def _model_with_schema(model: type[BaseModel] | None) -> type[BaseModel] | None:
     return model if model is not None and module_schema(model) is not None else None
 
 
@@ -79,7 +79,7 @@ class SettingsSubject:
             blocks: The models of the blocks of families, by key, as far as their code is loaded.
         """
         models = dict.fromkeys(config.family_keys) | dict(blocks or {})
-        document = with_families(document, {key: _if_it_can_be_said(model) for key, model in models.items()})
+        document = with_families(document, {key: _model_with_schema(model) for key, model in models.items()})
         return cls(config, None, "", document, _server_schema(document), frozenset(models))
 
     @classmethod
@@ -97,7 +97,7 @@ class SettingsSubject:
         """Where the settings stand in app.json."""
         return () if self.module is None else ("config", self.key)
 
-    def resolved(self, values: dict[str, Any], origins: Origins) -> Resolved:
+    def resolve_references(self, values: dict[str, Any], origins: Origins) -> Resolved:
         """Settings as what they are for gets them: with what references stand for, never to be shown.
 
         Raises:
@@ -112,7 +112,7 @@ class SettingsSubject:
         found = references.resolve(blocks, origins)
         return Resolved(values | found.values, found.secrets)
 
-    def read(self) -> "SettingsDocument":
+    def read_document(self) -> "SettingsDocument":
         """What the files say now; reads them.
 
         Raises:
@@ -120,19 +120,19 @@ class SettingsSubject:
         """
         app = ConfigFile.read(self.config.file)
         own = None if self.module is None else ConfigFile.read(settings_file(self.config, self.key))
-        return self.merge(app, own)
+        return self.merge_files(app, own)
 
-    def merge(self, app: ConfigFile, own: ConfigFile | None) -> "SettingsDocument":
+    def merge_files(self, app: ConfigFile, own: ConfigFile | None) -> "SettingsDocument":
         """What the files come to, with the environment over them. What is wrong is in `problems`."""
         document = SettingsDocument(self, app, own)
         try:
-            layers = self._layers(app, own)
+            layers = self._merge_layers(app, own)
         except ConfigError as exc:
-            return replace(document, problems=tuple(map(document.placed, exc.problems)))
+            return replace(document, problems=tuple(map(document.relocate_problem, exc.problems)))
         document = replace(document, values=layers.values, origins=layers.origins)
-        return replace(document, problems=tuple(map(document.placed, self._faults(layers))))
+        return replace(document, problems=tuple(map(document.relocate_problem, self._find_problems(layers))))
 
-    def _layers(self, app: ConfigFile, own: ConfigFile | None) -> Layers:
+    def _merge_layers(self, app: ConfigFile, own: ConfigFile | None) -> Layers:
         if own is not None:
             raw = merge_settings(self.config, self.key, self.model, app=app, own=own)
             return Layers(raw.values, dict(raw.origins))
@@ -142,16 +142,16 @@ class SettingsSubject:
             values, {path: origin for path, origin in layers.origins.items() if not path or path[0] in values}
         )
 
-    def _faults(self, layers: Layers) -> list[ConfigProblem]:
+    def _find_problems(self, layers: Layers) -> list[ConfigProblem]:
         model = self.model
         try:
-            resolved = self.resolved(layers.values, layers.origins)
+            resolved = self.resolve_references(layers.values, layers.origins)
         except AgentcoreError as exc:
             return _problems_in(exc)
         if model is None:
             return []
         # no settings yet: whoever tries a reference or a value out here must not be told the secret in an error
-        forget = keep_masked((*resolved.secrets, *secrets_to_mask(model, layers.values)))
+        forget = register_masked_values((*resolved.secrets, *secrets_to_mask(model, layers.values)))
         try:
             without_exit(lambda: model.model_validate(resolved.values))
         except ValidationError as exc:
@@ -181,13 +181,13 @@ class SettingsDocument:
     origins: Origins = field(default_factory=dict, repr=False)
     problems: tuple[ConfigProblem, ...] = ()
 
-    def resolved(self) -> dict[str, Any]:
+    def resolve_references(self) -> dict[str, Any]:
         """`values` with what references stand for, never to be shown.
 
         Raises:
             AgentcoreError: Some stand for nothing.
         """
-        values: dict[str, Any] = self.subject.resolved(self.values, self.origins).values
+        values: dict[str, Any] = self.subject.resolve_references(self.values, self.origins).values
         return values
 
     @cached_property
@@ -205,14 +205,14 @@ class SettingsDocument:
 
     def with_file(self, file: ConfigFile) -> "SettingsDocument":
         """What the settings come to with another state of the file that changes go to."""
-        return self.subject.merge(file, None) if self.own is None else self.subject.merge(self.app, file)
+        return self.subject.merge_files(file, None) if self.own is None else self.subject.merge_files(self.app, file)
 
     @property
     def files(self) -> tuple[ConfigFile, ...]:
         """The files that the settings come from."""
         return (self.app,) if self.own is None else (self.app, self.own)
 
-    def at(self, path: JsonPath) -> Any:
+    def value_at(self, path: JsonPath) -> Any:
         """The value at a path; None where there is none."""
         value: Any = self.values
         for step in path:
@@ -222,7 +222,7 @@ class SettingsDocument:
                 return None
         return value
 
-    def has(self, path: JsonPath) -> bool:
+    def has_value(self, path: JsonPath) -> bool:
         """Whether something is set at a path."""
         return path in self.origins
 
@@ -238,7 +238,7 @@ class SettingsDocument:
             path = path[:-1]
         return path, self.origins.get(path, Origin("app", self.app.path, path=self.subject.base))
 
-    def placed(self, problem: ConfigProblem) -> ConfigProblem:
+    def relocate_problem(self, problem: ConfigProblem) -> ConfigProblem:
         """A problem with its path in the settings in place of that in a file."""
         size = len(self.subject.base)
         if problem.file == self.app.path and problem.path[:size] == self.subject.base:

@@ -49,7 +49,7 @@ def app_schema(
     config["properties"] = {key: _put_settings(definitions, key, model) for key, model in sorted(settings.items())}
     config["additionalProperties"] = {"type": "object"}
     modules = schema["properties"]["modules"]
-    modules |= {"items": _offering(modules["items"], names), "uniqueItems": True}
+    modules |= {"items": _suggest_names(modules["items"], names), "uniqueItems": True}
     return {"$schema": DIALECT, **schema, "title": "app.json of agentcore"}
 
 
@@ -76,7 +76,7 @@ def installed_schema(places: Places, chosen: Mapping[str, str] | None = None) ->
             failures[name] = reason_of(exc)
             settings.setdefault(name, None)
         else:
-            settings[key] = _richer(settings.get(key), declared)
+            settings[key] = _prefer_declared(settings.get(key), declared)
     document = with_families(AppDocument, _block_models(failures))
     return app_schema(settings, names, document), failures
 
@@ -112,7 +112,7 @@ def module_schema(model: type[BaseModel]) -> dict[str, Any] | None:
     return schema
 
 
-def _richer(one: Settings, other: Settings) -> Settings:
+def _prefer_declared(one: Settings, other: Settings) -> Settings:
     """Of two modules with one key, the class that says something: a module without settings has an empty one."""
     return one if one is not None and (one.model_fields or other is None) else other
 
@@ -136,6 +136,6 @@ def _schema_of(model: type[BaseModel], reference: str) -> dict[str, Any]:
     return model.model_json_schema(by_alias=True, ref_template=reference, schema_generator=_Schema)
 
 
-def _offering(name: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _suggest_names(name: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     known = sorted(names)
     return {"anyOf": [{"enum": known}, name]} if known else name

@@ -18,8 +18,8 @@ def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:
     except ValidationError:
         return []
     running = document.subject.config.model_dump(mode="json", by_alias=True)
-    leaves = _leaves(saved.model_dump(mode="json", by_alias=True))
-    return [path for path, value in leaves if path[0] not in ELSEWHERE and value != _at(running, path)]
+    leaves = _list_leaves(saved.model_dump(mode="json", by_alias=True))
+    return [path for path, value in leaves if path[0] not in ELSEWHERE and value != _value_at(running, path)]
 
 
 def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
@@ -28,7 +28,7 @@ def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
     if record.state != "ready" or record.runtime is None:
         return False
     try:
-        values = document.resolved()
+        values = document.resolve_references()
         if model is None:
             return bool(record.runtime.settings != values)
         return without_exit(lambda: bool(model.model_validate(values) != record.runtime.settings))
@@ -42,15 +42,15 @@ def _without_blocks(document: SettingsDocument) -> dict[str, Any]:
     return {key: value for key, value in document.values.items() if key not in keys}
 
 
-def _leaves(value: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+def _list_leaves(value: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
     found: list[tuple[tuple[str, ...], Any]] = []
     for key, part in value.items():
         is_group = isinstance(part, dict) and part and not path
-        found += _leaves(part, (*path, key)) if is_group else [((*path, key), part)]
+        found += _list_leaves(part, (*path, key)) if is_group else [((*path, key), part)]
     return found
 
 
-def _at(value: Any, path: tuple[str, ...]) -> Any:
+def _value_at(value: Any, path: tuple[str, ...]) -> Any:
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     return value

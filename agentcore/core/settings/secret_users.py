@@ -21,14 +21,16 @@ def users_of_secrets(config: AppConfig, keys: Mapping[str, str]) -> dict[str, li
     users: dict[str, list[str]] = {}
     for module in dict.fromkeys((*config.modules, *keys)):
         named = {
-            name for settings in _settings(config, module, keys.get(module, module)) for name in secrets_named(settings)
+            name
+            for settings in _settings_values(config, module, keys.get(module, module))
+            for name in secrets_named(settings)
         }
         for name in named:
             users.setdefault(name, []).append(module)
     return users
 
 
-def _settings(config: AppConfig, module: str, key: str) -> Iterator[Any]:
+def _settings_values(config: AppConfig, module: str, key: str) -> Iterator[Any]:
     with suppress(ConfigError):  # they cannot be read, and the module says so
         yield module_settings(config, key).values
     try:

@@ -34,12 +34,12 @@ class SettingsSchema:
     def __init__(self, root: Schema) -> None:
         self.root = root
 
-    def place(self, path: JsonPath) -> Place:
+    def classify_path(self, path: JsonPath) -> Place:
         """Whether the schema names this place, leaves its name open, or has no such place."""
-        if not any(True for _ in self._at(path)):
+        if not any(True for _ in self._schemas_at(path)):
             return "unknown"
         ways = ((path[:size], step) for size, step in enumerate(path))
-        is_named = all(isinstance(step, int) or self._names(way, step) for way, step in ways)
+        is_named = all(isinstance(step, int) or self._names_key(way, step) for way, step in ways)
         return "declared" if is_named else "open"
 
     def is_secret(self, path: JsonPath) -> bool:
@@ -55,24 +55,24 @@ class SettingsSchema:
         """
         if not path or not all(isinstance(step, str) and not _is_risky(step) for step in path):
             return False
-        if self.place(path) != "declared" or self._is_marked_on_the_way(path, (_SECRET, _POLICY)):
+        if self.classify_path(path) != "declared" or self._is_marked_on_the_way(path, (_SECRET, _POLICY)):
             return False
-        return self._is_harmless(list(self._at(path)), _HARMLESS_DEPTH)
+        return self._is_harmless(list(self._schemas_at(path)), _HARMLESS_DEPTH)
 
-    def takes(self, path: JsonPath, value: Any) -> bool:
+    def accepts_value(self, path: JsonPath, value: Any) -> bool:
         """Whether a value is of a kind that the schema tells of: a yes or no, a number, one of a fixed set, or an
         object of such. What else a setting takes (a text that is read as a number, say) counts as no."""
-        schemas = list(self._at(path))
+        schemas = list(self._schemas_at(path))
         if isinstance(value, dict):
             return any("properties" in schema for schema in schemas) and all(
-                self.takes((*path, key), part) for key, part in value.items()
+                self.accepts_value((*path, key), part) for key, part in value.items()
             )
-        return any(_takes(schema, value) for schema in schemas)
+        return any(_schema_accepts(schema, value) for schema in schemas)
 
-    def holds_secret(self, path: JsonPath) -> bool:
+    def may_contain_secret(self, path: JsonPath) -> bool:
         """Whether a secret stands here or can stand inside."""
         seen: set[int] = set()
-        return any(self._holds_secret(schema, seen) for schema in self._at(path))
+        return any(self._contains_secret(schema, seen) for schema in self._schemas_at(path))
 
     def _is_harmless(self, schemas: list[Schema], depth: int) -> bool:
         given = [schema for schema in schemas if schema.get("type") != "null"]
@@ -87,14 +87,14 @@ class SettingsSchema:
         if depth == 0 or not parts or schema.get("additionalProperties") is not False:
             return False
         return all(
-            not _is_risky(key) and self._is_harmless(list(self._alternatives(part, frozenset())), depth - 1)
+            not _is_risky(key) and self._is_harmless(list(self._expand_alternatives(part, frozenset())), depth - 1)
             for key, part in parts.items()
         )
 
-    def _names(self, path: JsonPath, key: str) -> bool:
-        return any(key in schema.get("properties", {}) for schema in self._at(path))
+    def _names_key(self, path: JsonPath, key: str) -> bool:
+        return any(key in schema.get("properties", {}) for schema in self._schemas_at(path))
 
-    def declared(self) -> list[JsonPath]:
+    def declared_paths(self) -> list[JsonPath]:
         """Every place that the schema names, through objects inside of objects; what is inside of lists is left out."""
         found: list[JsonPath] = []
         level: list[JsonPath] = [()]
@@ -102,24 +102,26 @@ class SettingsSchema:
             level = [
                 (*path, key)
                 for path in level
-                for key in dict.fromkeys(key for schema in self._at(path) for key in schema.get("properties", {}))
+                for key in dict.fromkeys(
+                    key for schema in self._schemas_at(path) for key in schema.get("properties", {})
+                )
             ]
             found += level
         return found
 
     def _is_marked_on_the_way(self, path: JsonPath, marks: Iterable[str]) -> bool:
         ways = [path[:size] for size in range(len(path) + 1)]
-        return any(schema.get(mark) for way in ways for schema in self._at(way) for mark in marks)
+        return any(schema.get(mark) for way in ways for schema in self._schemas_at(way) for mark in marks)
 
-    def _at(self, path: JsonPath) -> Iterator[Schema]:
+    def _schemas_at(self, path: JsonPath) -> Iterator[Schema]:
         """The schemas that a value at a path may have to meet, references followed and branches told apart."""
-        current = list(self._alternatives(self.root, frozenset()))
+        current = list(self._expand_alternatives(self.root, frozenset()))
         for step in path:
-            below = [inner for schema in current for inner in _below(schema, step)]
-            current = [schema for inner in below for schema in self._alternatives(inner, frozenset())]
+            below = [inner for schema in current for inner in _child_schemas(schema, step)]
+            current = [schema for inner in below for schema in self._expand_alternatives(inner, frozenset())]
         return iter(current)
 
-    def _alternatives(self, schema: Any, seen: frozenset[str]) -> Iterator[Schema]:
+    def _expand_alternatives(self, schema: Any, seen: frozenset[str]) -> Iterator[Schema]:
         if not isinstance(schema, dict):
             if schema is True:
                 yield {}
@@ -127,29 +129,29 @@ class SettingsSchema:
         reference = schema.get("$ref")
         if isinstance(reference, str):
             if reference not in seen:
-                yield from self._alternatives(self._resolved(schema, reference), seen | {reference})
+                yield from self._expand_alternatives(self._resolve_reference(schema, reference), seen | {reference})
             return
         branches = [branch for keyword in _BRANCHES for branch in schema.get(keyword, ())]
         own = {key: value for key, value in schema.items() if key not in _BRANCHES}
         if not branches or "properties" in own:
             yield own
         for branch in branches:
-            for inner in self._alternatives(branch, seen):
+            for inner in self._expand_alternatives(branch, seen):
                 yield inner | {mark: own[mark] for mark in _MARKS if own.get(mark)}
 
-    def _resolved(self, schema: Schema, reference: str) -> Any:
+    def _resolve_reference(self, schema: Schema, reference: str) -> Any:
         target = self.root.get("$defs", {}).get(reference.removeprefix(_REFERENCE), {})
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return {**target, **beside} if isinstance(target, dict) else target
 
-    def _holds_secret(self, schema: Schema, seen: set[int]) -> bool:
+    def _contains_secret(self, schema: Schema, seen: set[int]) -> bool:
         if schema.get(_SECRET):
             return True
         for inner in _all_below(schema):
             if id(inner) in seen:
                 continue
             seen.add(id(inner))
-            if any(self._holds_secret(each, seen) for each in self._alternatives(inner, frozenset())):
+            if any(self._contains_secret(each, seen) for each in self._expand_alternatives(inner, frozenset())):
                 return True
         return False
 
@@ -165,7 +167,7 @@ def _is_fixed(schema: Schema) -> bool:
     return isinstance(values, list) and not any(isinstance(value, dict | list) for value in values)
 
 
-def _takes(schema: Schema, value: Any) -> bool:
+def _schema_accepts(schema: Schema, value: Any) -> bool:
     if _is_fixed(schema):
         values = [schema["const"]] if "const" in schema else schema["enum"]
         return any(value == known and isinstance(value, bool) == isinstance(known, bool) for known in values)
@@ -174,7 +176,7 @@ def _takes(schema: Schema, value: Any) -> bool:
     return isinstance(value, int | float) and schema.get("type") in ("integer", "number")
 
 
-def _below(schema: Schema, step: str | int) -> Iterator[Any]:
+def _child_schemas(schema: Schema, step: str | int) -> Iterator[Any]:
     if isinstance(step, int):
         tuple_items = schema.get("prefixItems", ())
         if step < len(tuple_items):

@@ -11,7 +11,7 @@ import structlog
 from agentcore.config.loading import AppConfig
 from agentcore.config.workspace import open_workspace
 from agentcore.core.containment.containment import report_loop_error
-from agentcore.core.containment.ownership import note_beginnings
+from agentcore.core.containment.ownership import track_owners
 from agentcore.core.containment.threads import worker_threads
 from agentcore.files.workspace import Workspace
 from agentcore.hosts.dialling.connection import Connection, Server
@@ -19,7 +19,7 @@ from agentcore.hosts.dialling.machine_worker import MachineWorker
 from agentcore.hosts.dialling.own_modules import OwnModules
 from agentcore.hosts.dialling.pool_agent import Membership, PoolAgent
 from agentcore.hosts.dialling.server_key import ServerKey
-from agentcore.hosts.dialling.telling import Told
+from agentcore.hosts.dialling.telling import HostCallbacks
 from agentcore.hosts.worker.surroundings import HostSurroundings
 from agentcore.store.state import StateDir
 
@@ -30,7 +30,9 @@ _LEAVE_SECONDS = 3.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-async def run_agent(config: AppConfig, state: StateDir, server: Server, name: str, told: Told, *, pairs: bool) -> None:
+async def run_agent(
+    config: AppConfig, state: StateDir, server: Server, name: str, told: HostCallbacks, *, pairs: bool
+) -> None:
     """Run the modules of an app.json for a server, until SIGINT or SIGTERM.
 
     Args:
@@ -40,14 +42,14 @@ async def run_agent(config: AppConfig, state: StateDir, server: Server, name: st
     Raises:
         NotLetIn: The server knows this host no more.
     """
-    async with _program(config, state) as (workspace, over):
+    async with _set_up_program(config, state) as (workspace, over):
         worker = MachineWorker(name, HostSurroundings(workspace, state.path, (state.path,), config.locale, name))
         kept = ServerKey(state.path, server.address, name)
         connection = Connection(worker, server, None if pairs else kept.read(), told.state)
 
         def take_key(key: str) -> None:
             kept.write(key)
-            connection.take_key(key)
+            connection.set_key(key)
 
         worker.on_code, worker.on_key = told.code, take_key
         if told.resource is not None:
@@ -55,14 +57,14 @@ async def run_agent(config: AppConfig, state: StateDir, server: Server, name: st
         try:
             await OwnModules(worker, config).start()
             told.offers(worker.tools, worker.failed, workspace.roots)
-            await _until(connection, over)
+            await _run_until_stopped(connection, over)
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
                     await worker.stop()
 
 
-async def run_member(config: AppConfig, state: StateDir, membership: Membership, told: Told) -> None:
+async def run_member(config: AppConfig, state: StateDir, membership: Membership, told: HostCallbacks) -> None:
     """Run the modules of an app.json for the servers of a pool, until SIGINT or SIGTERM.
 
     Args:
@@ -70,7 +72,7 @@ async def run_member(config: AppConfig, state: StateDir, membership: Membership,
     Raises:
         NatsMissing: There is no package for NATS.
     """
-    async with _program(config, state) as (workspace, over):
+    async with _set_up_program(config, state) as (workspace, over):
         agent = PoolAgent(config, state.path, workspace, membership, told)
         loop = asyncio.get_running_loop()
         running = loop.create_task(agent.run(), name="pool")
@@ -89,11 +91,11 @@ async def run_member(config: AppConfig, state: StateDir, membership: Membership,
 
 
 @asynccontextmanager
-async def _program(config: AppConfig, state: StateDir) -> AsyncIterator[tuple[Workspace, asyncio.Event]]:
+async def _set_up_program(config: AppConfig, state: StateDir) -> AsyncIterator[tuple[Workspace, asyncio.Event]]:
     """What the program of any host has around it; the event: it is to end."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(report_loop_error)
-    note_beginnings()
+    track_owners()
     over = asyncio.Event()
     for each in _SIGNALS:
         loop.add_signal_handler(each, over.set)
@@ -105,7 +107,7 @@ async def _program(config: AppConfig, state: StateDir) -> AsyncIterator[tuple[Wo
             loop.remove_signal_handler(each)
 
 
-async def _until(connection: Connection, over: asyncio.Event) -> None:
+async def _run_until_stopped(connection: Connection, over: asyncio.Event) -> None:
     """Stay connected until the program is to end, and take leave then."""
     loop = asyncio.get_running_loop()
     running = loop.create_task(connection.run(), name="connection")
@@ -114,7 +116,7 @@ async def _until(connection: Connection, over: asyncio.Event) -> None:
         await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             running.result()
-        connection.leave()
+        connection.disconnect()
         await asyncio.wait({running}, timeout=_LEAVE_SECONDS)
     finally:
         for task in (running, ending):

@@ -38,7 +38,7 @@ class ServerAddressError(AgentcoreError):
     """An address is none at which a server can be dialled; the message says why."""
 
 
-class NotLetIn(AgentcoreError):  # noqa: N818 - it says what happened
+class HostNotPaired(AgentcoreError):  # noqa: N818 - it says what happened
     """The server lets this host in no more; the message says what to do."""
 
 
@@ -57,13 +57,13 @@ class Server:
     proxy: Proxy | None = None
 
     @property
-    def way(self) -> dict[str, Any]:
+    def request_options(self) -> dict[str, Any]:
         """How aiohttp gets there."""
         proxied = {} if self.proxy is None else {"proxy": self.proxy.address, "proxy_headers": self.proxy.headers}
         return {"ssl": True if self.tls is None else self.tls, **proxied}
 
     @classmethod
-    def of(cls, given: str, ca: Path | None = None) -> "Server":
+    def from_address(cls, given: str, ca: Path | None = None) -> "Server":
         """Read an address that a person gave.
 
         Args:
@@ -115,16 +115,16 @@ class Connection:
         self._told = ""
         self._why = ""
         self._is_leaving = False
-        worker.on_greeted = self._greeted
+        worker.on_greeted = self._report_connected
 
-    def take_key(self, key: str) -> None:
+    def set_key(self, key: str) -> None:
         """Show this key from the next connection on."""
         self._key = SecretStr(key)
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         """The program ends: say so, so that the server waits for nothing, and dial no more."""
         self._is_leaving = True
-        self._worker.leave("its program was ended")
+        self._worker.disconnect("its program was ended")
 
     async def run(self) -> None:
         """Dial for ever.
@@ -133,23 +133,23 @@ class Connection:
             NotLetIn: The server's answer says that there is no use in trying again.
         """
         loop = asyncio.get_running_loop()
-        pauses = _pauses()
+        pauses = _retry_delays()
         async with aiohttp.ClientSession() as session:
             while True:
                 began = loop.time()
                 has_key = self._key is not None
-                reason = await self._dial(session)
+                reason = await self._connect_once(session)
                 if self._is_leaving:
                     return
                 if self._key is not None and not has_key:
-                    pauses = _pauses()
+                    pauses = _retry_delays()
                     continue  # it has been let in just now
                 if loop.time() - began > _STEADY_SECONDS:
-                    pauses = _pauses()
-                self._tell(f"not connected: {reason}; trying again")
+                    pauses = _retry_delays()
+                self._report_state(f"not connected: {reason}; trying again")
                 await asyncio.sleep(next(pauses))
 
-    async def _dial(self, session: aiohttp.ClientSession) -> str:
+    async def _connect_once(self, session: aiohttp.ClientSession) -> str:
         """One connection, from its beginning to its end; gives why it ended."""
         headers = {} if self._key is None else {"Authorization": f"Bearer {self._key.get_secret_value()}"}
         try:
@@ -158,41 +158,41 @@ class Connection:
                     self._server.address + SOCKET_PATH,
                     headers=headers,
                     protocols=(PROTOCOL,),
-                    **self._server.way,
+                    **self._server.request_options,
                     max_msg_size=MESSAGE_BYTES,
                     heartbeat=HEARTBEAT_SECONDS,
                     timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS),
                 )
         except aiohttp.WSServerHandshakeError as exc:
-            return await self._refused(session, headers, exc)
+            return await self._explain_refusal(session, headers, exc)
         except TimeoutError:
             return f"{self._server.address} did not answer within {_CONNECT_SECONDS:g} s"
         except (aiohttp.ClientError, OSError) as exc:
             return str(exc) or type(exc).__name__
         try:
             self._why = ""
-            link = SocketLink(socket, lambda made: self._worker.attach(made, self._ended))
+            link = SocketLink(socket, lambda made: self._worker.attach(made, self._handle_end))
             if self._key is None:
-                self._worker.greet_unpaired()
+                self._worker.send_unpaired_hello()
             else:
-                self._worker.greet_paired()
-            await link.carry()
+                self._worker.send_paired_hello()
+            await link.carry_frames()
         finally:
             await socket.close()
         return self._why or "the connection was lost"
 
-    def _ended(self, reason: str) -> None:
+    def _handle_end(self, reason: str) -> None:
         self._why = reason
 
-    def _greeted(self) -> None:
-        self._tell(f"connected to {self._server.address}")
+    def _report_connected(self) -> None:
+        self._report_state(f"connected to {self._server.address}")
 
-    def _tell(self, state: str) -> None:
+    def _report_state(self, state: str) -> None:
         if state != self._told:
             self._told = state
             self._on_state(state)
 
-    async def _refused(
+    async def _explain_refusal(
         self, session: aiohttp.ClientSession, headers: dict[str, str], refusal: aiohttp.WSServerHandshakeError
     ) -> str:
         """Why the server opened no WebSocket; its answer is asked for once more, for aiohttp does not keep it."""
@@ -203,7 +203,7 @@ class Connection:
                 session.get(
                     self._server.address + SOCKET_PATH,
                     headers=headers,
-                    **self._server.way,
+                    **self._server.request_options,
                     allow_redirects=False,
                 ) as answer,
             ):
@@ -213,13 +213,13 @@ class Connection:
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, AttributeError):
             pass  # a proxy's page, or nothing: the status says enough
         if kind == "unauthorized":
-            raise NotLetIn(message or "the server knows this host no more")
+            raise HostNotPaired(message or "the server knows this host no more")
         if kind == "misdirected_request":
             return f"{message}"
         return message or f"{self._server.address} answered {refusal.status} {refusal.message}"
 
 
-def _pauses() -> Iterator[float]:
+def _retry_delays() -> Iterator[float]:
     pause = FIRST_PAUSE_SECONDS
     while True:
         yield pause * random.uniform(2 / 3, 4 / 3)  # noqa: S311 - so that hosts do not all come at once

@@ -16,7 +16,7 @@ from agentcore.core.declarations.host_messages import read_answer
 from agentcore.core.events import Event
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.dialling.told import Greeting, Origins, PairCode, PairKey
+from agentcore.hosts.dialling.told import HelloReply, Origins, PairCode, PairKey
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer
 from agentcore.hosts.worker.member import Member
 from agentcore.hosts.worker.runtime import RemoteRuntime
@@ -72,7 +72,7 @@ class MachineWorker(Worker):
         self._keep_s: Mapping[str, float] = {}
         self._timers: list[asyncio.TimerHandle] = []
 
-    async def begin(self, member: Member, settings: Any, limit_s: float) -> None:
+    async def start_own_module(self, member: Member, settings: Any, limit_s: float) -> None:
         """Start a module that was made, and have it served.
 
         Args:
@@ -93,27 +93,27 @@ class MachineWorker(Worker):
             routes=self._routes,
         )
         await self._surroundings.restore_control_files()
-        await self._stays.begin(member)
+        await self._stays.start_run(member)
         await run_contained(member.init(runtime), limit_s, f"init:{member.name}", member.name)
-        defining = member.definitions()
+        defining = member.collect_definitions()
         self._tools[member.number] = await run_contained(defining, HOOK_SECONDS, f"tools:{member.name}", member.name)
         member.settings = {}
         self._members[member.number] = member
 
-    async def drop(self, member: Member) -> None:
+    async def stop_failed_module(self, member: Member) -> None:
         """Stop a module that did not start."""
         await member.shutdown()
 
     def watch_resources(self, tell: Callable[[Event], None]) -> None:
-        """Tell of each change of what lives here; see `HeldResources.watch`."""
-        self._resources.watch(tell)
+        """Tell of each change of what lives here; see `HeldResources.watch_changes`."""
+        self._resources.watch_changes(tell)
 
-    def leave(self, reason: str) -> None:
+    def disconnect(self, reason: str) -> None:
         """End the connection that there is, for good: what lives here ends with it."""
         if self.line.is_up:
             peer = self.line.peer
-            peer.tell({"type": "goodbye", "reason": reason, "isOver": True})
-            peer.end()
+            peer.send_message({"type": "goodbye", "reason": reason, "isOver": True})
+            peer.close()
 
     @property
     def tools(self) -> dict[str, list[str]]:
@@ -127,49 +127,53 @@ class MachineWorker(Worker):
         """See `Worker.attach`."""
         self._end_timers()
 
-        def ended(reason: str) -> None:
+        def on_ended(reason: str) -> None:
             self._wait_for_server()
             on_end(reason)
 
-        return super().attach(transport, ended)
+        return super().attach(transport, on_ended)
 
-    def greet_unpaired(self) -> None:
+    def send_unpaired_hello(self) -> None:
         """Greet a server that has not paired this host: it reads no long message, and asks for the modules once its
         user has typed the code.
         """
         self._is_paired = False
-        self.greet()
+        self.send_hello()
 
-    def greet_paired(self) -> None:
+    def send_paired_hello(self) -> None:
         """Greet a server that knows this host by its key."""
         self._is_paired = True
-        self.greet()
+        self.send_hello()
 
-    def _hello(self) -> Message:
-        said = super()._hello()
+    def _build_hello(self) -> Message:
+        said = super()._build_hello()
         if self._is_paired:
             return said
         return {**said, "members": [], "failed": [], "calls": [], "workspace": [], "hasMore": True}
 
-    async def _offer(self, message: Message) -> Any:
+    async def _send_offer(self, message: Message) -> Any:
         """Send what this host brings to the server that is to pair it."""
         if self._is_paired:
             raise ToolError("unknown_message", "this host is paired already")
-        return {"blob": await self.line.peer.send_blob(to_json(super()._hello()))}
+        return {"blob": await self.line.peer.send_blob(to_json(super()._build_hello()))}
 
-    def _requests(self) -> dict[str, OnRequest]:
-        served = {kind: serve for kind, serve in super()._requests().items() if kind in _REQUESTS}
-        return served | {"module.state": self._clear_up_stopped, "module.ask": self._answer, "pair.offer": self._offer}
-
-    def _messages(self) -> dict[str, OnMessage]:
-        own: dict[str, OnMessage] = {
-            "pair.code": self._take_code,
-            "pair.key": self._take_key,
-            "origins": self._take_origins,
+    def _request_handlers(self) -> dict[str, OnRequest]:
+        served = {kind: serve for kind, serve in super()._request_handlers().items() if kind in _REQUESTS}
+        return served | {
+            "module.state": self._clear_up_stopped,
+            "module.ask": self._answer_module_request,
+            "pair.offer": self._send_offer,
         }
-        return super()._messages() | own
 
-    def _held(self) -> Message:
+    def _message_handlers(self) -> dict[str, OnMessage]:
+        own: dict[str, OnMessage] = {
+            "pair.code": self._handle_pair_code,
+            "pair.key": self._handle_pair_key,
+            "origins": self._handle_origins,
+        }
+        return super()._message_handlers() | own
+
+    def _describe_state(self) -> Message:
         assert self._surroundings is not None  # noqa: S101 - given from the start
         return {
             "instance": self.instance,
@@ -180,7 +184,7 @@ class MachineWorker(Worker):
                     "module": each.number,
                     "name": each.name,
                     "fingerprint": each.fingerprint,
-                    **each.described(),
+                    **each.describe(),
                     "settings": None,
                     "instructions": "" if each.runtime is None else each.runtime.instructions,
                     **self._tools[each.number],
@@ -188,20 +192,20 @@ class MachineWorker(Worker):
                 for each in self._members.values()
             ],
             "failed": [{"name": name, "reason": reason} for name, reason in self.failed.items()],
-            "calls": self._calls_held(),
+            "calls": self._list_calls(),
         }
 
     async def _clear_up_stopped(self, message: Message) -> Any:
         return {"left": []}  # a server stops nothing here
 
-    async def _answer(self, message: Message) -> Any:
+    async def _answer_module_request(self, message: Message) -> Any:
         """Have a module answer what the same module on the server asks."""
-        member = self._member(message["module"])
+        member = self._require_member(message["module"])
         handler = None if member.runtime is None else member.runtime.answers_hosts
         if handler is None:
             said = f"module {member.name!r} answers nothing that it is asked there"
             raise ToolError("host_has_no_module", said, host=self._name, module=member.name)
-        data = None if message["blob"] is None else self.line.peer.take_blob(message["blob"])
+        data = None if message["blob"] is None else self.line.peer.pop_blob(message["blob"])
         OWNER.set(member.name)
         try:
             answer, piece = read_answer(await handler(message["request"], data))
@@ -213,33 +217,33 @@ class MachineWorker(Worker):
             return {"failed": failure_to_wire(exc)}
         return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}
 
-    def _take_greeting(self, message: Message) -> None:
+    def _handle_hello_reply(self, message: Message) -> None:
         """The server knows this host's modules: it is told all that they have to say, and what lives here."""
         assert self._surroundings is not None  # noqa: S101 - given from the start
-        greeting = Greeting.model_validate(message)
+        greeting = HelloReply.model_validate(message)
         self._surroundings.own_origins.declare("server", greeting.own_origins)
         self._keep_s = {kind: minutes * 60 for kind, minutes in greeting.keep_minutes.items()}
         for member in self._members.values():
             if member.runtime is not None:
-                member.runtime.tell_again()
-            self._resources.tell_again(member.name, member.number)
-        self.line.tell({"type": "hello.done"})
+                member.runtime.resend_state()
+            self._resources.resend_resources(member.name, member.number)
+        self.line.send_message({"type": "hello.done"})
         self.on_greeted()
 
-    def _take_origins(self, message: Message) -> None:
+    def _handle_origins(self, message: Message) -> None:
         assert self._surroundings is not None  # noqa: S101 - given from the start
         self._surroundings.own_origins.declare("server", Origins.model_validate(message).own_origins)
 
-    def _take_code(self, message: Message) -> None:
+    def _handle_pair_code(self, message: Message) -> None:
         said = PairCode.model_validate(message)
         self.on_code(said.code, said.expires_at)
 
-    def _take_key(self, message: Message) -> None:
+    def _handle_pair_key(self, message: Message) -> None:
         self.on_key(PairKey.model_validate(message).key)
-        self.line.tell({"type": "pair.kept"})
+        self.line.send_message({"type": "pair.kept"})
 
-    async def _define(self, message: Message) -> Any:
-        told = await super()._define(message)
+    async def _collect_definitions(self, message: Message) -> Any:
+        told = await super()._collect_definitions(message)
         if message.get("what") == "tools" and "tools" in told:
             self._tools[message["module"]] = told
         return told
@@ -251,14 +255,14 @@ class MachineWorker(Worker):
         self._end_timers()
         loop = asyncio.get_running_loop()
         for kind, seconds in self._keep_s.items():
-            self._timers.append(loop.call_later(seconds, self._give_up, kind))
+            self._timers.append(loop.call_later(seconds, self._expire_resources, kind))
 
     def _end_timers(self) -> None:
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
 
-    def _give_up(self, kind: str) -> None:
+    def _expire_resources(self, kind: str) -> None:
         """End the resources of one type, or of all that have no time of their own (empty)."""
         ends = [
             each.resource_id

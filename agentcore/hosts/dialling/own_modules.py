@@ -18,7 +18,7 @@ from agentcore.core.discovery.requirements import check_requirements
 from agentcore.errors import AgentcoreError
 from agentcore.hosts.dialling.machine_worker import MachineWorker
 from agentcore.hosts.worker.member import Member
-from agentcore.secrets import keep_masked
+from agentcore.secrets import register_masked_values
 
 log = structlog.get_logger(__name__)
 
@@ -43,16 +43,16 @@ class OwnModules:
         """Start them together; one that fails is named in `MachineWorker.failed`, and the others go on."""
         async with asyncio.TaskGroup() as group:
             for number, name in enumerate(self._config.modules, 1):
-                group.create_task(self._start(name, number), name=f"start:{name}")
+                group.create_task(self._start_module(name, number), name=f"start:{name}")
 
-    async def _start(self, name: str, number: int) -> None:
+    async def _start_module(self, name: str, number: int) -> None:
         member: Member | None = None
         try:
-            member = await self._make(name, number)
+            member = await self._make_member(name, number)
             await self._wait_for_required(member)
-            settings = await asyncio.to_thread(self._settings, member)
+            settings = await asyncio.to_thread(self._resolve_settings, member)
             limit_s = member.manifest.init_timeout_s or self._config.limits.init_timeout
-            await self._worker.begin(member, settings, limit_s)
+            await self._worker.start_own_module(member, settings, limit_s)
             self._ready.add(name)
             log.info("module_ready", module=name, tools=len(self._worker.tools[name]))
         except asyncio.CancelledError:
@@ -61,23 +61,25 @@ class OwnModules:
             self._worker.failed[name] = str(exc) if isinstance(exc, AgentcoreError) else reason_of(exc)
             log_failure(log, "module_failed", exc, module=name, reason=self._worker.failed[name])
             if member is not None:
-                await self._drop(member)
+                await self._stop_failed_module(member)
         finally:
             self._settled[name].set()
 
-    async def _drop(self, member: Member) -> None:
+    async def _stop_failed_module(self, member: Member) -> None:
         try:
-            await self._worker.drop(member)
+            await self._worker.stop_failed_module(member)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             log_failure(log, "module_shutdown_failed", exc, module=member.name)
 
-    async def _make(self, name: str, number: int) -> Member:
-        finding = asyncio.to_thread(_find, name, self._config)
+    async def _make_member(self, name: str, number: int) -> Member:
+        finding = asyncio.to_thread(_import_module, name, self._config)
         target, fingerprint = await run_contained(finding, IMPORT_SECONDS, f"import:{name}", name)
         member = Member(name, number, target, fingerprint)
-        await run_contained(asyncio.to_thread(member.make, self._config.locale), IMPORT_SECONDS, f"make:{name}", name)
+        await run_contained(
+            asyncio.to_thread(member.make_plugin, self._config.locale), IMPORT_SECONDS, f"make:{name}", name
+        )
         if member.manifest.runs_scripts_in_page:
             raise ModuleNotServed("it runs scripts in the page, and runs in a server only")
         return member
@@ -90,16 +92,16 @@ class OwnModules:
             if name not in self._ready:
                 raise ModuleNotServed(f"it requires module {name!r}, which has failed")
 
-    def _settings(self, member: Member) -> object:
+    def _resolve_settings(self, member: Member) -> object:
         model = member.manifest.settings
         given = module_settings(self._config, member.name, member.manifest.config_key, model)
         found = references_of(self._config).resolve(given.values, given.origins)
-        keep_masked((*found.secrets, *secrets_to_mask(model, given.values)))
+        register_masked_values((*found.secrets, *secrets_to_mask(model, given.values)))
         resolved = type(given)(given.key, found.values, given.origins)
         return resolved.values if model is None else validate_settings(model, resolved)
 
 
-def _find(name: str, config: AppConfig) -> tuple[object, str]:
+def _import_module(name: str, config: AppConfig) -> tuple[object, str]:
     """What a module's entry point names, imported, and the fingerprint of its code. In a thread."""
     found = find_module(name, config)
     if isinstance(found, FamilyMember):
@@ -107,5 +109,5 @@ def _find(name: str, config: AppConfig) -> tuple[object, str]:
     if isinstance(found, InstalledModule):
         check_requirements(found)
     found.make_importable()
-    fingerprint = found.fingerprint()
+    fingerprint = found.compute_fingerprint()
     return found.load(), fingerprint

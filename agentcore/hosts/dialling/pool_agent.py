@@ -18,18 +18,18 @@ from agentcore.config.loading import AppConfig
 from agentcore.files.workspace import Workspace
 from agentcore.hosts.dialling.own_modules import OwnModules
 from agentcore.hosts.dialling.pool_worker import PoolWorker
-from agentcore.hosts.dialling.telling import Told
+from agentcore.hosts.dialling.telling import HostCallbacks
 from agentcore.hosts.pool.connection import NatsConnection, NatsServers, PoolAddressError
 from agentcore.hosts.pool.nats_link import NatsLink
 from agentcore.hosts.pool.pool import SIGN_SECONDS
 from agentcore.hosts.pool.said import (
     Announcement,
-    DrainWanted,
+    DrainRequest,
     OpenLink,
-    PlaceGiven,
-    PlaceWanted,
+    PlacementReply,
+    PlacementRequest,
     ServerSign,
-    read,
+    read_pool_message,
 )
 from agentcore.hosts.pool.subjects import QUEUE, Subjects
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
@@ -68,13 +68,15 @@ class Membership:
     labels: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, pool: str, name: str, servers: NatsServers, capacity: int, labels: Sequence[str]) -> "Membership":
+    def from_options(
+        cls, pool: str, name: str, servers: NatsServers, capacity: int, labels: Sequence[str]
+    ) -> "Membership":
         """Read what a person gave.
 
         Raises:
             PoolAddressError: It is nothing that can be used; the message says why.
         """
-        servers.check()
+        servers.check_addresses()
         if not re.fullmatch(HOST_NAME, pool):
             raise PoolAddressError(f"{pool!r} cannot be a pool's name: {HOST_NAME}")
         if wrong := [each for each in labels if not re.fullmatch(LABEL, each)]:
@@ -104,13 +106,13 @@ class PoolAgent:
     """
 
     def __init__(
-        self, config: AppConfig, state: Path, workspace: Workspace, membership: Membership, told: Told
+        self, config: AppConfig, state: Path, workspace: Workspace, membership: Membership, told: HostCallbacks
     ) -> None:
         self._config, self._state, self._workspace = config, state, workspace
         self._membership, self._told = membership, told
         self._subjects = Subjects(membership.pool)
         self._instance = secrets.token_hex(8)
-        answers = self._subjects.answers(membership.name)
+        answers = self._subjects.inbox_prefix(membership.name)
         self._nats = NatsConnection(membership.servers, f"agentcore host {membership.name}", answers, self._nats_is)
         self._clients: dict[str, _Client] = {}
         self._promised: dict[tuple[str, str], float] = {}
@@ -123,9 +125,9 @@ class PoolAgent:
         """Be there until it is cancelled."""
         await self._nats.open()
         while True:
-            await self._nats.wait()
+            await self._nats.wait_until_up()
             try:
-                await self._serve()
+                await self._serve_pool()
             except ConnectionError as exc:
                 log.warning("pool_not_reached", reason=str(exc))
                 await asyncio.sleep(_AGAIN_SECONDS)
@@ -135,7 +137,7 @@ class PoolAgent:
         for opening in self._opening.values():
             opening.cancel()
         for client in self._clients.values():
-            client.worker.leave("its program was ended")
+            client.worker.disconnect("its program was ended")
         carrying = {client.carrying for client in self._clients.values() if client.carrying is not None}
         if carrying:
             await asyncio.wait(carrying, timeout=3)
@@ -146,34 +148,34 @@ class PoolAgent:
 
     # -- being there -------------------------------------------------------------------------------------------
 
-    async def _serve(self) -> None:
+    async def _serve_pool(self) -> None:
         """Say that it is there, and answer servers, as long as NATS is there."""
         me, subjects = self._membership.name, self._subjects
         async with contextlib.AsyncExitStack() as held:
             for subject, take in (
-                (subjects.server(), self._heard),
-                (subjects.open(me), self._open),
-                (subjects.drain(me), self._drain),
+                (subjects.server_subject(), self._handle_server_sign),
+                (subjects.open_link_subject(me), self._handle_open_link),
+                (subjects.drain_subject(me), self._handle_drain),
             ):
-                await held.enter_async_context(self._nats.subscribed(subject, take))
+                await held.enter_async_context(self._nats.subscribe(subject, take))
             places: contextlib.AsyncExitStack | None = None
-            held.push_async_callback(lambda: _close(places))
+            held.push_async_callback(lambda: _close_stack(places))
             due = 0.0
             while True:
                 if places is None and self._has_room:
                     places = contextlib.AsyncExitStack()
-                    for subject in subjects.places(self._membership.labels):
-                        await places.enter_async_context(self._nats.subscribed(subject, self._place, QUEUE))
+                    for subject in subjects.placement_subjects(self._membership.labels):
+                        await places.enter_async_context(self._nats.subscribe(subject, self._answer_placement, QUEUE))
                 elif places is not None and not self._has_room:
                     full, places = places, None
                     await full.aclose()
                 if self._nats.is_up and asyncio.get_running_loop().time() >= due:
                     due = asyncio.get_running_loop().time() + SIGN_SECONDS
-                    await self._nats.publish(subjects.alive(me), self._announcement().encoded())
-                    self._look_for_servers()
+                    await self._nats.publish(subjects.alive_subject(me), self._build_announcement().encode())
+                    self._check_servers()
                 await asyncio.sleep(_LOOK_SECONDS)
 
-    def _announcement(self) -> Announcement:
+    def _build_announcement(self) -> Announcement:
         return Announcement(
             member=self._membership.name,
             protocol=PROTOCOL,
@@ -181,7 +183,7 @@ class PoolAgent:
             version=__version__,
             labels=list(self._membership.labels),
             capacity=self._membership.capacity,
-            used=self._used,
+            used=self._used_capacity,
             is_drained=self._is_drained,
             links={server: each.link_id for server, each in self._clients.items() if each.link is not None}
             | {server: wanted.link for server, wanted in self._wanted.items()},
@@ -194,56 +196,56 @@ class PoolAgent:
     # -- room ----------------------------------------------------------------------------------------------------
 
     @property
-    def _used(self) -> int:
+    def _used_capacity(self) -> int:
         """What lives here, and sessions that were promised room and have not used it yet."""
         now = asyncio.get_running_loop().time()
         living = {(server, session) for server, each in self._clients.items() for session in each.worker.session_ids}
         self._promised = {key: until for key, until in self._promised.items() if until > now and key not in living}
-        return sum(each.worker.used for each in self._clients.values()) + len(self._promised)
+        return sum(each.worker.resource_count for each in self._clients.values()) + len(self._promised)
 
     @property
     def _has_room(self) -> bool:
-        return not self._is_drained and self._used < self._membership.capacity
+        return not self._is_drained and self._used_capacity < self._membership.capacity
 
-    async def _place(self, message: "Msg") -> None:
+    async def _answer_placement(self, message: "Msg") -> None:
         """A server looks for a host that takes something new."""
         try:
-            wanted = read(PlaceWanted, message.data)
+            wanted = read_pool_message(PlacementRequest, message.data)
         except LinkError:
             return
         is_full = not self._has_room
         if not is_full:
             self._promised[wanted.server, wanted.session] = asyncio.get_running_loop().time() + _PROMISED_SECONDS
-        answer_to = self._subjects.up(self._membership.name, wanted.server, wanted.question)
+        answer_to = self._subjects.up_subject(self._membership.name, wanted.server, wanted.question)
         with contextlib.suppress(ConnectionError):
-            await self._nats.publish(answer_to, PlaceGiven(is_full=is_full).encoded())
+            await self._nats.publish(answer_to, PlacementReply(is_full=is_full).encode())
 
-    async def _drain(self, message: "Msg") -> None:
+    async def _handle_drain(self, message: "Msg") -> None:
         with contextlib.suppress(LinkError):
-            self._is_drained = read(DrainWanted, message.data).on
+            self._is_drained = read_pool_message(DrainRequest, message.data).on
             log.warning("host_drained" if self._is_drained else "host_takes_new_work")
 
     # -- servers ---------------------------------------------------------------------------------------------------
 
-    async def _heard(self, message: "Msg") -> None:
+    async def _handle_server_sign(self, message: "Msg") -> None:
         with contextlib.suppress(LinkError):
-            client = self._clients.get(read(ServerSign, message.data).server)
+            client = self._clients.get(read_pool_message(ServerSign, message.data).server)
             if client is not None:
                 client.seen_at = asyncio.get_running_loop().time()
 
-    def _look_for_servers(self) -> None:
+    def _check_servers(self) -> None:
         now = asyncio.get_running_loop().time()
         for server, client in list(self._clients.items()):
-            if client.link is None and not client.worker.used and now - client.seen_at > _FORGOTTEN_SECONDS:
+            if client.link is None and not client.worker.resource_count and now - client.seen_at > _FORGOTTEN_SECONDS:
                 del self._clients[server]
                 self._ending.start(client.worker.stop())
             if client.link is not None and now - max(client.seen_at, self._nats.up_since) > SERVER_SECONDS:
-                client.link.lose(f"the server gave no sign of life for {SERVER_SECONDS:g} s")
+                client.link.abort(f"the server gave no sign of life for {SERVER_SECONDS:g} s")
 
-    async def _open(self, message: "Msg") -> None:
+    async def _handle_open_link(self, message: "Msg") -> None:
         """A server wants a link; while modules start for it, whoever else speaks is heard."""
         try:
-            wanted = read(OpenLink, message.data)
+            wanted = read_pool_message(OpenLink, message.data)
         except LinkError as exc:
             log.warning("link_refused", reason=str(exc))
             return
@@ -263,20 +265,20 @@ class PoolAgent:
         loop = asyncio.get_running_loop()
         client = self._clients.get(server)
         if client is None:
-            client = self._clients[server] = _Client(await self._start(self._wanted[server]))
+            client = self._clients[server] = _Client(await self._start_worker(self._wanted[server]))
         while (wanted := self._wanted.get(server)) is not None:
             client.seen_at = loop.time()
             if client.link is not None:
-                client.link.lose("the server has opened another link")
+                client.link.abort("the server has opened another link")
             if client.carrying is not None:
                 await asyncio.wait({client.carrying})
-            link = client.link = self._link(client.worker, wanted)
+            link = client.link = self._make_link(client.worker, wanted)
             client.link_id = wanted.link
             if self._wanted.get(server) is wanted:
                 del self._wanted[server]
-            client.carrying = loop.create_task(_carried(client, link), name=f"link:{server}:carry")
+            client.carrying = loop.create_task(_carry_link(client, link), name=f"link:{server}:carry")
 
-    async def _start(self, wanted: OpenLink) -> PoolWorker:
+    async def _start_worker(self, wanted: OpenLink) -> PoolWorker:
         """The modules that a server wants, with data of their own."""
         folder = self._state / "servers" / wanted.server
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -293,30 +295,30 @@ class PoolAgent:
         self._told.offers(worker.tools, worker.failed, self._workspace.roots)
         return worker
 
-    def _link(self, worker: PoolWorker, wanted: OpenLink) -> NatsLink:
+    def _make_link(self, worker: PoolWorker, wanted: OpenLink) -> NatsLink:
         names = self._membership.name, wanted.server, wanted.link
 
-        async def greet() -> None:
-            worker.greet()
+        async def send_hello() -> None:
+            worker.send_hello()
 
         return NatsLink(
             self._nats,
-            self._subjects.down(*names),
-            self._subjects.up(*names),
-            greet,
+            self._subjects.down_subject(*names),
+            self._subjects.up_subject(*names),
+            send_hello,
             lambda link: worker.attach(link, lambda reason: None),
         )
 
 
-async def _carried(client: _Client, link: NatsLink) -> None:
+async def _carry_link(client: _Client, link: NatsLink) -> None:
     """Carry a link from its beginning to its end."""
     try:
-        await link.carry()
+        await link.carry_frames()
     finally:
         if client.link is link:
             client.link = None
 
 
-async def _close(stack: contextlib.AsyncExitStack | None) -> None:
+async def _close_stack(stack: contextlib.AsyncExitStack | None) -> None:
     if stack is not None:
         await stack.aclose()

@@ -19,7 +19,7 @@ class PoolWorker(MachineWorker):
         self._leases: dict[str, int] = {}
 
     @property
-    def used(self) -> int:
+    def resource_count(self) -> int:
         """How many resources live here."""
         return len(self._resources.list())
 
@@ -28,8 +28,8 @@ class PoolWorker(MachineWorker):
         """The sessions that have any."""
         return {each.session_id for each in self._resources.list()}
 
-    def _begin_call(self, message: Message) -> None:
-        """See `Worker._begin_call`: a call on what somebody else owns by now is not carried out."""
+    def _start_call(self, message: Message) -> None:
+        """See `Worker._start_call`: a call on what somebody else owns by now is not carried out."""
         resource_id, lease = message.get("resourceId"), message.get("lease")
         if resource_id is not None:
             known = self._leases.get(resource_id, 0)
@@ -38,10 +38,10 @@ class PoolWorker(MachineWorker):
                 said = f"another start of the server owns {resource_id!r} by now; nothing was done"
                 error = error_to_wire(ToolError("lease_lost", said, resource_id=resource_id))
                 head = {"type": "tool.result", "id": message["call"], "n": message["n"], "resourceId": resource_id}
-                self.line.tell({**head, "ok": False, "error": error})
+                self.line.send_message({**head, "ok": False, "error": error})
                 return
             self._leases[resource_id] = lease
-            if len(self._leases) > 2 * self.used + _LEASES:
+            if len(self._leases) > 2 * self.resource_count + _LEASES:
                 living = {each.resource_id for each in self._resources.list()}
                 self._leases = {name: number for name, number in self._leases.items() if name in living}
-        super()._begin_call(message)
+        super()._start_call(message)

@@ -45,7 +45,7 @@ def proxy_for(address: str) -> Proxy | None:
     try:
         parts = urlsplit(given if "://" in given else f"http://{given}")
         name, port = parts.hostname, "" if parts.port is None else f":{parts.port}"
-        headers = _headers(parts.username, parts.password)
+        headers = _build_headers(parts.username, parts.password)
     except ValueError:
         raise ProxyAddressError(f"{_NAMES} is no address: give one such as http://proxy.example.org:3128") from None
     if parts.scheme != "http" or not name:
@@ -56,7 +56,7 @@ def proxy_for(address: str) -> Proxy | None:
     return Proxy(f"http://{f'[{name}]' if ':' in name else name}{port}", headers)
 
 
-def _headers(user: str | None, password: str | None) -> Mapping[str, str]:
+def _build_headers(user: str | None, password: str | None) -> Mapping[str, str]:
     if user is None:
         return {}
     return {"Proxy-Authorization": aiohttp.encode_basic_auth(unquote(user), unquote(password or ""))}

@@ -10,7 +10,7 @@ from agentcore.store.state.private_file import make_private_folder, read_private
 _FILE_BYTES = 16 * 1024
 
 
-class _Kept(BaseModel):
+class _StoredKey(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     server: str
@@ -38,7 +38,7 @@ class ServerKey:
         if content is None:
             return None
         try:
-            kept = _Kept.model_validate_json(content)
+            kept = _StoredKey.model_validate_json(content)
         except ValidationError:
             return None
         return SecretStr(kept.key) if (kept.server, kept.name) == (self._server, self._name) else None
@@ -46,9 +46,9 @@ class ServerKey:
     def write(self, key: str) -> None:
         """Keep it, with mode 0600; it is on the disk when this returns."""
         make_private_folder(self._file.parent)
-        kept = _Kept(server=self._server, name=self._name, key=key)
+        kept = _StoredKey(server=self._server, name=self._name, key=key)
         write_private_file(self._file, kept.model_dump_json().encode())
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Keep it no more."""
         self._file.unlink(missing_ok=True)

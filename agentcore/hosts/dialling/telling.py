@@ -8,7 +8,7 @@ from agentcore.core.events import Event
 
 
 @dataclass(frozen=True)
-class Told:
+class HostCallbacks:
     """What the person at this machine is told.
 
     Args:

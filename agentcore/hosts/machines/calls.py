@@ -11,7 +11,7 @@ from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.places.answers import Hello
-from agentcore.hosts.places.linked_module import LinkedModule, gone
+from agentcore.hosts.places.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.places.operations import ForeignMachine
 from agentcore.hosts.places.sent_calls import SentCall, SentCalls
 
@@ -32,7 +32,7 @@ class MachineCalls:
         leases: What goes along with a call on a resource: the number of its lease; None: there are none.
     """
 
-    lost: Callable[[str, str], ToolError] = staticmethod(gone)
+    lost: Callable[[str, str], ToolError] = staticmethod(module_failed_error)
     leases: Mapping[str, int] | None = None
 
     def __init__(
@@ -47,14 +47,14 @@ class MachineCalls:
         self._is_there = is_there
         self._loop = asyncio.get_running_loop()
         self.sent = SentCalls(
-            _Nobody(),  # type: ignore[arg-type]  # until a link
+            _NoPeer(),  # type: ignore[arg-type]  # until a link
             resources,
             dict,
             outlives=True,
             foreign=foreign,
         )
 
-    async def call(
+    async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
         """Have a call carried out, once, over this connection or a later one.
@@ -63,29 +63,29 @@ class MachineCalls:
             ToolError: What ended it; `host_away`: it was never sent, because the host did not come back in time.
             Exception: What else the module raised.
         """
-        number, sent = self.sent.open(context, module)
+        number, sent = self.sent.open_call(context, module)
         sent.result, sent.asked = self._loop.create_future(), (tool, arguments)
         timer: asyncio.TimerHandle | None = None
         try:
             if self._is_there():
-                self._send(number, sent)
+                self._send_call(number, sent)
             elif context.deadline:
-                timer = self._loop.call_at(context.deadline - _LEFT_SECONDS, self._give_up_call, sent)
+                timer = self._loop.call_at(context.deadline - _LEFT_SECONDS, self._fail_unsent_call, sent)
             return await sent.result
         except asyncio.CancelledError:
             if sent.is_sent:
-                await self.sent.cancel(number, sent)
+                await self.sent.cancel_call(number, sent)
             raise
         finally:
             if timer is not None:
                 timer.cancel()
-            self.sent.close(number)
+            self.sent.close_call(number)
             sent.end_work()
 
-    def _send(self, number: int, sent: SentCall) -> None:
+    def _send_call(self, number: int, sent: SentCall) -> None:
         assert sent.asked is not None and sent.result is not None  # noqa: S101, PT018 - set when the call was made
         try:
-            message = self.sent.message("tool.call", number, sent, *sent.asked)
+            message = self.sent.build_message("tool.call", number, sent, *sent.asked)
             if self.leases is not None and (lease := self.leases.get(message["resourceId"])) is not None:
                 message["lease"] = lease
             encoded = to_json(message)
@@ -94,11 +94,11 @@ class MachineCalls:
         except ToolError as exc:  # it is too large
             sent.result.set_exception(exc)
 
-    def _give_up_call(self, sent: SentCall) -> None:
+    def _fail_unsent_call(self, sent: SentCall) -> None:
         if not sent.is_sent and sent.result is not None and not sent.result.done():
             sent.result.set_exception(host_away(self._host))
 
-    def go_on(self, told: Hello, modules: Sequence[str]) -> None:
+    def resume_all(self, told: Hello, modules: Sequence[str]) -> None:
         """Have each call end once: what the host has begun it goes on with, what never reached it is sent again.
 
         Args:
@@ -106,42 +106,42 @@ class MachineCalls:
             modules: The modules that are served of it.
         """
         there = {(each.call, each.n) for each in told.calls}
-        waiting = self.sent.waiting
+        waiting = self.sent.unfinished
         for number, sent in waiting:
             assert sent.result is not None  # noqa: S101 - those that wait have one
             if sent.result.done():
                 continue
             if (sent.context.call_id, number) in there:
-                self.sent.resume(number, sent)
+                self.sent.resume_call(number, sent)
             elif sent.is_sent and number <= told.highest:
-                sent.result.set_exception(_interrupted(self._host))
+                sent.result.set_exception(_interrupted_error(self._host))
             else:
-                self._send(number, sent)
+                self._send_call(number, sent)
         own = {number for number, _ in waiting}
         for each in told.calls:
             if each.n not in own:
                 end = self.sent.carrying_on(each.call, each.n)
-                if not self._carried_on.take_up(each.call, modules, each.left_ms / 1000, end):
-                    self.sent.disown(each.call, each.n)
-        self._carried_on.give_up_rest(self._host)
+                if not self._carried_on.resume_call(each.call, modules, each.left_ms / 1000, end):
+                    self.sent.abandon_call(each.call, each.n)
+        self._carried_on.interrupt_remaining_calls(self._host)
 
-    def end(self, reason: str) -> None:
+    def fail_all(self, reason: str) -> None:
         """Calls that were sent have an end that nobody knows; those that were not can be made again."""
-        for number, sent in self.sent.waiting:
+        for number, sent in self.sent.unfinished:
             assert sent.result is not None  # noqa: S101 - those that wait have one
             if not sent.result.done():
                 sent.result.set_exception(
                     self.lost(sent.module.name, reason) if sent.is_sent else host_away(self._host)
                 )
-            self.sent.close(number)
+            self.sent.close_call(number)
 
 
-class _Nobody:
+class _NoPeer:
     """In the place of a link before the first one."""
 
     ended = ""
 
-    def tell(self, message: Mapping[str, Any]) -> None:
+    def send_message(self, message: Mapping[str, Any]) -> None:
         """Nobody is told."""
 
 
@@ -151,7 +151,7 @@ def host_away(host: str) -> ToolError:
     return ToolError("host_away", message, retryable=True, host=host)
 
 
-def _interrupted(host: str) -> ToolError:
+def _interrupted_error(host: str) -> ToolError:
     message = (
         f"host {host!r} does not know of this call any more, which it had begun; whether it had an effect is not known"
     )

@@ -9,7 +9,7 @@ from agentcore.hosts.wire.peer import Peer, Transport
 class Carrier(Protocol):
     """A connection that was opened."""
 
-    async def carry(self) -> None:
+    async def carry_frames(self) -> None:
         """Carry frames until it ends; the peer ends with it."""
         ...
 

@@ -5,10 +5,10 @@ from typing import cast
 
 from agentcore.api import HostInfo
 from agentcore.api.hosts import HostState
-from agentcore.core.modules.places import PlaceReport
+from agentcore.core.modules.places import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.hosts.places.answers import Hello
-from agentcore.hosts.places.standing import Standing
+from agentcore.hosts.places.standing import HostStatus
 from agentcore.store.credentials.host_keys import KnownHost
 
 _PLATFORM_CHARS = 100
@@ -17,14 +17,14 @@ _FOLDER_CHARS = 500
 
 
 def report_of(
-    standing: Standing,
+    standing: HostStatus,
     known: KnownHost | None,
     told: Hello | None,
     modules: Sequence[str],
     *,
     address: str,
     latency_s: float | None,
-) -> PlaceReport:
+) -> HostReport:
     """What people see of it.
 
     Args:
@@ -33,7 +33,7 @@ def report_of(
         modules: Those that are served of it.
         latency_s: How long its last answer took.
     """
-    return standing.report(
+    return standing.build_report(
         kind="remote",
         modules=tuple(modules),
         version=known.version if known else "",
@@ -49,7 +49,7 @@ def report_of(
 
 
 def info_of(
-    name: str, standing: Standing, known: KnownHost | None, told: Hello | None, ready: Sequence[str]
+    name: str, standing: HostStatus, known: KnownHost | None, told: Hello | None, ready: Sequence[str]
 ) -> HostInfo:
     """What modules of the server know of it.
 

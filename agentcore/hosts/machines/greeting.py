@@ -12,7 +12,7 @@ _MODULES = 200
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
-def check_greeting(told: Hello, name: str) -> None:
+def check_hello(told: Hello, name: str) -> None:
     """See that a greeting is one of a host on another machine.
 
     Raises:

@@ -45,7 +45,7 @@ class Hearing:
         """Tell of a session whose calls the host got, perhaps from an earlier start of the server."""
         for module in self._modules():
             calls = RecordFilter(module=module, session_id=session_id, kind="call")
-            newest = await self._record.page(calls, limit=1)
+            newest = await self._record.read_page(calls, limit=1)
             if newest and newest[0].row.time_ms >= self._known_since_ms:
                 tell()
                 return

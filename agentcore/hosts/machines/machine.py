@@ -14,22 +14,22 @@ import structlog
 
 from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.core.calls.context import CallContext
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.places import PlaceReport
+from agentcore.core.modules.places import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
 from agentcore.hosts.machines.carrier import Carrying
 from agentcore.hosts.machines.facts import facts_of, info_of, report_of
-from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_greeting
+from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
 from agentcore.hosts.machines.hearing import Hearing
 from agentcore.hosts.machines.module import hosted_module
 from agentcore.hosts.machines.served import Served
-from agentcore.hosts.places.answers import HeldModule, Hello
+from agentcore.hosts.places.answers import Hello, RunningModule
 from agentcore.hosts.places.link import HostLink
 from agentcore.hosts.places.linked_module import LinkedModule
 from agentcore.hosts.places.operations import ForeignMachine
-from agentcore.hosts.places.standing import Standing
+from agentcore.hosts.places.standing import HostStatus
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Peer, Transport
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts
@@ -55,18 +55,18 @@ class Machine:
         self,
         known: KnownHost,
         keeps: Mapping[str, float],
-        host: Host,
+        core: Core,
         keys: KnownHosts,
         *,
         known_since_ms: int | None = None,
     ) -> None:
-        self.name, self._host, self._keeps, self._keys = known.name, host, dict(keeps), keys
+        self.name, self._core, self._keeps, self._keys = known.name, core, dict(keeps), keys
         self._loop = asyncio.get_running_loop()
-        self._standing = Standing(known.name, host.events)
-        self._foreign = ForeignMachine(known.name, lambda: host.registry.may_use_chats(known.name))
-        self.calls = MachineCalls(self._foreign, host.resources, host.calls.carried_on, lambda: self.is_there)
+        self._standing = HostStatus(known.name, core.events)
+        self._foreign = ForeignMachine(known.name, lambda: core.registry.may_use_chats(known.name))
+        self.calls = MachineCalls(self._foreign, core.resources, core.calls.carried_on, lambda: self.is_connected)
         since_ms = known.paired_at_ms if known_since_ms is None else known_since_ms
-        self._hearing = Hearing(known.name, self._module_names, host.resources, host.store.record, since_ms)
+        self._hearing = Hearing(known.name, self._module_names, core.resources, core.store.record, since_ms)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
@@ -80,17 +80,17 @@ class Machine:
         self._background = Background(f"host:{known.name}")
         self._timers: list[asyncio.TimerHandle] = []
         self._is_closed = False
-        self._standing.become("disconnected" if known.is_shut else "away", "it has not dialled in since the start")
+        self._standing.set_state("disconnected" if known.is_shut else "away", "it has not dialled in since the start")
 
     # -- what is known -----------------------------------------------------------------------------------------
 
     @property
-    def known(self) -> KnownHost | None:
+    def known_host(self) -> KnownHost | None:
         """What the store knows of it; None: it was forgotten."""
-        return self._keys.named(self.name)
+        return self._keys.find_host(self.name)
 
     @property
-    def is_there(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether it is connected, and takes calls."""
         return self._there.is_set()
 
@@ -103,26 +103,28 @@ class Machine:
         """The workspace folders there, as it says."""
         return () if self._told is None else self._told.workspace
 
-    def report(self) -> PlaceReport:
-        """See `Place.report`."""
-        latency_s = self._latency_s if self.is_there else None
+    def describe_host(self) -> HostReport:
+        """See `Place.describe_host`."""
+        latency_s = self._latency_s if self.is_connected else None
         modules = self._module_names()
-        return report_of(self._standing, self.known, self._told, modules, address=self._address, latency_s=latency_s)
+        return report_of(
+            self._standing, self.known_host, self._told, modules, address=self._address, latency_s=latency_s
+        )
 
-    def info(self) -> HostInfo:
+    def build_host_info(self) -> HostInfo:
         """What modules of the server know of it."""
         ready = [name for name, served in self._modules.items() if served.record.state == "ready"]
-        return info_of(self.name, self._standing, self.known, self._told, ready)
+        return info_of(self.name, self._standing, self.known_host, self._told, ready)
 
     def _module_names(self) -> list[str]:
         """The names of its modules here."""
         return [served.record.name for served in self._modules.values()]
 
-    def records(self) -> list[ModuleRecord]:
+    def list_module_records(self) -> list[ModuleRecord]:
         """Its modules."""
         return [served.record for served in self._modules.values()]
 
-    def check_there(self) -> None:
+    def check_connected(self) -> None:
         """See that it is connected.
 
         Raises:
@@ -131,36 +133,36 @@ class Machine:
         if self._link is None:
             raise host_away(self.name)
 
-    async def wait_until_there(self, timeout_s: float) -> None:
+    async def wait_until_connected(self, timeout_s: float) -> None:
         """Wait until it takes calls.
 
         Raises:
             ToolError: `host_away`.
         """
-        if self.is_there:
+        if self.is_connected:
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._there.wait()
-        if not self.is_there:
+        if not self.is_connected:
             raise host_away(self.name)
 
     # -- connections -------------------------------------------------------------------------------------------
 
-    async def admit(self) -> None:
+    async def check_may_connect(self) -> None:
         """See that it may connect now.
 
         Raises:
             ToolError: `host_disconnected`: a person keeps it out; `host_connected`: another program has its key.
         """
-        if (known := self.known) is None or known.is_shut:
+        if (known := self.known_host) is None or known.is_shut:
             message = f"host {self.name!r} was disconnected by a person, who can let it in again"
             raise ToolError("host_disconnected", message, retryable=True, host=self.name)
-        if self._link is not None and await self._answers(self._link):
+        if self._link is not None and await self._is_responding(self._link):
             message = f"host {self.name!r} is connected already, from {self._address}: give this one another name"
             raise ToolError("host_connected", message, retryable=True, host=self.name)
 
-    async def _answers(self, link: HostLink) -> bool:
+    async def _is_responding(self, link: HostLink) -> bool:
         """Whether the other side of a link is there, which it may not be though nobody has noticed."""
         asking = self._loop.create_task(link.ping(), name=f"host:{self.name}:ping")
         await asyncio.wait({asking}, timeout=_STILL_THERE_SECONDS)
@@ -168,148 +170,148 @@ class Machine:
             asking.cancel()
         return asking.done() and not asking.cancelled() and asking.exception() is None
 
-    async def serve(self, carrying: Carrying, address: str) -> None:
+    async def serve_connection(self, carrying: Carrying, address: str) -> None:
         """Carry a connection from its beginning to its end; `address`: where the host is."""
         links: list[HostLink] = []
 
-        def make(transport: Transport) -> Peer:
+        def make_peer(transport: Transport) -> Peer:
             link = HostLink(
                 self.name,
                 transport,
-                self._host.resources,
+                self._core.resources,
                 outlives=True,
                 prefix=f"{self.name}/",
                 foreign=self._foreign,
-                on_hello=lambda told: self._greeted(link, told, address),
-                on_blocked=self._host.count_blocked,
-                on_control_files=self._host.report_control_files,
-                on_end=lambda reason: self._ended(link, reason),
+                on_hello=lambda told: self._handle_hello(link, told, address),
+                on_blocked=self._core.count_blocked,
+                on_control_files=self._core.report_control_files,
+                on_end=lambda reason: self._handle_link_end(link, reason),
             )
             link.resources.over = self._over
             link.pass_on = self._hearing.pass_on
-            self._prepare(link)
+            self._configure_link(link)
             links.append(link)
             return link.peer
 
         def end_silent() -> None:
             if links[0] is not self._link:
-                links[0].peer.end("it did not greet")
+                links[0].peer.close("it did not greet")
 
-        carrier = carrying(make)
+        carrier = carrying(make_peer)
         late = self._loop.call_later(HELLO_SECONDS, end_silent)
         try:
-            await carrier.carry()
+            await carrier.carry_frames()
         finally:
             late.cancel()
 
-    def _greeted(self, link: HostLink, told: Hello, address: str) -> None:
+    def _handle_hello(self, link: HostLink, told: Hello, address: str) -> None:
         """A host has greeted: nothing else is read before this."""
         if self._is_closed:
             raise LinkError("the server is stopping")
-        check_greeting(told, self.name)
-        self._check(told)
+        check_hello(told, self.name)
+        self._check_offered_modules(told)
         former, self._link = self._link, link
         if former is not None:
-            former.peer.end("the host has dialled in anew")
-            former.drop()
+            former.peer.close("the host has dialled in anew")
+            former.remove_all_modules()
         if self._taking_up is not None:
             self._taking_up.cancel()
         is_same = told.instance == self._instance
         if not is_same:
-            self.calls.end(f"the program of host {self.name!r} was started anew")
+            self.calls.fail_all(f"the program of host {self.name!r} was started anew")
             if told.instance != self._lost_instance:
                 self._over.clear()  # what another start of its program had is gone
         self._instance, self._address, self._told = told.instance, address, told
-        link.take_over(self.calls.sent, told)
+        link.adopt_calls(self.calls.sent, told)
         for member in told.members if is_same else ():
             served = self._modules.get(member.name)
             if served is not None and served.linked.number == member.module:
                 # at once: what it says next may be of what it holds
-                link.add(served.linked)
-                served.plugin.use(link)
+                link.add_module(served.linked)
+                served.plugin.use_link(link)
         self._end_timers()
         # in no TaskGroup: a message starts it; the next connection ends it, or `close`
         self._taking_up = self._loop.create_task(
-            self._take_up(link, told, is_same=is_same), name=f"host:{self.name}:take_up"
+            self._activate_link(link, told, is_same=is_same), name=f"host:{self.name}:take_up"
         )
 
-    def _prepare(self, link: HostLink) -> None:
+    def _configure_link(self, link: HostLink) -> None:
         """Have a new link answer what this kind of host asks besides."""
 
-    def _check(self, told: Hello) -> None:
+    def _check_offered_modules(self, told: Hello) -> None:
         """See that this host may bring what it brings; `LinkError`: it may not."""
 
-    async def _before(self, told: Hello) -> None:
+    async def _prepare_modules(self, told: Hello) -> None:
         """Do what has to be done before its modules are served."""
 
-    async def _take_up(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
+    async def _activate_link(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve what a host brings, take over what lives in it, and go on with the calls."""
         done = asyncio.Event()
         link.on_done = done.set
         try:
             async with self._changing:
-                await self._before(told)
-                await self._arrange(link, told, is_same=is_same)
-            link.peer.tell(
-                {"type": "hello.ok", "ownOrigins": sorted(self._host.own_origins()), "keepMinutes": self._keeps}
+                await self._prepare_modules(told)
+                await self._update_modules(link, told, is_same=is_same)
+            link.peer.send_message(
+                {"type": "hello.ok", "ownOrigins": sorted(self._core.own_origins()), "keepMinutes": self._keeps}
             )
             async with asyncio.timeout(HELLO_SECONDS):
                 await done.wait()
         except TimeoutError:
-            link.peer.end("it did not say what lives in it")
+            link.peer.close("it did not say what lives in it")
             return
         if link is not self._link:
             return
-        self.calls.go_on(told, [served.linked.name for served in self._modules.values()])
+        self.calls.resume_all(told, [served.linked.name for served in self._modules.values()])
         self._there.set()
-        self._standing.become("drained" if self.is_drained else "running")
+        self._standing.set_state("drained" if self.is_drained else "running")
         log.info("host_connected", host=self.name, address=self._address, version=told.version)
         said = {"address": self._address, "platform": told.platform, "version": told.version}
-        await self._keys.saw(self.name, **said)
-        await self._look_after(link)
+        await self._keys.mark_seen(self.name, **said)
+        await self._monitor_link(link)
 
-    async def _arrange(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
+    async def _update_modules(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve the modules that it has now, and no others."""
         numbers = {each.name: each.module for each in told.members} if is_same else {}
         leaving = [name for name, each in self._modules.items() if each.is_other_than(numbers.get(name))]
         if leaving:
-            self.miss()  # until its modules are there again, no other machine does what they were to do
+            self.mark_unavailable()  # until its modules are there again, no other machine does what they were to do
         for name in leaving:
-            await self._let_go_of(name, f"host {self.name!r} does not run it any more")
+            await self._remove_module(name, f"host {self.name!r} does not run it any more")
         for member in told.members:
             kept = self._modules.get(member.name)
             if kept is None:
-                await self._take_in(link, member)
+                await self._add_module(link, member)
             else:
-                await self._host.modules.read_hosted_again(kept.record)
-        self._host.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
+                await self._core.modules.read_hosted_again(kept.record)
+        self._core.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
 
-    async def _take_in(self, link: HostLink, told: HeldModule) -> None:
+    async def _add_module(self, link: HostLink, told: RunningModule) -> None:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
-        link.add(linked)
+        link.add_module(linked)
         record = ModuleRecord(linked.name, host=self.name)
         record.origin, record.fingerprint = {"host": self.name}, told.fingerprint
         try:
             plugin = hosted_module(self, link, linked, told)
         except (TypeError, ValueError, ToolError) as exc:
-            link.remove(linked)
+            link.remove_module(linked)
             log.warning("module_refused", host=self.name, module=told.name, reason=str(exc))
             return
         self._modules[told.name] = Served(record, plugin, linked)
-        await self._host.modules.take_in(record, plugin)
+        await self._core.modules.add_hosted_module(record, plugin)
 
-    async def _let_go_of(self, name: str, reason: str) -> None:
+    async def _remove_module(self, name: str, reason: str) -> None:
         served = self._modules.pop(name)
-        await self._host.modules.let_go_of(served.record, reason)
+        await self._core.modules.remove_hosted_module(served.record, reason)
 
-    async def _look_after(self, link: HostLink) -> None:
+    async def _monitor_link(self, link: HostLink) -> None:
         """Ask for a sign of life again and again."""
         while link is self._link:
             self._latency_s = await link.ping()
-            self._tell_drained()
+            self._update_drain_state()
             await asyncio.sleep(_PING_SECONDS)
 
-    def _ended(self, link: HostLink, reason: str) -> None:
+    def _handle_link_end(self, link: HostLink, reason: str) -> None:
         """A connection has ended."""
         if link is not self._link:
             return
@@ -317,77 +319,79 @@ class Machine:
         self._there.clear()
         if self._taking_up is not None:
             self._taking_up.cancel()
-        link.drop()
-        known = self.known
+        link.remove_all_modules()
+        known = self.known_host
         is_shut = known is None or known.is_shut
         was_cut_off = bool(reason) and not link.peer.is_lost and not is_shut and not self._is_closed
         if link.is_over or was_cut_off:
             said = f"host {self.name!r} was cut off: {reason}" if was_cut_off else f"the program of {self.name!r} ended"
             log.warning("host_lost", host=self.name, reason=said)
-            self._standing.become("away", said)
-            self._lose(said)
+            self._standing.set_state("away", said)
+            self._mark_lost(said)
             return
         log.warning("host_away", host=self.name, reason=reason)
-        self._standing.become("disconnected" if is_shut else "away", reason or "the connection was closed")
+        self._standing.set_state("disconnected" if is_shut else "away", reason or "the connection was closed")
         if not self._is_closed:
             for kind, minutes in self._keeps.items():
-                self._timers.append(self._loop.call_later(minutes * 60, self._give_up, kind))
-        self._background.start(self._keys.saw(self.name))
+                self._timers.append(self._loop.call_later(minutes * 60, self._expire_resources, kind))
+        self._background.start(self._keys.mark_seen(self.name))
 
     # -- without a connection ------------------------------------------------------------------------------------
 
-    def _give_up(self, kind: str) -> None:
+    def _expire_resources(self, kind: str) -> None:
         """What lives in it counts as lost by now: resources of one type, or (empty) all others."""
         reason = f"host {self.name!r} was away for {self._keeps[kind]:g} minutes"
         if not kind and set(self._keeps) == {""}:
-            self._lose(reason)
+            self._mark_lost(reason)
             return
         named = set(self._keeps)
-        for record in self.records():
-            for each in self._host.resources.list(owner=record.name):
+        for record in self.list_module_records():
+            for each in self._core.resources.list(owner=record.name):
                 if each.resource_type == kind or (not kind and each.resource_type not in named):
                     self._background.start(
-                        self._host.resources.release(each.resource_id, record.name, reason, lost_by=reason)
+                        self._core.resources.release(each.resource_id, record.name, reason, lost_by=reason)
                     )
 
-    def _lose(self, reason: str) -> None:
+    def _mark_lost(self, reason: str) -> None:
         """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
         self._lost_instance, self._instance = self._instance, ""
         self._end_timers()
-        for record in self.records():
+        for record in self.list_module_records():
             # at once: the next that a call makes is in the place of what was there
-            self._host.resources.note_lost(record.name, f"its host {self.name!r} was lost")
-        self.calls.end(reason)
-        self.miss()
-        self._background.start(self._lose_modules(reason))
+            self._core.resources.record_lost(record.name, f"its host {self.name!r} was lost")
+        self.calls.fail_all(reason)
+        self.mark_unavailable()
+        self._background.start(self._remove_all_modules(reason))
 
-    def miss(self) -> None:
+    def mark_unavailable(self) -> None:
         """Nothing of it is served: no other machine does what it was to do."""
-        review = self._host.definition_review
-        tools = frozenset(tool for module in review.modules_of(self.name) for tool in review.accepted(module))
-        known = self.known
+        review = self._core.definition_review
+        tools = frozenset(
+            tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
+        )
+        known = self.known_host
         if known is not None:
-            self._host.modules.know_host(self.name, tools, facts_of(known.platform))
+            self._core.modules.know_host(self.name, tools, facts_of(known.platform))
 
-    async def _lose_modules(self, reason: str) -> None:
+    async def _remove_all_modules(self, reason: str) -> None:
         async with self._changing:
             if self._instance:
                 return  # it is back
             for name in list(self._modules):
-                await self._let_go_of(name, reason)
+                await self._remove_module(name, reason)
 
     def _end_timers(self) -> None:
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
 
-    async def call(
+    async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """See `MachineCalls.call`."""
-        return await self.calls.call(module, context, tool, arguments)
+        """See `MachineCalls.call_tool`."""
+        return await self.calls.call_tool(module, context, tool, arguments)
 
-    async def ask(
+    async def ask_module(
         self, module: str, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
         """Ask one of its modules, over the connection that there is.
@@ -398,75 +402,75 @@ class Machine:
             ToolError: `host_away`: there is no connection, or it was lost before the answer came; `host_has_no_module`;
                 `host_failed`; or what the module raised.
         """
-        if not self.is_there:
+        if not self.is_connected:
             raise host_away(self.name)
         served = self._modules.get(module)
         if served is None or served.record.state != "ready":
             message = f"host {self.name!r} does not run module {module!r}; its owner can list it in the app.json there"
             raise ToolError("host_has_no_module", message, host=self.name, module=module)
-        return await served.plugin.ask(request, data)
+        return await served.plugin.ask_module(request, data)
 
     # -- what a person does --------------------------------------------------------------------------------------
 
-    async def drain(self, *, is_on: bool) -> None:
+    async def set_drained(self, *, is_on: bool) -> None:
         """Have nothing new go there, or again."""
-        await self._keys.note(self.name, is_drained=is_on)
-        self._tell_drained()
-        if self.is_there and not is_on:
-            self._standing.become("running")
+        await self._keys.update_host(self.name, is_drained=is_on)
+        self._update_drain_state()
+        if self.is_connected and not is_on:
+            self._standing.set_state("running")
 
     @property
     def is_drained(self) -> bool:
         """Whether nothing new goes there."""
-        return (known := self.known) is not None and known.is_drained
+        return (known := self.known_host) is not None and known.is_drained
 
-    def _tell_drained(self) -> None:
-        if self.is_there and self.is_drained:
-            records = self.records()
-            is_busy = any(record.calls or self._host.resources.list(owner=record.name) for record in records)
-            self._standing.become("draining" if is_busy else "drained")
+    def _update_drain_state(self) -> None:
+        if self.is_connected and self.is_drained:
+            records = self.list_module_records()
+            is_busy = any(record.calls or self._core.resources.list(owner=record.name) for record in records)
+            self._standing.set_state("draining" if is_busy else "drained")
 
-    async def shut(self) -> None:
+    async def disconnect(self) -> None:
         """End the connection, and keep it out until somebody lets it in again."""
-        await self._keys.note(self.name, is_shut=True)
-        self._standing.become("disconnected")
+        await self._keys.update_host(self.name, is_shut=True)
+        self._standing.set_state("disconnected")
         if self._link is not None:
-            self._link.peer.end("a person has disconnected this host")
+            self._link.peer.close("a person has disconnected this host")
 
-    async def open(self) -> None:
+    async def allow_reconnect(self) -> None:
         """Let it in again."""
-        await self._keys.note(self.name, is_shut=False)
+        await self._keys.update_host(self.name, is_shut=False)
         if self._link is None:
-            self._standing.become("away", "it was let in again, and has not dialled in since")
+            self._standing.set_state("away", "it was let in again, and has not dialled in since")
 
-    async def forget(self) -> None:
+    async def unpair(self) -> None:
         """It was forgotten: end all that is of it."""
         self._is_closed = True
         if self._link is not None:
-            self._link.peer.end("this host was forgotten")
-        self._lose("its host was forgotten")
-        self._host.modules.know_host(self.name, None, None)
-        await self._lose_modules("its host was forgotten")
+            self._link.peer.close("this host was forgotten")
+        self._mark_lost("its host was forgotten")
+        self._core.modules.know_host(self.name, None, None)
+        await self._remove_all_modules("its host was forgotten")
 
-    def tell_origins(self) -> None:
+    def send_origins(self) -> None:
         """Tell the host where the server can be reached now."""
-        if self.is_there:
-            self.calls.sent.peer.tell({"type": "origins", "ownOrigins": sorted(self._host.own_origins())})
+        if self.is_connected:
+            self.calls.sent.peer.send_message({"type": "origins", "ownOrigins": sorted(self._core.own_origins())})
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """The server ends: its calls end here, and not there."""
         self._is_closed = True
-        self.calls.sent.let_go()
+        self.calls.sent.detach_all()
         if self._link is not None:
             self._link.goes_on = True
-            self._link.peer.end()
+            self._link.peer.close()
 
     async def close(self) -> None:
         """End what is done for it."""
         self._is_closed = True
         self._end_timers()
         if self._link is not None:
-            self._link.peer.end()
+            self._link.peer.close()
         if self._taking_up is not None:
             self._taking_up.cancel()
             await asyncio.wait({self._taking_up})

@@ -8,12 +8,12 @@ import structlog
 
 from agentcore.config.hosts import KEEP_MINUTES, RemoteHostConfig
 from agentcore.core.approvals.host_pairings import HostOffer
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import is_member, pool_of
-from agentcore.core.modules.places import PlaceReport
+from agentcore.core.modules.places import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.machine import Machine
-from agentcore.hosts.machines.pairing import pair
+from agentcore.hosts.machines.pairing import pair_host
 from agentcore.hosts.wire.web_socket import SocketLink, WebSocket
 from agentcore.store.credentials.host_keys import KnownHost
 
@@ -36,20 +36,20 @@ class Machines:
         taken: Names of other hosts in app.json.
     """
 
-    def __init__(self, host: Host, named: Mapping[str, RemoteHostConfig], taken: Sequence[str]) -> None:
-        self._host, self._named, self._taken = host, named, frozenset(taken)
-        self._machines = {each.name: self._machine(each) for each in host.store.host_keys.hosts()}
+    def __init__(self, core: Core, named: Mapping[str, RemoteHostConfig], taken: Sequence[str]) -> None:
+        self._core, self._named, self._taken = core, named, frozenset(taken)
+        self._machines = {each.name: self._make_machine(each) for each in core.store.host_keys.list_hosts()}
         for machine in self._machines.values():
-            machine.miss()
-        host.host_pairings.let_in = self._let_in
+            machine.mark_unavailable()
+        core.host_pairings.let_in = self._pair_host
         self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
 
-    def _machine(self, known: KnownHost) -> Machine:
-        self._host.registry.allow_chats(known.name, is_on=known.may_use_chats)
+    def _make_machine(self, known: KnownHost) -> Machine:
+        self._core.registry.allow_chats(known.name, is_on=known.may_use_chats)
         named = self._named.get(known.name)
-        keeps = {"": KEEP_MINUTES} if named is None else named.keeps()
-        return Machine(known, keeps, self._host, self._host.store.host_keys)
+        keeps = {"": KEEP_MINUTES} if named is None else named.minutes_by_type()
+        return Machine(known, keeps, self._core, self._core.store.host_keys)
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -57,19 +57,19 @@ class Machines:
         """The host of a name; None: none is let in."""
         return self._machines.get(name)
 
-    def all(self) -> list[Machine]:
+    def list_machines(self) -> list[Machine]:
         """Those that were let in, by name."""
         return [self._machines[name] for name in sorted(self._machines)]
 
-    def waiting(self) -> list[PlaceReport]:
+    def describe_unpaired_hosts(self) -> list[HostReport]:
         """Those that app.json names, and nobody has let in."""
         return [
-            PlaceReport(name, "remote", (), "waiting", "it was not let in yet")
+            HostReport(name, "remote", (), "waiting", "it was not let in yet")
             for name in self._named
             if name not in self._machines
         ]
 
-    def named(self, name: str) -> Machine:
+    def require_machine(self, name: str) -> Machine:
         """The host of a name.
 
         Raises:
@@ -83,21 +83,21 @@ class Machines:
 
     # -- dialling in -------------------------------------------------------------------------------------------
 
-    async def admit(self, known: KnownHost | None) -> None:
+    async def check_may_connect(self, known: KnownHost | None) -> None:
         """See that a host may connect now; None: one that wants to be let in.
 
         Raises:
             ToolError: `host_disconnected`, `host_connected`.
         """
         if known is not None:
-            await self.named(known.name).admit()
+            await self.require_machine(known.name).check_may_connect()
 
-    async def serve(self, known: KnownHost | None, socket: WebSocket, address: str) -> None:
+    async def serve_connection(self, known: KnownHost | None, socket: WebSocket, address: str) -> None:
         """Carry a connection from its beginning to its end."""
         if known is None:
-            await pair(self._host.host_pairings, self._check_name, socket, address)
+            await pair_host(self._core.host_pairings, self._check_name, socket, address)
         else:
-            await self.named(known.name).serve(partial(SocketLink, socket), address)
+            await self.require_machine(known.name).serve_connection(partial(SocketLink, socket), address)
 
     def _check_name(self, name: str) -> bool:
         """See that a host can have a name; gives whether it takes the place of one that was let in.
@@ -113,46 +113,46 @@ class Machines:
             raise ToolError(
                 "host_taken", f"app.json has a host {name!r} already, on the server's own machine", host=name
             )
-        if name not in self._machines and self._host.store.host_keys.is_full:
+        if name not in self._machines and self._core.store.host_keys.is_full:
             raise ToolError(
                 "too_many_hosts", "too many hosts were let in already; forget one that is not used any more"
             )
         return name in self._machines
 
-    async def _let_in(self, offer: HostOffer, *, may_use_chats: bool = False) -> str:
+    async def _pair_host(self, offer: HostOffer, *, may_use_chats: bool = False) -> str:
         """A person lets a host in, with the tools and instructions that they have seen."""
         self._check_name(offer.name)
         if offer.name in self._machines:
-            await self.forget(offer.name)
+            await self.unpair_host(offer.name)
         for module in offer.modules:
             name = f"{offer.name}/{module.name}"
-            await self._host.definition_review.accept(name, module.tools, module.instructions)
-        key = await self._host.store.host_keys.add(offer.name, may_use_chats=may_use_chats)
-        known = self._host.store.host_keys.named(offer.name)
+            await self._core.definition_review.accept_definitions(name, module.tools, module.instructions)
+        key = await self._core.store.host_keys.create_key(offer.name, may_use_chats=may_use_chats)
+        known = self._core.store.host_keys.find_host(offer.name)
         assert known is not None  # noqa: S101 - added above
-        self._machines[offer.name] = self._machine(known)
-        self._machines[offer.name].miss()
-        self._host.events.publish("hosts.changed", {"host": offer.name})
+        self._machines[offer.name] = self._make_machine(known)
+        self._machines[offer.name].mark_unavailable()
+        self._core.events.publish("hosts.changed", {"host": offer.name})
         return key
 
     # -- what a person does --------------------------------------------------------------------------------------
 
-    async def forget(self, name: str) -> None:
+    async def unpair_host(self, name: str) -> None:
         """End all that a host may do: its key opens nothing any more.
 
         Raises:
             ToolError: `host_not_found`.
         """
-        machine = self.named(name)
+        machine = self.require_machine(name)
         del self._machines[name]
-        self._host.registry.allow_chats(name, is_on=False)
-        await self._host.store.host_keys.forget(name)
+        self._core.registry.allow_chats(name, is_on=False)
+        await self._core.store.host_keys.delete_host(name)
         # another machine may get the name, and nothing that was allowed was meant for that one
-        await self._host.policy.forget_host(name)
-        await self._host.approvals.withdraw_calls_on(name, f"host {name!r} was forgotten")
-        await machine.forget()
-        self._host.definition_review.disown(name)
-        self._host.events.publish("hosts.changed", {"host": name})
+        await self._core.policy.revoke_host_grants(name)
+        await self._core.approvals.withdraw_calls_on(name, f"host {name!r} was forgotten")
+        await machine.unpair()
+        self._core.definition_review.delete_host_definitions(name)
+        self._core.events.publish("hosts.changed", {"host": name})
         log.warning("host_forgotten", host=name)
 
     async def allow_chats(self, name: str, *, is_on: bool) -> None:
@@ -161,38 +161,38 @@ class Machines:
         Raises:
             ToolError: `host_not_found`.
         """
-        self.named(name)
-        self._host.registry.allow_chats(name, is_on=is_on)
-        await self._host.store.host_keys.note(name, may_use_chats=is_on)
-        self._host.modules.merge_again()
-        self._host.events.publish("hosts.changed", {"host": name})
+        self.require_machine(name)
+        self._core.registry.allow_chats(name, is_on=is_on)
+        await self._core.store.host_keys.update_host(name, may_use_chats=is_on)
+        self._core.modules.merge_again()
+        self._core.events.publish("hosts.changed", {"host": name})
         log.warning("host_may_use_chats" if is_on else "host_may_not_use_chats", host=name)
 
     # -- the server --------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """The server has started: calls that an earlier one sent wait for their hosts, but not for ever."""
-        self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._give_up)
-        for name in self._host.calls.carried_on.hosts_left - set(self._machines):
+        self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._abandon_unresumed_calls)
+        for name in self._core.calls.carried_on.hosts_left - set(self._machines):
             if is_member(name) and pool_of(name) in self._taken:
                 continue  # it may be there still
-            self._host.calls.carried_on.give_up_rest(name)
+            self._core.calls.carried_on.interrupt_remaining_calls(name)
 
-    def _give_up(self) -> None:
+    def _abandon_unresumed_calls(self) -> None:
         # in no TaskGroup: a timer starts it; `close` waits for it
-        self._closing = asyncio.get_running_loop().create_task(self._host.tabs.close_dead(), name="hosts:tabs")
-        for name in self._host.calls.carried_on.hosts_left:
-            self._host.calls.carried_on.give_up_rest(name)
+        self._closing = asyncio.get_running_loop().create_task(self._core.tabs.close_dead(), name="hosts:tabs")
+        for name in self._core.calls.carried_on.hosts_left:
+            self._core.calls.carried_on.interrupt_remaining_calls(name)
 
-    def tell_origins(self) -> None:
+    def send_origins(self) -> None:
         """Tell them where the server can be reached now."""
         for machine in self._machines.values():
-            machine.tell_origins()
+            machine.send_origins()
 
-    def let_go(self) -> None:
+    def detach_all(self) -> None:
         """The server ends; they go on."""
         for machine in self._machines.values():
-            machine.let_go()
+            machine.detach()
 
     async def close(self) -> None:
         """End what is done for them."""

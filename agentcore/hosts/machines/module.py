@@ -12,7 +12,7 @@ from agentcore.core.calls.context import CallContext
 from agentcore.core.modules.runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import host_away
-from agentcore.hosts.places.answers import HeldModule
+from agentcore.hosts.places.answers import RunningModule
 from agentcore.hosts.places.link import HostLink
 from agentcore.hosts.places.linked_module import LinkedModule
 from agentcore.hosts.places.module import RemoteModule
@@ -29,7 +29,7 @@ class ItsMachine(Protocol):
     """The machine of a module, as far as that asks for it."""
 
     @property
-    def is_there(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether it is connected, and takes calls."""
         ...
 
@@ -47,7 +47,7 @@ class ItsMachine(Protocol):
         """Whether it gives no sign of life just now, though it is connected."""
         ...
 
-    def check_there(self) -> None:
+    def check_connected(self) -> None:
         """See that it is connected.
 
         Raises:
@@ -55,7 +55,7 @@ class ItsMachine(Protocol):
         """
         ...
 
-    async def wait_until_there(self, timeout_s: float) -> None:
+    async def wait_until_connected(self, timeout_s: float) -> None:
         """Wait until it takes calls.
 
         Raises:
@@ -63,7 +63,7 @@ class ItsMachine(Protocol):
         """
         ...
 
-    async def call(
+    async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
         """Have a call carried out."""
@@ -77,7 +77,7 @@ class HostedModule(RemoteModule):
     goes_on = True
     outlives = True
 
-    def use(self, link: HostLink) -> None:
+    def use_link(self, link: HostLink) -> None:
         """Ask over this link from now on."""
         self._link = link
 
@@ -88,12 +88,12 @@ class HostedModule(RemoteModule):
     @hookimpl
     async def init(self, runtime: ModuleRuntime) -> None:
         """Take what it tells from now on; it has been started there."""
-        self.serve(runtime)
+        self.connect_runtime(runtime)
 
     @hookimpl
     async def execute_tool_call(self, ctx: CallContext, tool_name: str, args: dict[str, Any]) -> ToolResult:
         """Have a call carried out."""
-        return await self.machine.call(self._linked, ctx, tool_name, args)
+        return await self.machine.call_tool(self._linked, ctx, tool_name, args)
 
     @hookimpl
     async def get_web_component(self) -> WebComponent | None:
@@ -103,7 +103,7 @@ class HostedModule(RemoteModule):
     @hookimpl
     async def shutdown(self) -> None:
         """It is stopped there, by whoever runs that machine."""
-        self._link.remove(self._linked)
+        self._link.remove_module(self._linked)
 
     async def clear_up(self) -> Sequence[str] | None:
         """What it leaves is of its own machine."""
@@ -112,7 +112,7 @@ class HostedModule(RemoteModule):
     @property
     def is_away(self) -> bool:
         """See `PlacedModule.is_away`."""
-        return not self.machine.is_there
+        return not self.machine.is_connected
 
     @property
     def roots(self) -> Sequence[str]:
@@ -120,8 +120,8 @@ class HostedModule(RemoteModule):
         return self.machine.roots
 
     @property
-    def takes_nothing_new(self) -> bool:
-        """See `PlacedModule.takes_nothing_new`."""
+    def is_draining(self) -> bool:
+        """See `PlacedModule.is_draining`."""
         return self.machine.is_drained
 
     async def wait_until_there(self, timeout_s: float) -> None:
@@ -130,30 +130,30 @@ class HostedModule(RemoteModule):
         Raises:
             ToolError: `host_away`.
         """
-        await self.machine.wait_until_there(timeout_s)
+        await self.machine.wait_until_connected(timeout_s)
 
-    async def ask(self, request: Mapping[str, Any], data: bytes | None) -> tuple[dict[str, Any], bytes | None]:
+    async def ask_module(self, request: Mapping[str, Any], data: bytes | None) -> tuple[dict[str, Any], bytes | None]:
         """Ask it as the same module of the server, over the connection that there is.
 
         Raises:
             ToolError: `host_away`: the connection was lost before the answer came; `host_failed`; or what it raised.
         """
         try:
-            return await self._link.ask(self._linked, request, data)
+            return await self._link.ask_module(self._linked, request, data)
         except LinkError as exc:
             host = self._link.name
             message = f"host {host!r} was lost before it answered ({exc}); what it did before that is not known"
             raise ToolError("host_away", message, retryable=True, host=host) from exc
 
-    async def _ask(self, kind: str, **fields: Any) -> dict[str, Any]:
-        self.machine.check_there()
-        return await super()._ask(kind, **fields)
+    async def _request_host(self, kind: str, **fields: Any) -> dict[str, Any]:
+        self.machine.check_connected()
+        return await super()._request_host(kind, **fields)
 
-    async def _preview(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
-        self.machine.check_there()
+    async def _preview_call(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
+        self.machine.check_connected()
         try:
             async with asyncio.timeout(_PREVIEW_SECONDS):
-                told = await self._link.preview(self._linked, context, context.tool, arguments)
+                told = await self._link.preview_call(self._linked, context, context.tool, arguments)
         except TimeoutError:
             if self.machine.is_silent():
                 raise host_away(self._link.name) from None
@@ -166,11 +166,11 @@ class HostedModule(RemoteModule):
 
     async def log_in(self, step: str, address: str = "") -> str:
         """Take a step of the module's log-in."""
-        self.machine.check_there()
+        self.machine.check_connected()
         return await super().log_in(step, address)
 
 
-def hosted_module(machine: ItsMachine, link: HostLink, linked: LinkedModule, told: HeldModule) -> HostedModule:
+def hosted_module(machine: ItsMachine, link: HostLink, linked: LinkedModule, told: RunningModule) -> HostedModule:
     """What stands for a module that another machine has started; its class is its own, with the module's docstring.
 
     Raises:

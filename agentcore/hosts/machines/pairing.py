@@ -20,7 +20,7 @@ from agentcore.core.declarations.definitions import read_definition, without_ses
 from agentcore.core.modules.module_record import merged_instructions
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_members
-from agentcore.hosts.places.answers import HeldModule, Hello
+from agentcore.hosts.places.answers import Hello, RunningModule
 from agentcore.hosts.places.handlers import Handlers
 from agentcore.hosts.places.messages import Nothing
 from agentcore.hosts.wire.declared import definition_of
@@ -39,7 +39,7 @@ _NAME = re.compile(HOST_NAME)
 CheckName = Callable[[str], bool]
 
 
-async def pair(pairings: HostPairings, check_name: CheckName, socket: WebSocket, address: str) -> None:
+async def pair_host(pairings: HostPairings, check_name: CheckName, socket: WebSocket, address: str) -> None:
     """Carry the connection of a host that wants to be let in, until a person has decided, or its code has expired.
 
     Args:
@@ -47,10 +47,10 @@ async def pair(pairings: HostPairings, check_name: CheckName, socket: WebSocket,
     """
     loop = asyncio.get_running_loop()
     waits = _Waiting(pairings, check_name, address)
-    carrier = SocketLink(socket, waits.make)
+    carrier = SocketLink(socket, waits.make_peer)
     late = loop.call_later(HELLO_SECONDS, waits.end_silent)
     try:
-        await carrier.carry()
+        await carrier.carry_frames()
     finally:
         late.cancel()
         waits.close()
@@ -67,15 +67,15 @@ class _Waiting:
         self._task: asyncio.Task[None] | None = None
         self._is_kept = asyncio.Event()
 
-    def make(self, transport: Transport) -> Peer:
+    def make_peer(self, transport: Transport) -> Peer:
         """The server's end of the link."""
         self.peer = Peer(transport, on_end=lambda reason: self.close(), per_second=MESSAGES_PER_SECOND, blobs_bytes=0)
-        told = Handlers(f"unpaired at {self._address}").told
-        self.peer.listen(
+        told = Handlers(f"unpaired at {self._address}").message_handler
+        self.peer.add_message_handlers(
             {
-                "hello": told(Hello, self._greeted),
+                "hello": told(Hello, self._handle_hello),
                 "pair.kept": told(Nothing, lambda said: self._is_kept.set()),
-                "ping": self._pong,
+                "ping": self._handle_ping,
             }
         )
         return self.peer
@@ -83,18 +83,18 @@ class _Waiting:
     def end_silent(self) -> None:
         """It has said nothing for too long."""
         if self._task is None:
-            self.peer.end("it did not greet")
+            self.peer.close("it did not greet")
 
     def close(self) -> None:
         """The connection has ended."""
         if self._pairing is not None:
-            self._pairings.withdraw(self._pairing)
+            self._pairings.withdraw_pairing(self._pairing)
 
-    def _pong(self, message: Message) -> None:
+    def _handle_ping(self, message: Message) -> None:
         if type(message.get("n")) is int:
-            self.peer.tell({"type": "pong", "n": message["n"]})
+            self.peer.send_message({"type": "pong", "n": message["n"]})
 
-    def _greeted(self, told: Hello) -> None:
+    def _handle_hello(self, told: Hello) -> None:
         if self._task is not None:
             raise LinkError("it greets a second time")
         if told.protocol != PROTOCOL:
@@ -103,34 +103,34 @@ class _Waiting:
             raise LinkError(f"{told.name[:100]!r} cannot be a host's name: {HOST_NAME}")
         check_members(told)
         # in no TaskGroup: a message starts it; it ends with the decision, which the end of the link is, too
-        self._task = asyncio.get_running_loop().create_task(self._wait(told), name="host:pairing")
+        self._task = asyncio.get_running_loop().create_task(self._wait_for_decision(told), name="host:pairing")
 
-    async def _wait(self, told: Hello) -> None:
+    async def _wait_for_decision(self, told: Hello) -> None:
         """Show the code, and wait for the user's decision."""
         try:
             self._check_name(told.name)
         except ToolError as exc:
-            self.peer.end(exc.message)
+            self.peer.close(exc.message)
             return
-        pairing = self._pairing = self._pairings.add(told.name, self._address, partial(self._fetch, told))
-        self.peer.tell({"type": "pair.code", "code": pairing.code, "expiresAt": pairing.expires_at_ms})
+        pairing = self._pairing = self._pairings.add_pairing(told.name, self._address, partial(self._fetch_offer, told))
+        self.peer.send_message({"type": "pair.code", "code": pairing.code, "expiresAt": pairing.expires_at_ms})
         left_s = pairing.expires_at_ms / 1000 - time.time()
         try:
             async with asyncio.timeout(left_s):
                 key = await asyncio.shield(pairing.decided)
         except TimeoutError:
-            self.peer.end("the code has expired: dial in again for another one")
+            self.peer.close("the code has expired: dial in again for another one")
             return
         if key is None:
-            self.peer.end("a person refused this host, or its code counts no more")
+            self.peer.close("a person refused this host, or its code counts no more")
             return
-        self.peer.tell({"type": "pair.key", "key": key})
+        self.peer.send_message({"type": "pair.key", "key": key})
         with contextlib.suppress(TimeoutError):  # it may have it all the same
             async with asyncio.timeout(_KEPT_SECONDS):
                 await self._is_kept.wait()
-        self.peer.end()
+        self.peer.close()
 
-    async def _fetch(self, told: Hello) -> HostOffer:
+    async def _fetch_offer(self, told: Hello) -> HostOffer:
         """What the host brings: only the one whose code the user has typed is asked, and read.
 
         Raises:
@@ -144,7 +144,7 @@ class _Waiting:
                 return await asyncio.to_thread(_read_offer, told, data, self._address, replaces=replaces)
         except (LinkError, TimeoutError, ValueError) as exc:
             reason = str(exc) if isinstance(exc, LinkError) else reason_of(exc)
-            self.peer.end(f"what it brings cannot be read: {reason}")
+            self.peer.close(f"what it brings cannot be read: {reason}")
             message = f"the host {told.name!r} cannot say what it brings: {reason}; start it again there"
             raise ToolError("pairing_not_found", message) from None
 
@@ -153,7 +153,7 @@ class _Waiting:
         answer = await self.peer.request({"type": "pair.offer"})
         if type(answer) is not dict:
             raise LinkError("an answer without what was asked for")
-        return self.peer.take_blob(answer.get("blob"))
+        return self.peer.pop_blob(answer.get("blob"))
 
 
 def _read_offer(told: Hello, data: bytes | None, address: str, *, replaces: bool) -> HostOffer:
@@ -171,52 +171,52 @@ def _read_offer(told: Hello, data: bytes | None, address: str, *, replaces: bool
             raise LinkError("it greeted as another host")
         check_members(whole)
         told = whole
-    return _offer(told, address, replaces=replaces)
+    return _build_offer(told, address, replaces=replaces)
 
 
-def _offer(told: Hello, address: str, *, replaces: bool) -> HostOffer:
+def _build_offer(told: Hello, address: str, *, replaces: bool) -> HostOffer:
     return HostOffer(
         told.name,
         address,
-        _short(told.platform),
-        _short(told.version),
-        tuple(_short(each) for each in told.workspace),
-        tuple(_module(each) for each in told.members),
+        _shorten_text(told.platform),
+        _shorten_text(told.version),
+        tuple(_shorten_text(each) for each in told.workspace),
+        tuple(_build_offered_module(each) for each in told.members),
         replaces,
     )
 
 
-def _module(told: HeldModule) -> OfferedModule:
+def _build_offered_module(told: RunningModule) -> OfferedModule:
     title = told.attributes.get("title")
     named = title.get("en") if isinstance(title, dict) else title
     shown = named if isinstance(named, str) and named else told.name.replace("_", " ").capitalize()
     return OfferedModule(
-        told.name, _short(shown), _short(told.description), definitions_in(told), instructions_in(told)
+        told.name, _shorten_text(shown), _shorten_text(told.description), definitions_in(told), instructions_in(told)
     )
 
 
-def instructions_in(told: HeldModule) -> str:
+def instructions_in(told: RunningModule) -> str:
     """What models would be sent about a module of a host, as it would be served."""
     declared = told.attributes.get("instructions")
     return merged_instructions(declared if isinstance(declared, str) else "", told.instructions)
 
 
-def definitions_in(told: HeldModule) -> tuple[ToolDefinition, ...]:
+def definitions_in(told: RunningModule) -> tuple[ToolDefinition, ...]:
     """The tools that a host offers, as they would be served; what is none is left out."""
-    return tuple(filter(None, map(_definition, told.tools)))
+    return tuple(filter(None, map(_read_offered_tool, told.tools)))
 
 
-def _definition(wire: Any) -> ToolDefinition | None:
+def _read_offered_tool(wire: Any) -> ToolDefinition | None:
     """A tool as it would be served; None: it is none, and would be left out."""
     try:
-        return without_session(read_definition(definition_of(wire, _nobody, _nobody)))
+        return without_session(read_definition(definition_of(wire, _do_nothing, _do_nothing)))
     except Exception:  # noqa: BLE001 - whatever a machine says that nobody has let in
         return None
 
 
-async def _nobody(*_: Any) -> None:
+async def _do_nothing(*_: Any) -> None:
     """In the place of what is asked of a host that was let in."""
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return plain_text(text[:_TEXT_CHARS])

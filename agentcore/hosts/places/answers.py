@@ -33,7 +33,7 @@ class Loaded(HostMessage):
     settings: Json | None
 
 
-class Fault(HostMessage):
+class InvalidSetting(HostMessage):
     """What is wrong with one setting, as pydantic says it."""
 
     type: Text
@@ -41,10 +41,10 @@ class Fault(HostMessage):
     msg: Text
 
 
-class Faults(HostMessage):
+class InvalidSettings(HostMessage):
     """What is wrong with settings."""
 
-    faults: Annotated[list[Fault], Field(max_length=1_000)]
+    faults: Annotated[list[InvalidSetting], Field(max_length=1_000)]
 
 
 class Left(HostMessage):
@@ -114,7 +114,7 @@ class Answered(HostMessage):
 # -- greeting --------------------------------------------------------------------------------------------------------
 
 
-class HeldModule(Loaded):
+class RunningModule(Loaded):
     """A module that has gone on without a server, or that a host has started by itself, with its tools.
 
     Args:
@@ -128,7 +128,7 @@ class HeldModule(Loaded):
     instructions: Text = ""
 
 
-class HeldCall(HostMessage):
+class PendingCall(HostMessage):
     """A call that has gone on, or ended, without a server."""
 
     call: Id
@@ -159,8 +159,8 @@ class Hello(HostMessage):
     version: Annotated[str, Field(max_length=100)] = ""
     highest: Annotated[int, Field(ge=0, le=2**48)] = 0
     greeting: Json = Field(default_factory=dict)
-    members: list[HeldModule] = Field(default_factory=list)
-    calls: list[HeldCall] = Field(default_factory=list)
+    members: list[RunningModule] = Field(default_factory=list)
+    calls: list[PendingCall] = Field(default_factory=list)
     instance: Annotated[str, Field(max_length=100)] = ""
     platform: Annotated[str, Field(max_length=200)] = ""
     workspace: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list)

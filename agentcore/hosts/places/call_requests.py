@@ -26,18 +26,18 @@ class CallRequests:
         self._saving_bytes = 0
         self._loading = asyncio.Semaphore(_LOADS)
 
-    def table(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
+    def request_handlers(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
         """The handlers, by the types of requests."""
-        asked = handlers.asked
+        asked = handlers.request_handler
         return {
-            "tool.ask": asked(messages.Ask, self._ask),
-            "tool.sample": asked(messages.Sample, self._sample),
-            "tool.roots": asked(messages.OfCall, self._roots),
-            "call.nested": asked(messages.Nested, self._nested),
+            "tool.ask": asked(messages.Ask, self._ask_user),
+            "tool.sample": asked(messages.Sample, self._sample_model),
+            "tool.roots": asked(messages.OfCall, self._list_client_roots),
+            "call.nested": asked(messages.Nested, self._call_nested_tool),
             "agent.run": asked(messages.RunAgent, self._run_agent),
-            "session.history": asked(messages.OfCall, self._history),
-            "session.summary": asked(messages.Summary, self._summary),
-            "session.todos": asked(messages.Todos, self._todos),
+            "session.history": asked(messages.OfCall, self._read_history),
+            "session.summary": asked(messages.Summary, self._compact_session),
+            "session.todos": asked(messages.Todos, self._set_todos),
             "artifact.save": asked(messages.SaveArtifact, self._save_artifact),
             "artifact.load": asked(messages.OfArtifact, self._load_artifact),
             "artifact.open": asked(messages.OfArtifact, self._open_artifact),
@@ -46,67 +46,67 @@ class CallRequests:
             "artifact.find": asked(messages.ArtifactPart, self._find_in_artifact),
         }
 
-    def _answer(self, sent: SentCall, value: Any) -> dict[str, Any]:
+    def _build_answer(self, sent: SentCall, value: Any) -> dict[str, Any]:
         return {"value": value, "timeoutMs": self._calls.time_left_ms(sent.context)}
 
-    async def _ask(self, asked: messages.Ask) -> Any:
-        sent = await self._calls.of(asked)
+    async def _ask_user(self, asked: messages.Ask) -> Any:
+        sent = await self._calls.require_call(asked)
         question, limit_s = asked.question, min(asked.timeout_s, TIMEOUT_SECONDS_MAX)
         if asked.url is not None:
             await sent.context.ask(question, url=asked.url, timeout_s=limit_s)
-            return self._answer(sent, None)
+            return self._build_answer(sent, None)
         if asked.form is not None:
             form = read_mapping(asked.form, "the form of a host")
-            return self._answer(sent, await sent.context.ask(question, schema=form, timeout_s=limit_s))
+            return self._build_answer(sent, await sent.context.ask(question, schema=form, timeout_s=limit_s))
         answer = await sent.context.ask(question, asked.options, timeout_s=limit_s, is_secret=asked.is_secret)
-        return self._answer(sent, answer)
+        return self._build_answer(sent, answer)
 
-    async def _sample(self, asked: messages.Sample) -> Any:
-        sent = await self._calls.of(asked)
+    async def _sample_model(self, asked: messages.Sample) -> Any:
+        sent = await self._calls.require_call(asked)
         text = await sent.context.sample(
             asked.prompt, system=asked.system, max_tokens=asked.max_tokens, is_shown_first=asked.is_shown_first
         )
-        return self._answer(sent, text)
+        return self._build_answer(sent, text)
 
-    async def _roots(self, asked: messages.OfCall) -> Any:
-        sent = await self._calls.of(asked)
-        return self._answer(sent, list(await sent.context.client_roots()))
+    async def _list_client_roots(self, asked: messages.OfCall) -> Any:
+        sent = await self._calls.require_call(asked)
+        return self._build_answer(sent, list(await sent.context.client_roots()))
 
-    async def _nested(self, asked: messages.Nested) -> Any:
-        sent = await self._calls.of(asked)
+    async def _call_nested_tool(self, asked: messages.Nested) -> Any:
+        sent = await self._calls.require_call(asked)
         foreign = self._calls.foreign
         if foreign is None:
             result = await sent.context.call(asked.tool, asked.arguments)
         else:
             result = await sent.context.call_as_host(foreign.name, asked.tool, asked.arguments)
         wire = await result_to_wire(result, self._peer.send_blob)
-        return self._answer(sent, wire if result.data is None else wire | {"data": result.data})
+        return self._build_answer(sent, wire if result.data is None else wire | {"data": result.data})
 
     async def _run_agent(self, asked: messages.RunAgent) -> Any:
-        sent = await self._calls.of(asked)
+        sent = await self._calls.require_call(asked)
         report = await sent.context.run_agent(asked.prompt, asked.tools, asked.model, asked.budget)
-        return self._answer(sent, report)
+        return self._build_answer(sent, report)
 
-    async def _history(self, asked: messages.OfCall) -> Any:
-        sent = await self._calls.of(asked)
-        return self._answer(sent, [dict(each) for each in await sent.context.session.history()])
+    async def _read_history(self, asked: messages.OfCall) -> Any:
+        sent = await self._calls.require_call(asked)
+        return self._build_answer(sent, [dict(each) for each in await sent.context.session.history()])
 
-    async def _summary(self, asked: messages.Summary) -> Any:
-        sent = await self._calls.of(asked)
+    async def _compact_session(self, asked: messages.Summary) -> Any:
+        sent = await self._calls.require_call(asked)
         told = await sent.context.session.compact(asked.summary, keep_turns=asked.keep_turns)
-        return self._answer(sent, told)
+        return self._build_answer(sent, told)
 
-    async def _todos(self, asked: messages.Todos) -> Any:
-        sent = await self._calls.of(asked)
+    async def _set_todos(self, asked: messages.Todos) -> Any:
+        sent = await self._calls.require_call(asked)
         todos = read_mapping({"todos": asked.todos}, "the list of a host")["todos"]
         await sent.context.session.set_todos(todos)
-        return self._answer(sent, None)
+        return self._build_answer(sent, None)
 
     # -- artifacts ---------------------------------------------------------------------------------------------
 
     async def _save_artifact(self, asked: messages.SaveArtifact) -> Any:
-        sent = await self._calls.of(asked)
-        data = self._peer.take_blob(asked.blob)
+        sent = await self._calls.require_call(asked)
+        data = self._peer.pop_blob(asked.blob)
         if self._saving_bytes + len(data) > _SAVING_BYTES:
             raise ToolError("too_many_artifacts", "the host saves too much at one time; try again", retryable=True)
         self._saving_bytes += len(data)
@@ -122,7 +122,7 @@ class CallRequests:
             ToolError: `artifact_not_found`: a foreign machine reads those that the call was given or has saved; of
                 others of the session it learns nothing.
         """
-        sent, foreign = await self._calls.of(asked, in_preview=True), self._calls.foreign
+        sent, foreign = await self._calls.require_call(asked, in_preview=True), self._calls.foreign
         artifacts = sent.context.artifacts
         is_held_back = foreign is not None and not foreign.may_use_chats()
         if is_held_back and not await artifacts.is_given(asked.artifact_id):

@@ -16,7 +16,7 @@ from typing import Protocol
 from agentcore.encoding import to_json
 from agentcore.files.folder import Folder
 from agentcore.hosts.places.output import FileOutput, PipedOutput
-from agentcore.hosts.wire.frames import TEXT, frame
+from agentcore.hosts.wire.frames import TEXT, encode_frame
 from agentcore.hosts.wire.socket_file import short_name
 from agentcore.secrets import is_secret_variable
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
@@ -59,7 +59,7 @@ class Child(Protocol):
         """
         ...
 
-    def watch(self, on_over: Callable[[], None]) -> None:
+    def set_exit_callback(self, on_over: Callable[[], None]) -> None:
         """Have a function called when it has ended."""
         ...
 
@@ -73,12 +73,12 @@ class Child(Protocol):
         """How it has ended, in words; empty: nobody knows."""
         ...
 
-    async def wait_for_words(self) -> None:
+    async def wait_for_output(self) -> None:
         """Wait until what it wrote has been read, of one that has ended."""
         ...
 
     @property
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """The end of what it wrote that is no line of its log."""
         ...
 
@@ -114,11 +114,15 @@ class EndingChild:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
-            with theirs, self._output.opened() as written, Folder(os.open(".", os.O_RDONLY | os.O_DIRECTORY)) as folder:
+            with (
+                theirs,
+                self._output.open_for_writing() as written,
+                Folder(os.open(".", os.O_RDONLY | os.O_DIRECTORY)) as folder,
+            ):
                 self._process = await self._supervisor.start(
                     [self._python, "-P", "-m", _WORKER, self._name],
                     folder=folder,
-                    environment=environment(),
+                    environment=build_environment(),
                     stdin=theirs.fileno(),
                     stdout=written,
                     stderr=written,
@@ -128,8 +132,8 @@ class EndingChild:
             raise ChildError(f"{self._python} could not be started: {exc}") from exc
         return ours
 
-    def watch(self, on_over: Callable[[], None]) -> None:
-        """See `Child.watch`."""
+    def set_exit_callback(self, on_over: Callable[[], None]) -> None:
+        """See `Child.set_exit_callback`."""
         if self._process is not None:
             self._process.on_over(on_over)
 
@@ -142,16 +146,16 @@ class EndingChild:
     def ended_as(self) -> str:
         """See `Child.ended_as`."""
         code = None if self._process is None else self._process.exit_code
-        return "" if code is None else _words(code)
+        return "" if code is None else _describe_exit(code)
 
-    async def wait_for_words(self) -> None:
-        """See `Child.wait_for_words`."""
+    async def wait_for_output(self) -> None:
+        """See `Child.wait_for_output`."""
         await self._output.ended.wait()
 
     @property
-    def last_words(self) -> str:
-        """See `Child.last_words`."""
-        return self._output.last_words
+    def last_output(self) -> str:
+        """See `Child.last_output`."""
+        return self._output.last_output
 
     def kill(self) -> None:
         """See `Child.kill`."""
@@ -189,29 +193,29 @@ class OutlivingChild:
         if not hasattr(os, "pidfd_open"):
             raise ChildError("survives_restart needs Linux; leave it out here")
         make_private_folder(self._folder)
-        if (found := await _knock(self._folder, "attach")) is not None:
+        if (found := await _connect_with_key(self._folder, "attach")) is not None:
             self.is_found = True
-            return self._take(found)
-        await asyncio.to_thread(self._start)
+            return self._adopt_process(found)
+        await asyncio.to_thread(self._spawn_process)
         began = time.monotonic()
-        while (found := await _knock(self._folder, "attach")) is None:
+        while (found := await _connect_with_key(self._folder, "attach")) is None:
             # the one that was started ends with 0 once that which goes on listens
             if self._process is not None and self._process.poll():
-                self._output.read()
-                raise ChildError(_words(self._process.returncode))
+                self._output.read_new_output()
+                raise ChildError(_describe_exit(self._process.returncode))
             if time.monotonic() - began > HELLO_SECONDS:
                 raise ChildError(f"it was not there within {HELLO_SECONDS:g} s")
             await asyncio.sleep(_LOOK_SECONDS)
         if self._process is not None:
             self._loop.call_later(_REAP_SECONDS, self._process.poll)
-        return self._take(found)
+        return self._adopt_process(found)
 
-    async def end(self) -> bool:
+    async def stop(self) -> bool:
         """Have it end in order, whoever runs it; gives whether it ran."""
-        return await end_outliving(self._folder)
+        return await stop_surviving_process(self._folder)
 
-    def watch(self, on_over: Callable[[], None]) -> None:
-        """See `Child.watch`."""
+    def set_exit_callback(self, on_over: Callable[[], None]) -> None:
+        """See `Child.set_exit_callback`."""
         self._on_over = on_over
 
     @property
@@ -225,16 +229,16 @@ class OutlivingChild:
     def ended_as(self) -> str:
         """See `Child.ended_as`."""
         code = None if self._process is None else self._process.poll()
-        return _words(code) if code else ""
+        return _describe_exit(code) if code else ""
 
-    async def wait_for_words(self) -> None:
-        """See `Child.wait_for_words`: they are in a file."""
+    async def wait_for_output(self) -> None:
+        """See `Child.wait_for_output`: they are in a file."""
 
     @property
-    def last_words(self) -> str:
-        """See `Child.last_words`."""
-        self._output.read()
-        return self._output.last_words
+    def last_output(self) -> str:
+        """See `Child.last_output`."""
+        self._output.read_new_output()
+        return self._output.last_output
 
     def kill(self) -> None:
         """See `Child.kill`."""
@@ -267,7 +271,7 @@ class OutlivingChild:
             os.killpg(self._process.pid, signal.SIGKILL)  # it, and that which is to go on
         return True
 
-    def _start(self) -> None:
+    def _spawn_process(self) -> None:
         """Start the process. In a thread, which goes on when whoever waits for it is cancelled."""
         key = secrets.token_urlsafe(32).encode()
         write_private_file(self._folder / "key", key)
@@ -275,13 +279,13 @@ class OutlivingChild:
         keeper, given = os.pipe()
         command = [self._python, "-P", "-m", _WORKER, self._name, str(self._socket), f"{self._keep_s:g}"]
         try:
-            with self._output.opened() as written:
+            with self._output.open_for_writing() as written:
                 self._process = _Outliving(
                     command,
                     stdin=keeper,
                     stdout=written,
                     stderr=written,
-                    env=environment(),
+                    env=build_environment(),
                     start_new_session=True,
                     close_fds=True,
                 )
@@ -294,15 +298,15 @@ class OutlivingChild:
             os.close(keeper)
             os.close(given)
 
-    def _take(self, found: socket.socket) -> socket.socket:
+    def _adopt_process(self, found: socket.socket) -> socket.socket:
         """Know the process at the other end by what the kernel says of it, and watch for its end."""
         self.pid = _peer_of(found)
         self._pidfd = os.pidfd_open(self.pid)
-        self._loop.add_reader(self._pidfd, self._ended)
+        self._loop.add_reader(self._pidfd, self._handle_exit)
         self._output.follow()
         return found
 
-    def _ended(self) -> None:
+    def _handle_exit(self) -> None:
         self._loop.remove_reader(self._pidfd)
         self._is_over = True
         if self._process is not None:
@@ -310,7 +314,7 @@ class OutlivingChild:
         self._on_over()
 
 
-async def _knock(folder: Path, wish: str) -> socket.socket | None:
+async def _connect_with_key(folder: Path, wish: str) -> socket.socket | None:
     """A connection to the process of a folder that shows its key; None: nobody is there."""
     key = await asyncio.to_thread(read_private_file, folder / "key", _KEY_BYTES)
     if key is None:
@@ -321,16 +325,16 @@ async def _knock(folder: Path, wish: str) -> socket.socket | None:
     try:
         with short_name(folder / "socket") as name:
             await loop.sock_connect(made, name)
-        await loop.sock_sendall(made, frame(TEXT, to_json({"type": wish, "key": key.decode()})))
+        await loop.sock_sendall(made, encode_frame(TEXT, to_json({"type": wish, "key": key.decode()})))
     except OSError:
         made.close()
         return None
     return made
 
 
-async def end_outliving(folder: Path) -> bool:
+async def stop_surviving_process(folder: Path) -> bool:
     """Have the outliving process end in order whose socket is in this folder; gives whether it ran."""
-    knocked = await _knock(folder, "end")
+    knocked = await _connect_with_key(folder, "end")
     if knocked is None:
         return False
     loop, over = asyncio.get_running_loop(), asyncio.Event()
@@ -359,13 +363,13 @@ def _peer_of(connection: socket.socket) -> int:
     return int.from_bytes(credentials[:4], sys.byteorder)
 
 
-def environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     """The server's environment for a host: without what opens the server or somebody's account."""
     given = {name: value for name, value in os.environ.items() if not is_secret_variable(name, value)}
     return {name: value for name, value in given.items() if not name.startswith("AGENTCORE_")}
 
 
-def _words(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code < 0:
         with contextlib.suppress(ValueError):
             return f"it was ended by {signal.Signals(-code).name}"

@@ -23,7 +23,7 @@ class ForeignModule(InstalledModule):
     known_package: str = ""
 
     @classmethod
-    def of(cls, name: str, told: FoundModule) -> "ForeignModule":
+    def from_found(cls, name: str, told: FoundModule) -> "ForeignModule":
         """What another interpreter has found."""
         metadata = importlib.metadata.Distribution.at(told.metadata)
         return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)

@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 
 from agentcore.core.containment.foreign_error import reason_of
-from agentcore.hosts.places.messages import M, read, read_answer
+from agentcore.hosts.places.messages import M, read_answer, read_host_message
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
 
@@ -33,17 +33,19 @@ class Handlers:
         self._loop = asyncio.get_running_loop()
         self._counted, self._counting_since = 0, self._loop.time()
 
-    def told(self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False) -> Callable[[Message], None]:
+    def message_handler(
+        self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False
+    ) -> Callable[[Message], None]:
         """What to do with a message: read it, and act; what it wants and cannot have is refused, and logged.
 
         Args:
             is_cheap: Whether it only passes something on, as often as it comes.
         """
 
-        def take(message: Message) -> None:
-            told = read(model, message)
+        def handle_message(message: Message) -> None:
+            told = read_host_message(model, message)
             if not is_cheap:
-                self._count()
+                self._count_costly_message()
             try:
                 act(told)
             except LinkError:
@@ -53,9 +55,9 @@ class Handlers:
                 if self._refusals <= _REFUSALS_LOGGED:
                     log.warning("host_message_refused", host=self._host, type=message["type"], reason=reason_of(exc))
 
-        return take
+        return handle_message
 
-    def _count(self) -> None:
+    def _count_costly_message(self) -> None:
         self._counted += 1
         if self._counted <= COSTLY_PER_SECOND * _SECONDS:
             return
@@ -64,10 +66,12 @@ class Handlers:
             raise LinkError(f"a flood: {self._counted:,} messages that are costly within {passed_s:.1f} s")
         self._counted, self._counting_since = 0, self._loop.time()
 
-    def asked(self, model: type[M], act: Callable[[M], Awaitable[Any]]) -> Callable[[Message], Awaitable[Any]]:
+    def request_handler(
+        self, model: type[M], act: Callable[[M], Awaitable[Any]]
+    ) -> Callable[[Message], Awaitable[Any]]:
         """The same of a request, whose refusal is its answer."""
 
-        async def answer(message: Message) -> Any:
+        async def handle_request(message: Message) -> Any:
             return await act(read_answer(model, message, message["type"]))
 
-        return answer
+        return handle_request

@@ -62,37 +62,39 @@ class HostResources:
         self.awaited: Collection[str] = ()
         self.over: set[str] = set()
 
-    def table(self, handlers: Handlers) -> dict[str, Callable[[Message], None]]:
+    def message_handlers(self, handlers: Handlers) -> dict[str, Callable[[Message], None]]:
         """The handlers, by the types of messages."""
-        told = handlers.told
+        told = handlers.message_handler
         return {
             "resource.create": told(messages.CreateResource, self._create_resource),
             "resource.adopt": told(messages.OfResource, self._adopt_resource),
             "resource.update": told(messages.UpdateResource, self._update_resource),
-            "resource.event": told(messages.ResourceEvent, self._emit),
+            "resource.event": told(messages.ResourceEvent, self._emit_event),
             "resource.release": told(messages.ReleaseResource, self._resource_released),
-            "resource.held": told(messages.HeldResource, self._take),
+            "resource.held": told(messages.SurvivingResource, self._restore_resource),
         }
 
-    def keep_only(self, owner: str, living: Collection[str]) -> None:
+    def release_missing_resources(self, owner: str, living: Collection[str]) -> None:
         """End what a module no longer has that went on without a server."""
         for each in self._resources.list(owner=owner):
             if each.resource_id not in living and each.resource_id not in self._releasing:
                 self._releasing.add(each.resource_id)
-                self._later(self._released(each.resource_id, owner, "it ended meanwhile", lost_by=_ENDED_AWAY))
+                self._run_in_background(
+                    self._release_on_server(each.resource_id, owner, "it ended meanwhile", lost_by=_ENDED_AWAY)
+                )
 
-    def _take(self, told: messages.HeldResource) -> None:
+    def _restore_resource(self, told: messages.SurvivingResource) -> None:
         """Know a resource of a module that has gone on without a server, as it is now."""
         resource_id = told.resource.resource_id
-        owner = self._own(resource_id)
+        owner = self._find_owner(resource_id)
         if owner is None:
             self._create_resource(told)
         elif told.resource.status != "starting":
-            self._resources.adopt(owner, resource_id, self._release_there)  # it was released by way of another link
+            self._resources.adopt(owner, resource_id, self._release_on_host)  # it was released by way of another link
         self._update_resource(told)
 
     def _create_resource(self, told: messages.CreateResource) -> None:
-        owner, made = f"{self._prefix}{told.owner}", told.resource.made()
+        owner, made = f"{self._prefix}{told.owner}", told.resource.to_resource()
         if owner not in self._names():
             if owner in self.awaited:
                 return  # all of them are told when the module is taken up
@@ -101,7 +103,7 @@ class HostResources:
         if reason:
             # what is behind it there cannot be reached, so it ends
             log.warning("resource_refused", host=self._host, module=owner, reason=reason)
-            self._later(self._end_there(made))
+            self._run_in_background(self._end_on_host(made))
 
     def _why_not(self, owner: str, made: Resource) -> str:
         """Why a resource cannot live here; empty: it does from now on."""
@@ -110,20 +112,20 @@ class HostResources:
         if len(self._resources.list(owner=owner)) >= _RESOURCES:
             return f"a module of a host may have {_RESOURCES:,} resources"
         try:
-            self._resources.admit(owner, made, self._release_there)
+            self._resources.admit_resource(owner, made, self._release_on_host)
         except ToolError as exc:  # the id was given away meanwhile
             return exc.message
         return ""
 
     def _adopt_resource(self, told: messages.OfResource) -> None:
         resource_id = told.resource.resource_id
-        owner = self._own(resource_id)
+        owner = self._find_owner(resource_id)
         if owner is not None:
-            self._resources.adopt(owner, resource_id, self._release_there)
+            self._resources.adopt(owner, resource_id, self._release_on_host)
 
     def _update_resource(self, told: messages.UpdateResource) -> None:
         now, icon = told.resource, told.icon
-        owner = self._own(now.resource_id)
+        owner = self._find_owner(now.resource_id)
         if owner is None:
             return
         held = self._resources.get(now.resource_id)
@@ -151,8 +153,8 @@ class HostResources:
             return None
         return told.tool, told.arguments
 
-    def _emit(self, told: messages.ResourceEvent) -> None:
-        owner, event = self._own(told.resource_id), told.event
+    def _emit_event(self, told: messages.ResourceEvent) -> None:
+        owner, event = self._find_owner(told.resource_id), told.event
         if event not in ("log", "progress", "screenshot", "error"):
             return  # of a newer host
         if owner is not None:
@@ -160,18 +162,18 @@ class HostResources:
             self._resources.emit(told.resource_id, event, data, owner=owner)  # type: ignore[arg-type]  # one of these
 
     def _resource_released(self, told: messages.ReleaseResource) -> None:
-        owner = self._own(told.resource_id)
+        owner = self._find_owner(told.resource_id)
         if owner is not None and told.resource_id not in self._releasing:
             self._releasing.add(told.resource_id)
-            self._later(self._released(told.resource_id, owner, told.reason))
+            self._run_in_background(self._release_on_server(told.resource_id, owner, told.reason))
 
-    async def _released(self, resource_id: str, owner: str, reason: str, *, lost_by: str = "") -> None:
+    async def _release_on_server(self, resource_id: str, owner: str, reason: str, *, lost_by: str = "") -> None:
         try:
             await self._resources.release(resource_id, owner, reason, lost_by=lost_by)
         finally:
             self._releasing.discard(resource_id)
 
-    async def _release_there(self, resource: Resource) -> None:
+    async def _release_on_host(self, resource: Resource) -> None:
         """End a resource where it is."""
         if resource.resource_id in self._releasing:
             return
@@ -184,15 +186,15 @@ class HostResources:
         finally:
             self._releasing.discard(resource.resource_id)
 
-    async def _end_there(self, resource: Resource) -> None:
+    async def _end_on_host(self, resource: Resource) -> None:
         """The same of one that was never known here; nobody waits for it."""
         try:
             async with asyncio.timeout(_RELEASE_SECONDS):
-                await self._release_there(resource)
+                await self._release_on_host(resource)
         except Exception as exc:  # noqa: BLE001 - it is over there, and so is whatever goes wrong
             log.warning("resource_release_failed", resource_id=resource.resource_id, reason=reason_of(exc))
 
-    def _own(self, resource_id: str) -> str | None:
+    def _find_owner(self, resource_id: str) -> str | None:
         """The module of this host that has a resource; None: it is gone.
 
         Raises:
@@ -203,7 +205,7 @@ class HostResources:
             raise LinkError(f"it speaks of the resource {resource_id[:200]!r}, which is not of its modules")
         return owner
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         if len(self._working) >= _RELEASES:
             work.close()
             raise LinkError(f"more than {_RELEASES:,} resources that end at one time")

@@ -22,7 +22,7 @@ from agentcore.hosts.places import answers, messages
 from agentcore.hosts.places.call_requests import CallRequests
 from agentcore.hosts.places.handlers import Handlers
 from agentcore.hosts.places.host_resources import HostResources
-from agentcore.hosts.places.linked_module import LinkedModule, gone
+from agentcore.hosts.places.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.places.messages import M, read_answer
 from agentcore.hosts.places.operations import OPERATIONS, ForeignMachine
 from agentcore.hosts.places.routes import ServedRoutes
@@ -45,8 +45,8 @@ _SUBSCRIPTIONS = 1_000
 Answer = Callable[[Message], Awaitable[Any]]
 
 
-class Told(Protocol):
-    """Makes a handler of what is done with a message; see `Handlers.told`."""
+class MessageHandlerFactory(Protocol):
+    """Makes a handler of what is done with a message; see `Handlers.message_handler`."""
 
     def __call__(
         self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False
@@ -103,36 +103,40 @@ class HostLink:
             self.peer,
             resources,
             lambda: self.module_names,
-            self.request,
+            self.request_object,
             prefix=prefix,
             tools=None if foreign is None else self._tools,
         )
         self._handlers = Handlers(name)
         self._serve_requests(self.calls)
-        notices = self.resources.table(self._handlers) | self._messages(self._handlers.told)
+        notices = self.resources.message_handlers(self._handlers) | self._message_handlers(
+            self._handlers.message_handler
+        )
         # an operation without an entry in the table is a defect, and is found when the first host connects
-        self.peer.listen({kind: notices[kind] for kind in notices if OPERATIONS[kind] == "own"})
+        self.peer.add_message_handlers({kind: notices[kind] for kind in notices if OPERATIONS[kind] == "own"})
 
-    def take_over(self, calls: SentCalls, told: answers.Hello) -> None:
+    def adopt_calls(self, calls: SentCalls, told: answers.Hello) -> None:
         """Go on with the calls of an earlier link to the same host, which has greeted."""
-        calls.rebind(self.peer, lambda: self._modules)
+        calls.switch_peer(self.peer, lambda: self._modules)
         calls.number_from(told.highest)
-        calls.expect(each.n for each in told.calls)
+        calls.expect_calls(each.n for each in told.calls)
         self.calls = calls
         self._serve_requests(calls)
-        progress = self._handlers.told(messages.Progress, calls.take_progress, is_cheap=True)
-        self.peer.listen({"tool.result": calls.take_result, "tool.progress": progress})
+        progress = self._handlers.message_handler(messages.Progress, calls.handle_progress, is_cheap=True)
+        self.peer.add_message_handlers({"tool.result": calls.handle_result, "tool.progress": progress})
 
     def _serve_requests(self, calls: SentCalls) -> None:
-        requests = CallRequests(self.peer, calls).table(self._handlers)
+        requests = CallRequests(self.peer, calls).request_handlers(self._handlers)
         foreign = calls.foreign
         if foreign is not None:
-            requests = {kind: _held_to_table(foreign, kind, answer) for kind, answer in requests.items()}
-        self.peer.serve(requests)
+            requests = {kind: _restrict_operation(foreign, kind, answer) for kind, answer in requests.items()}
+        self.peer.add_request_handlers(requests)
 
     def serve_storage(self, table: Callable[[Handlers], Mapping[str, Answer]]) -> None:
         """Answer what modules store here, too: those of a pool, whose hosts share it."""
-        self.peer.serve({kind: answer for kind, answer in table(self._handlers).items() if OPERATIONS[kind] == "own"})
+        self.peer.add_request_handlers(
+            {kind: answer for kind, answer in table(self._handlers).items() if OPERATIONS[kind] == "own"}
+        )
 
     def module_named(self, told: messages.OfModule) -> str:
         """The name of a module that the host runs, by the number of its start.
@@ -141,51 +145,51 @@ class HostLink:
             ToolError: `module_stopping`.
             LinkError: It runs none of that number.
         """
-        return self._module(told).name
+        return self._require_module(told).name
 
-    def _messages(self, told: Told) -> dict[str, Callable[[Message], None]]:
+    def _message_handlers(self, told: MessageHandlerFactory) -> dict[str, Callable[[Message], None]]:
         """The handlers of what the host and its modules tell, by the types of messages."""
         return {
-            "tool.result": self.calls.take_result,
-            "tool.progress": told(messages.Progress, self.calls.take_progress, is_cheap=True),
-            "hello": told(answers.Hello, self._hello),
+            "tool.result": self.calls.handle_result,
+            "tool.progress": told(messages.Progress, self.calls.handle_progress, is_cheap=True),
+            "hello": told(answers.Hello, self._handle_hello),
             "hello.done": told(messages.Nothing, lambda said: self.on_done()),
-            "pong": told(messages.Pong, self._pong, is_cheap=True),
-            "event.publish": told(messages.Publish, self._publish),
-            "event.subscribe": told(messages.Subscribe, self._subscribe),
-            "event.unsubscribe": told(messages.Unsubscribe, self._unsubscribe),
-            "module.blocked": told(messages.Blocked, self._blocked),
+            "pong": told(messages.Pong, self._handle_pong, is_cheap=True),
+            "event.publish": told(messages.Publish, self._handle_publish),
+            "event.subscribe": told(messages.Subscribe, self._handle_subscribe),
+            "event.unsubscribe": told(messages.Unsubscribe, self._handle_unsubscribe),
+            "module.blocked": told(messages.Blocked, self._handle_blocked),
             "control_files.report": told(messages.ControlFilesReport, self._report_control_files),
-            "note": told(messages.Note, self._note),
-            "record": told(messages.RecordNotice, self._record),
-            "instruct": told(messages.Instruct, self._instruct),
+            "note": told(messages.Note, self._handle_diagnostic),
+            "record": told(messages.RecordNotice, self._handle_record),
+            "instruct": told(messages.Instruct, self._handle_instruct),
             "served.changed": told(messages.ServedChanged, self._served_changed),
-            "resource.all": told(messages.LivingResources, self._keep_only),
-            "definitions": told(messages.OfModule, lambda said: self._module(said).on_definitions()),
-            "module.reports": told(messages.OfModule, lambda said: self._module(said).on_report()),
-            "login.status": told(messages.Login, lambda said: self._module(said).on_login(said.status)),
+            "resource.all": told(messages.LivingResources, self._handle_living_resources),
+            "definitions": told(messages.OfModule, lambda said: self._require_module(said).on_definitions()),
+            "module.reports": told(messages.OfModule, lambda said: self._require_module(said).on_report()),
+            "login.status": told(messages.Login, lambda said: self._require_module(said).on_login(said.status)),
             "requirement.declare": told(
-                messages.DeclareRequirement, lambda said: self._module(said).on_requirement(said.info)
+                messages.DeclareRequirement, lambda said: self._require_module(said).on_requirement(said.info)
             ),
             "requirement.progress": told(
-                messages.RequirementProgress, lambda said: self._module(said).on_requirement_progress(said)
+                messages.RequirementProgress, lambda said: self._require_module(said).on_requirement_progress(said)
             ),
             "route.add": told(messages.AddRoute, self._add_route),
             "route.remove": told(messages.RemoveRoute, self._remove_route),
-            "route.out": told(messages.Piece, self.routes.on_data, is_cheap=True),
+            "route.out": told(messages.StreamChunk, self.routes.on_data, is_cheap=True),
             "route.taken": told(messages.Room, self.routes.on_room, is_cheap=True),
             "route.close": told(messages.CloseChannel, self.routes.on_close),
-            "goodbye": told(messages.Goodbye, self._goodbye),
+            "goodbye": told(messages.Goodbye, self._handle_goodbye),
         }
 
     # -- modules -----------------------------------------------------------------------------------------------
 
-    def add(self, module: LinkedModule) -> None:
+    def add_module(self, module: LinkedModule) -> None:
         """Know a module that the host has loaded."""
         self._modules[module.number] = module
         self._last_module = max(self._last_module, module.number)
 
-    def remove(self, module: LinkedModule) -> None:
+    def remove_module(self, module: LinkedModule) -> None:
         """Know it no more; what it had here is taken back by its host."""
         self._modules.pop(module.number, None)
         for end in module.subscriptions.values():
@@ -207,43 +211,43 @@ class HostLink:
         """Whether the host runs any module."""
         return bool(self._modules)
 
-    def lose(self, reason: str) -> None:
+    def fail_all_calls(self, reason: str) -> None:
         """End all calls that the host worked on, and say why it has ended."""
         if not self._reason.done():
             self._reason.set_result(reason)
-        self.calls.lose(reason)
-        self.drop()
+        self.calls.fail_all(reason)
+        self.remove_all_modules()
 
-    def drop(self) -> None:
+    def remove_all_modules(self) -> None:
         """The connection has ended, and the host may come back: take back what it served here, but for its calls."""
         for ping in self._pings.values():
             ping.cancel()
         self._pings.clear()
-        self.routes.lose()
+        self.routes.close_channels()
         for module in list(self._modules.values()):
-            self.remove(module)
+            self.remove_module(module)
 
     async def ping(self) -> float:
         """Wait for the host's answer; gives how long it took, in seconds."""
-        number = self.calls.number()
+        number = self.calls.next_number()
         pong = self._pings[number] = self._loop.create_future()
         began = self._loop.time()
-        self.peer.tell({"type": "ping", "n": number})
+        self.peer.send_message({"type": "ping", "n": number})
         try:
             await pong
         finally:
             self._pings.pop(number, None)
         return self._loop.time() - began
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """The server ends, and the host goes on: calls end here, and not there."""
         self.goes_on = True
-        self.calls.let_go()
-        self.peer.end()
+        self.calls.detach_all()
+        self.peer.close()
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    async def call(
+    async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
         """Have a call carried out; a cancelled one is cancelled there as well.
@@ -252,35 +256,37 @@ class HostLink:
             ToolError: What ended it; `module_failed`: its host has ended.
             Exception: What else the module raised.
         """
-        number, sent = self.calls.open(context, module)
+        number, sent = self.calls.open_call(context, module)
         sent.result = self._loop.create_future()
         try:
             if self.peer.ended is not None:
-                raise gone(module.name, await self._why() or self.peer.ended)
-            self.peer.send_encoded(to_json(self.calls.message("tool.call", number, sent, tool, arguments)))
+                raise module_failed_error(module.name, await self._wait_for_end_reason() or self.peer.ended)
+            self.peer.send_encoded(to_json(self.calls.build_message("tool.call", number, sent, tool, arguments)))
             return await sent.result
         except asyncio.CancelledError:
-            await self.calls.cancel(number, sent)
+            await self.calls.cancel_call(number, sent)
             raise
         finally:
-            self.calls.close(number)
+            self.calls.close_call(number)
 
-    async def preview(self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]) -> Any:
+    async def preview_call(
+        self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
+    ) -> Any:
         """What the tool says of a call; None: it has nothing to say beside that the arguments are right.
 
         Raises:
             ToolError: The call cannot run.
             Exception: What else the module raised.
         """
-        number, sent = self.calls.open(context, module)
+        number, sent = self.calls.open_call(context, module)
         try:
-            answer = await self.request(self.calls.message("call.preview", number, sent, tool, arguments))
+            answer = await self.request_object(self.calls.build_message("call.preview", number, sent, tool, arguments))
         finally:
-            self.calls.close(number)
+            self.calls.close_call(number)
             sent.end_work()
         return answer.get("preview")
 
-    async def ask(
+    async def ask_module(
         self, module: LinkedModule, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
         """Ask a module there what the same module here wants to know.
@@ -293,7 +299,7 @@ class HostLink:
         blob = None if data is None else await self.peer.send_blob(data)
         message = {"type": "module.ask", "module": module.number, "request": dict(request), "blob": blob}
         try:
-            return self._read_asked(await self.peer.request(message))
+            return self._read_module_answer(await self.peer.request(message))
         except LinkError:
             raise
         except ToolError as exc:
@@ -305,34 +311,34 @@ class HostLink:
             said = f"module {module.name!r} failed there: {reason_of(exc)}"
             raise ToolError("host_failed", said, untrusted=True, host=self.name) from exc
 
-    def _read_asked(self, answer: Any) -> tuple[dict[str, Any], bytes | None]:
+    def _read_module_answer(self, answer: Any) -> tuple[dict[str, Any], bytes | None]:
         told = read_answer(answers.Asked, answer, "the answer of a host")
         if told.failed is not None:
             raise error_of(told.failed)
         if told.blob is None:
             return read_message(told.answer, None, "a host")
         try:
-            data = self.peer.take_blob(told.blob)
+            data = self.peer.pop_blob(told.blob)
             return read_message(told.answer, data, "a host")
         except (LinkError, ToolError) as exc:  # a host that goes by the protocol has seen to both
-            self.peer.end(f"an answer to a question that is none of this protocol: {exc}")
+            self.peer.close(f"an answer to a question that is none of this protocol: {exc}")
             raise LinkError(str(exc)) from exc
 
-    async def request(self, message: Message) -> dict[str, Any]:
+    async def request_object(self, message: Message) -> dict[str, Any]:
         """A request to the module's side; what the module raised is raised here.
 
         Raises:
             ToolError: What the host answers instead; `module_failed`: the link has ended.
             Exception: What the module raised.
         """
-        answer = await self.answer(message)
+        answer = await self.request_value(message)
         if type(answer) is not dict:
             raise TypeError(f"the host {self.name!r} gave no object")
         if "failed" in answer:
             raise error_of(answer["failed"])
         return answer
 
-    async def answer(self, message: Message) -> Any:
+    async def request_value(self, message: Message) -> Any:
         """What the host answers to a request, whatever it is.
 
         Raises:
@@ -341,10 +347,10 @@ class HostLink:
         try:
             return await self.peer.request(message)
         except LinkError as exc:
-            reason = await self._why() or str(exc)
+            reason = await self._wait_for_end_reason() or str(exc)
             raise ToolError("module_failed", f"the host {self.name!r} has ended: {reason}", host=self.name) from exc
 
-    async def _why(self) -> str:
+    async def _wait_for_end_reason(self) -> str:
         """Why the host has ended, which is known soon after its link has; empty: it was ended in order."""
         if not self.peer.ended:
             return ""
@@ -353,7 +359,7 @@ class HostLink:
 
     # -- what modules tell -------------------------------------------------------------------------------------
 
-    def _module(self, told: messages.OfModule) -> LinkedModule:
+    def _require_module(self, told: messages.OfModule) -> LinkedModule:
         module = self._modules.get(told.module)
         if module is None:
             if 0 < told.module <= self._last_module:
@@ -361,19 +367,19 @@ class HostLink:
             raise LinkError("it speaks of a module that it does not run")
         return module
 
-    def _runtime(self, told: messages.OfModule) -> ModuleRuntime:
-        module = self._module(told)
+    def _require_runtime(self, told: messages.OfModule) -> ModuleRuntime:
+        module = self._require_module(told)
         if module.runtime is None:
             if module.name in self._awaited:
                 raise ToolError("module_stopping", "the module has not been taken up yet; it tells all again then")
             raise LinkError("a module speaks that has not started")
         return module.runtime
 
-    def _publish(self, told: messages.Publish) -> None:
-        self._runtime(told).publish(told.event, told.data, session_id=told.session_id)
+    def _handle_publish(self, told: messages.Publish) -> None:
+        self._require_runtime(told).publish(told.event, told.data, session_id=told.session_id)
 
-    def _subscribe(self, told: messages.Subscribe) -> None:
-        module, runtime, number = self._module(told), self._runtime(told), told.subscription
+    def _handle_subscribe(self, told: messages.Subscribe) -> None:
+        module, runtime, number = self._require_module(told), self._require_runtime(told), told.subscription
         if number in module.subscriptions:
             raise LinkError("a subscription without a number of its own")
         if len(module.subscriptions) >= _SUBSCRIPTIONS:
@@ -381,17 +387,17 @@ class HostLink:
 
         def notify(event: Mapping[str, Any]) -> None:
             told = {"type": "event.notify", "module": module.number, "subscription": number, "event": event}
-            self.pass_on(event, lambda: self.peer.tell(told))
+            self.pass_on(event, lambda: self.peer.send_message(told))
 
         module.subscriptions[number] = runtime.subscribe(told.pattern, notify)
 
-    def _unsubscribe(self, told: messages.Unsubscribe) -> None:
-        end = self._module(told).subscriptions.pop(told.subscription, None)
+    def _handle_unsubscribe(self, told: messages.Unsubscribe) -> None:
+        end = self._require_module(told).subscriptions.pop(told.subscription, None)
         if end is not None:
             end()
 
-    def _blocked(self, told: messages.Blocked) -> None:
-        self._on_blocked(Holder(self._module(told).name, told.tool, told.place), told.seconds)
+    def _handle_blocked(self, told: messages.Blocked) -> None:
+        self._on_blocked(Holder(self._require_module(told).name, told.tool, told.place), told.seconds)
 
     def _report_control_files(self, told: messages.ControlFilesReport) -> None:
         modules = tuple(module.name for number in told.modules if (module := self._modules.get(number)) is not None)
@@ -399,32 +405,32 @@ class HostLink:
         files = tuple(Quarantined(each.path, each.aside, each.why, each.instead) for each in told.quarantined)
         self._on_control_files(ControlReport(modules, files, told.limit, told.advice), self.name)
 
-    def _note(self, told: messages.Note) -> None:
-        self._runtime(told).note(told.subject, told.said, advice=told.advice)
+    def _handle_diagnostic(self, told: messages.Note) -> None:
+        self._require_runtime(told).note(told.subject, told.said, advice=told.advice)
 
-    def _record(self, told: messages.RecordNotice) -> None:
-        runtime = self._runtime(told)
+    def _handle_record(self, told: messages.RecordNotice) -> None:
+        runtime = self._require_runtime(told)
         self.calls.check_recorded(told.call)
         runtime.record(told.outcome, told.details, call_id=told.call, session_id=told.session_id)
 
-    def _instruct(self, told: messages.Instruct) -> None:
-        self._runtime(told).instruct(told.text)
+    def _handle_instruct(self, told: messages.Instruct) -> None:
+        self._require_runtime(told).instruct(told.text)
 
     def _served_changed(self, told: messages.ServedChanged) -> None:
-        self._runtime(told).served_changed(told.address)
+        self._require_runtime(told).served_changed(told.address)
 
-    def _keep_only(self, told: messages.LivingResources) -> None:
-        self.resources.keep_only(self._module(told).name, set(told.living))
+    def _handle_living_resources(self, told: messages.LivingResources) -> None:
+        self.resources.release_missing_resources(self._require_module(told).name, set(told.living))
 
     def _add_route(self, told: messages.AddRoute) -> None:
-        self.routes.add(self._runtime(told), told)
+        self.routes.add_route(self._require_runtime(told), told)
 
     def _remove_route(self, told: messages.RemoveRoute) -> None:
-        self.routes.remove(self._module(told).number, told.route)
+        self.routes.remove_route(self._require_module(told).number, told.route)
 
     # -- the link itself ---------------------------------------------------------------------------------------
 
-    def _hello(self, told: answers.Hello) -> None:
+    def _handle_hello(self, told: answers.Hello) -> None:
         if told.protocol != PROTOCOL:
             raise LinkError(f"it speaks {told.protocol[:100]!r}, and this server {PROTOCOL!r}")
         if self._is_greeted:
@@ -432,22 +438,22 @@ class HostLink:
         self._is_greeted = True
         # at once: what it says next may be of calls and modules that it has gone on with
         self.calls.number_from(told.highest)
-        self.calls.expect(each.n for each in told.calls)
+        self.calls.expect_calls(each.n for each in told.calls)
         self._awaited = self.resources.awaited = frozenset(f"{self.prefix}{each.name}" for each in told.members)
         self._last_module = max((each.module for each in told.members), default=0)
         self._on_hello(told)
 
-    def _pong(self, told: messages.Pong) -> None:
+    def _handle_pong(self, told: messages.Pong) -> None:
         pong = self._pings.get(told.n)
         if pong is not None and not pong.done():
             pong.set_result(None)
 
-    def _goodbye(self, told: messages.Goodbye) -> None:
+    def _handle_goodbye(self, told: messages.Goodbye) -> None:
         self.is_over = told.is_over
         log.warning("host_said_goodbye", host=self.name, reason=told.reason[:500])
 
 
-def _held_to_table(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
+def _restrict_operation(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
     """The answer to a request of a foreign machine, which the table may refuse."""
 
     async def answer_if_allowed(message: Message) -> Any:

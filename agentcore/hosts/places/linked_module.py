@@ -32,7 +32,7 @@ class LinkedModule:
     subscriptions: dict[int, Callable[[], None]] = field(default_factory=dict)
 
 
-def gone(module: str, reason: str) -> ToolError:
+def module_failed_error(module: str, reason: str) -> ToolError:
     """What a call ends with whose host has ended."""
     return ToolError(
         "module_failed",

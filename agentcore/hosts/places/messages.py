@@ -148,7 +148,7 @@ class ArtifactPart(OfArtifact):
 # -- resources -------------------------------------------------------------------------------------------------------
 
 
-class ToldResource(HostMessage):
+class ReportedResource(HostMessage):
     """A resource as it is in its host."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
@@ -166,7 +166,7 @@ class ToldResource(HostMessage):
     title: Text | None
     keys: Annotated[dict[Id, Text], Field(max_length=100)]
 
-    def made(self) -> Resource:
+    def to_resource(self) -> Resource:
         """A resource of its own."""
         return Resource(**self.model_dump())
 
@@ -174,7 +174,7 @@ class ToldResource(HostMessage):
 class OfResource(HostMessage):
     """A resource of one of the host's modules lives, or is another than it was."""
 
-    resource: ToldResource
+    resource: ReportedResource
 
 
 class CreateResource(OfResource):
@@ -204,7 +204,7 @@ class UpdateResource(OfResource):
     reopening: Reopening | None = None
 
 
-class HeldResource(CreateResource, UpdateResource):
+class SurvivingResource(CreateResource, UpdateResource):
     """A resource that has gone on without a server."""
 
 
@@ -388,7 +388,7 @@ class OfChannel(HostMessage):
     channel: Number
 
 
-class Piece(OfChannel):
+class StreamChunk(OfChannel):
     """A piece of a stream, or a message of a WebSocket."""
 
     text: str | None = None
@@ -409,7 +409,7 @@ class CloseChannel(OfChannel):
     reason: Text = ""
 
 
-def read(model: type[M], message: Mapping[str, Any]) -> M:
+def read_host_message(model: type[M], message: Mapping[str, Any]) -> M:
     """A message as what it has to be.
 
     Raises:
@@ -418,7 +418,7 @@ def read(model: type[M], message: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(message)
     except ValidationError as exc:
-        raise LinkError(_fault(exc)) from None
+        raise LinkError(_describe_error(exc)) from None
 
 
 def read_answer(model: type[M], answer: Any, where: str) -> M:
@@ -430,10 +430,10 @@ def read_answer(model: type[M], answer: Any, where: str) -> M:
     try:
         return model.model_validate(answer)
     except ValidationError as exc:
-        raise TypeError(f"{where}: {_fault(exc)}") from None
+        raise TypeError(f"{where}: {_describe_error(exc)}") from None
 
 
-def _fault(exc: ValidationError) -> str:
+def _describe_error(exc: ValidationError) -> str:
     fault = exc.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, fault["loc"]))
     return plain_text(f"{place}: {fault['msg']}"[:_FAULT_CHARS])

@@ -19,7 +19,7 @@ from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import read_mapping, read_text
 from agentcore.core.modules.runtime import ModuleRuntime
 from agentcore.errors import ToolError
-from agentcore.hosts.places.answers import Checked, Completed, Defined, Faults, Files, Left, Loaded, Reported
+from agentcore.hosts.places.answers import Checked, Completed, Defined, Files, InvalidSettings, Left, Loaded, Reported
 from agentcore.hosts.places.link import HostLink
 from agentcore.hosts.places.linked_module import LinkedModule, types_of
 from agentcore.hosts.places.messages import LoginState, RequirementProgress, read_answer
@@ -29,7 +29,7 @@ from agentcore.hosts.wire.declared import (
     ATTRIBUTES,
     component_of,
     definition_of,
-    looks_first,
+    needs_precheck,
     preview_of,
     reads_arguments,
 )
@@ -49,9 +49,9 @@ class RemoteModule:
     """
 
     def __init__(self, link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, fingerprint: str) -> None:
-        self.place, self.fingerprint = link.name, fingerprint
+        self.host_name, self.fingerprint = link.name, fingerprint
         self.problems: Sequence[str] = ()
-        self.looks_first: Collection[str] = ()
+        self.prechecked_tools: Collection[str] = ()
         self.reads_arguments: Collection[str] = ()
         self._link, self._linked, self._folder = link, linked, folder
         attributes = read_mapping(told.attributes, f"the attributes of module {linked.name!r}")
@@ -64,13 +64,13 @@ class RemoteModule:
             self.Settings = model_of_schema("Settings", known)
 
     @property
-    def outlives(self) -> bool:
-        """See `PlacedModule.outlives`."""
+    def survives_server(self) -> bool:
+        """See `PlacedModule.survives_server`."""
         return self._link.outlives
 
     @property
-    def goes_on(self) -> bool:
-        """See `PlacedModule.goes_on`."""
+    def is_left_running(self) -> bool:
+        """See `PlacedModule.is_left_running`."""
         return self._link.goes_on
 
     @property
@@ -84,8 +84,8 @@ class RemoteModule:
         return ()
 
     @property
-    def takes_nothing_new(self) -> bool:
-        """See `PlacedModule.takes_nothing_new`."""
+    def is_draining(self) -> bool:
+        """See `PlacedModule.is_draining`."""
         return False
 
     async def wait_until_there(self, timeout_s: float) -> None:
@@ -94,30 +94,32 @@ class RemoteModule:
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
         """See `PlacedModule.check_settings`."""
         message = {"type": "settings.check", "module": self._linked.number, "values": values}
-        told = read_answer(Faults, {"faults": await self._link.answer(message)}, "what the host says of settings")
+        told = read_answer(
+            InvalidSettings, {"faults": await self._link.request_value(message)}, "what the host says of settings"
+        )
         return [{"type": fault.type, "loc": tuple(fault.loc), "msg": fault.msg} for fault in told.faults]
 
     @hookimpl
     async def init(self, runtime: ModuleRuntime) -> None:
         """Have the module start."""
-        self.serve(runtime)
-        await self._ask("module.state", state="ready", settings=runtime.settings)
+        self.connect_runtime(runtime)
+        await self._request_host("module.state", state="ready", settings=runtime.settings)
 
-    def serve(self, runtime: ModuleRuntime) -> None:
+    def connect_runtime(self, runtime: ModuleRuntime) -> None:
         """Take what the module tells from now on."""
         self._linked.runtime = runtime
         self._linked.on_definitions = runtime.tools_changed
-        self._linked.on_report = lambda: runtime.give_report(self._report)
-        self._linked.on_login = lambda status: self._take_login(runtime, status)
+        self._linked.on_report = lambda: runtime.give_report(self._fetch_report)
+        self._linked.on_login = lambda status: self._handle_login_status(runtime, status)
         self._login: _RemoteLogin | None = None
         self._requirements: dict[str, _RemoteRequirement] = {}
-        self._linked.on_requirement = lambda info: self._take_requirement(runtime, info)
-        self._linked.on_requirement_progress = self._take_progress
+        self._linked.on_requirement = lambda info: self._handle_requirement(runtime, info)
+        self._linked.on_requirement_progress = self._handle_requirement_progress
 
     @hookimpl
     async def get_tool_definitions(self) -> list[ToolDefinition]:
         """What the host says of the module's tools."""
-        answer = await self._ask("definitions", what="tools")
+        answer = await self._request_host("definitions", what="tools")
         told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
         # in a thread: a hundred definitions take their time
         tools = await asyncio.to_thread(self._read_tools, told)
@@ -132,12 +134,12 @@ class RemoteModule:
         problems = list(told.problems)
         for number, each in enumerate(told.tools[: TOOLS_PER_MODULE + 1]):
             try:
-                tools.append(definition_of(each, self._preview, self._complete))
-                looking |= {tools[-1].name} if looks_first(each) else set()
+                tools.append(definition_of(each, self._preview_call, self._complete_argument))
+                looking |= {tools[-1].name} if needs_precheck(each) else set()
                 reading |= {tools[-1].name} if reads_arguments(each) else set()
             except TypeError as exc:
                 problems.append(f"tool {number + 1} is left out: {reason_of(exc)}")
-        self.looks_first, self.reads_arguments = looking, reading
+        self.prechecked_tools, self.reads_arguments = looking, reading
         if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
             problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
         self.problems = problems[:_PROBLEMS]
@@ -146,16 +148,16 @@ class RemoteModule:
     @hookimpl
     async def execute_tool_call(self, ctx: CallContext, tool_name: str, args: dict[str, Any]) -> ToolResult:
         """Have a call carried out."""
-        return await self._link.call(self._linked, ctx, tool_name, args)
+        return await self._link.call_tool(self._linked, ctx, tool_name, args)
 
     @hookimpl
     async def get_web_component(self) -> WebComponent | None:
         """What the host says of the module's element, with the files that belong to it."""
-        told = (await self._ask("definitions", what="component")).get("component")
+        told = (await self._request_host("definitions", what="component")).get("component")
         if told is None:
             return None
         where = f"the element of module {self._linked.name!r}"
-        await self._take_files(read_answer(Files, told, where).files)
+        await self._copy_files(read_answer(Files, told, where).files)
         return component_of(told, self._folder)
 
     @hookimpl
@@ -163,62 +165,62 @@ class RemoteModule:
         """Have the module end; of a host that has ended there is nothing to do."""
         try:
             if self._link.peer.ended is None:
-                await self._ask("module.state", state="stopped")
+                await self._request_host("module.state", state="stopped")
         finally:
-            self._link.remove(self._linked)
+            self._link.remove_module(self._linked)
 
     async def clear_up(self) -> Sequence[str] | None:
         """See `PlacedModule.clear_up`."""
         if self._link.peer.ended is not None:
             return ()  # all of it has ended with its process
-        answer = await self._ask("module.state", state="gone")
+        answer = await self._request_host("module.state", state="gone")
         return read_answer(Left, answer, f"what module {self._linked.name!r} left").left
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _ask(self, kind: str, **fields: Any) -> dict[str, Any]:
-        return await self._link.request({"type": kind, "module": self._linked.number, **fields})
+    async def _request_host(self, kind: str, **fields: Any) -> dict[str, Any]:
+        return await self._link.request_object({"type": kind, "module": self._linked.number, **fields})
 
-    async def _preview(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
+    async def _preview_call(self, context: CallContext, arguments: dict[str, Any]) -> CallPreview | None:
         tool = context.tool
-        told = await self._link.preview(self._linked, context, tool, arguments)
+        told = await self._link.preview_call(self._linked, context, tool, arguments)
         return None if told is None else preview_of(told)
 
-    async def _complete(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
-        answer = await self._ask("tool.complete", tool=tool, argument=argument, begun=begun, given=given)
+    async def _complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+        answer = await self._request_host("tool.complete", tool=tool, argument=argument, begun=begun, given=given)
         return read_answer(Completed, answer, f"what tool {tool!r} completes").values
 
-    async def _report(self) -> Report:
-        answer = await self._ask("module.report")
+    async def _fetch_report(self) -> Report:
+        answer = await self._request_host("module.report")
         told = read_answer(Reported, answer, f"the report of module {self._linked.name!r}")
         return Report(told.facts, told.log, told.original_names)
 
-    def _take_login(self, runtime: ModuleRuntime, told: LoginState) -> None:
+    def _handle_login_status(self, runtime: ModuleRuntime, told: LoginState) -> None:
         status = LoginStatus(told.state, told.said, told.address)  # type: ignore[arg-type]  # it is read when it is used
         if self._login is None:
             self._login = _RemoteLogin(self, status)
             runtime.offer_login(self._login)
         self._login.known = status
 
-    def _take_requirement(self, runtime: ModuleRuntime, sent: SentInfo) -> None:
+    def _handle_requirement(self, runtime: ModuleRuntime, sent: SentInfo) -> None:
         requirement = _RemoteRequirement(self, RequirementInfo(**sent.model_dump()))
         self._requirements[sent.name] = requirement
         runtime.declare_requirement(requirement)
 
-    def _take_progress(self, progress: RequirementProgress) -> None:
+    def _handle_requirement_progress(self, progress: RequirementProgress) -> None:
         requirement = self._requirements.get(progress.name)
         if requirement is not None and requirement.report is not None:
             requirement.report(progress.text, progress.fraction)
 
     async def check_requirement(self, name: str) -> RequirementStatus:
         """Have the host check a requirement of the module."""
-        answer = await self._ask("requirement.check", name=name)
+        answer = await self._request_host("requirement.check", name=name)
         told = read_answer(Checked, answer, f"the state of requirement {name!r}")
         return RequirementStatus(told.is_met, told.text)
 
     async def install_requirement(self, name: str) -> None:
         """Have the host install a requirement of the module; cancelled there with this."""
-        await self._ask("requirement.install", name=name)
+        await self._request_host("requirement.install", name=name)
 
     async def log_in(self, step: str, address: str = "") -> str:
         """Take a step of the module's log-in."""
@@ -228,23 +230,23 @@ class RemoteModule:
         except LinkError as exc:
             raise ToolError("login_failed", f"the host of the module has ended: {exc}") from exc
 
-    async def _take_files(self, files: Mapping[str, int]) -> None:
+    async def _copy_files(self, files: Mapping[str, int]) -> None:
         """Copy what the page needs of the module, which the server itself serves."""
         if len(files) > _FILES or sum(files.values()) > _FILES_BYTES:
             raise ValueError(f"the element has more than {_FILES} files or {_FILES_BYTES:,} bytes")
         async with asyncio.TaskGroup() as group:
             for name, size in files.items():
-                group.create_task(self._take_file(name, size))
+                group.create_task(self._copy_file(name, size))
 
-    async def _take_file(self, name: str, size: int) -> None:
+    async def _copy_file(self, name: str, size: int) -> None:
         parts = name.split("/")
         if not all(parts) or any(part.startswith(".") for part in parts):
             raise ValueError(f"the element has a file {name!r:.200}, whose name cannot be taken")
-        blob = await self._link.answer({"type": "file.get", "module": self._linked.number, "path": name})
-        data = self._link.peer.take_blob(blob)
+        blob = await self._link.request_value({"type": "file.get", "module": self._linked.number, "path": name})
+        data = self._link.peer.pop_blob(blob)
         if len(data) > size:
             raise ValueError(f"the element's file {name!r:.200} has {len(data):,} bytes, and was said to have {size:,}")
-        await asyncio.to_thread(_write, self._folder / name, data)
+        await asyncio.to_thread(_write_file, self._folder / name, data)
 
 
 class _RemoteLogin:
@@ -299,7 +301,7 @@ def remote_module(
     return own(link, linked, told, folder, fingerprint)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         path.unlink()

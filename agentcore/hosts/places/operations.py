@@ -92,7 +92,7 @@ class RecordedRows:
         self._count = 0
         self._since = time.monotonic()
 
-    def add(self, rows: int = 1) -> None:
+    def add_rows(self, rows: int = 1) -> None:
         """Add rows to the count.
 
         Raises:

@@ -12,7 +12,7 @@ from typing import Any
 import pydantic_core
 import structlog
 
-from agentcore.secrets import without_known
+from agentcore.secrets import mask_known_secrets
 
 log = structlog.get_logger(__name__)
 
@@ -40,29 +40,29 @@ class _Output:
         self._second, self._lines, self._left_out = 0, 0, 0
 
     @property
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """The end of what it wrote that is no line of its log."""
         text = "\n".join(self._words)
         return text if len(text) <= _WORDS_CHARS else f"…{text[-_WORDS_CHARS:]}"
 
-    def take(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> None:
         """Take the next bytes."""
         *lines, self._held = (self._held + data).split(b"\n")
         self._held = self._held[-_HELD_BYTES:]
         self._left_out += max(len(lines) - _LINES_KEPT, 0)
         for line in lines[-_LINES_KEPT:]:
-            self._take_line(line)
+            self._handle_line(line)
 
-    def take_rest(self) -> None:
+    def flush(self) -> None:
         """Take a last line that has no end."""
         held, self._held = self._held, b""
         if held:
-            self._take_line(held)
+            self._handle_line(held)
 
-    def _take_line(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         fields = _log_line(line)
         if fields is None:
-            text = without_known(line.decode("utf-8", "replace").rstrip())[:_LINE_CHARS]
+            text = mask_known_secrets(line.decode("utf-8", "replace").rstrip())[:_LINE_CHARS]
             if not text:
                 return
             self._words.append(text)
@@ -98,21 +98,21 @@ class PipedOutput(asyncio.Protocol):
         self.ended = asyncio.Event()
 
     @contextmanager
-    def opened(self) -> Iterator[int]:
+    def open_for_writing(self) -> Iterator[int]:
         """A descriptor for the process to write to, ours until the block ends."""
         ours, theirs = os.pipe()
         reading = os.fdopen(ours, "rb", buffering=0)
         # in no TaskGroup: it ends at once, or with `close`
-        self._connecting = self._loop.create_task(self._connect(reading), name=f"host:{self._name}:output")
+        self._connecting = self._loop.create_task(self._connect_pipe(reading), name=f"host:{self._name}:output")
         try:
             yield theirs
         finally:
             os.close(theirs)
 
     @property
-    def last_words(self) -> str:
-        """See `Child.last_words`."""
-        return self._output.last_words
+    def last_output(self) -> str:
+        """See `Child.last_output`."""
+        return self._output.last_output
 
     def close(self) -> None:
         """Read no more."""
@@ -128,7 +128,7 @@ class PipedOutput(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
-        self._output.take(data)
+        self._output.feed(data)
         now = self._loop.time()
         if now - self._since > _PAUSE_SECONDS:
             self._since, self._bytes = now, 0
@@ -144,10 +144,10 @@ class PipedOutput(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
-        self._output.take_rest()
+        self._output.flush()
         self.ended.set()
 
-    async def _connect(self, reading: Any) -> None:
+    async def _connect_pipe(self, reading: Any) -> None:
         await self._loop.connect_read_pipe(lambda: self, reading)
 
 
@@ -161,7 +161,7 @@ class FileOutput:
         self._timer: asyncio.TimerHandle | None = None
 
     @contextmanager
-    def opened(self) -> Iterator[int]:
+    def open_for_writing(self) -> Iterator[int]:
         """A descriptor for a new process to write to, ours until the block ends."""
         self._read_to = 0
         fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
@@ -171,22 +171,22 @@ class FileOutput:
             os.close(fd)
 
     @property
-    def last_words(self) -> str:
-        """See `Child.last_words`."""
-        return self._output.last_words
+    def last_output(self) -> str:
+        """See `Child.last_output`."""
+        return self._output.last_output
 
     def follow(self) -> None:
         """Read what comes, again and again."""
-        self.read()
+        self.read_new_output()
         self._timer = self._loop.call_later(_FOLLOW_SECONDS, self.follow)
 
-    def read(self) -> None:
+    def read_new_output(self) -> None:
         """Read what has come; a file that has become long begins anew."""
         try:
             with self._path.open("r+b") as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(max(self._read_to, size - _HELD_BYTES))
-                self._output.take(file.read(_HELD_BYTES))
+                self._output.feed(file.read(_HELD_BYTES))
                 self._read_to = size
                 if size > _FILE_BYTES:
                     file.truncate(0)

@@ -16,17 +16,17 @@ from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.discovery.installed import InstalledModule, packages_of
 from agentcore.core.discovery.local import LocalModule, local_file
-from agentcore.core.modules.places import PlaceReport
+from agentcore.core.modules.places import HostReport
 from agentcore.errors import ToolError
-from agentcore.hosts.places.answers import FoundModules, HeldModule, Loaded
+from agentcore.hosts.places.answers import FoundModules, Loaded, RunningModule
 from agentcore.hosts.places.child import Child, EndingChild, OutlivingChild
 from agentcore.hosts.places.foreign import ForeignModule
 from agentcore.hosts.places.linked_module import LinkedModule
 from agentcore.hosts.places.messages import read_answer
 from agentcore.hosts.places.module import RemoteModule, remote_module
 from agentcore.hosts.places.running import RunningHost, memory_kib
-from agentcore.hosts.places.services import PlaceServices
-from agentcore.hosts.places.standing import Standing
+from agentcore.hosts.places.services import ProcessHostServices
+from agentcore.hosts.places.standing import HostStatus
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
 from agentcore.supervision.supervisor import Supervisor
@@ -56,11 +56,11 @@ class ProcessHost:
     """
 
     def __init__(
-        self, name: str, config: ProcessHostConfig, services: PlaceServices, on_lost: OnLost, on_again: OnAgain
+        self, name: str, config: ProcessHostConfig, services: ProcessHostServices, on_lost: OnLost, on_again: OnAgain
     ) -> None:
         self.name, self._config, self._services = name, config, services
         self._on_lost, self._on_again = on_lost, on_again
-        self._supervisor, self._standing = Supervisor(), Standing(name, services.events)
+        self._supervisor, self._standing = Supervisor(), HostStatus(name, services.events)
         self._starting = asyncio.Lock()
         self._running: RunningHost | None = None
         self._next = 0
@@ -72,14 +72,14 @@ class ProcessHost:
 
     # -- modules -----------------------------------------------------------------------------------------------
 
-    async def find(self, name: str) -> Found | None:
-        """See `Place.find`."""
+    async def find_module(self, name: str) -> Found | None:
+        """See `Place.find_module`."""
         if self._config.python is None:
             return None
-        running = await self._start()
-        answer = await running.link.request({"type": "module.find", "name": name})
+        running = await self._ensure_running()
+        answer = await running.link.request_object({"type": "module.find", "name": name})
         told = read_answer(FoundModules, answer, f"what host {self.name!r} has found")
-        candidates = [ForeignModule.of(name, each) for each in told.found]
+        candidates = [ForeignModule.from_found(name, each) for each in told.found]
         if len({each.source for each in candidates}) > 1:
             raise ModuleNotChosen(name, candidates)
         if candidates:
@@ -89,40 +89,40 @@ class ProcessHost:
             raise ModuleNotInstalled(name, ())
         return LocalModule(name, local)
 
-    async def load(self, name: str, found: Found, fingerprint: str, locale: str) -> RemoteModule:
-        """See `Place.load`."""
+    async def load_module(self, name: str, found: Found, fingerprint: str, locale: str) -> RemoteModule:
+        """See `Place.load_module`."""
         if isinstance(found, FamilyMember):
             raise ToolError("module_stays", f"module {name!r} is made of a block of app.json, and runs in the server")
-        running = await self._start()
+        running = await self._ensure_running()
         if (held := running.members.pop(name, None)) is not None:
             self._fingerprints[found.source] = held.fingerprint
             return self._found_module(running, name, held)
         self._next += 1
         linked = LinkedModule(name, self._next)
-        running.link.add(linked)
+        running.link.add_module(linked)
         try:
             message = {"type": "module.state", "state": "loaded", "module": linked.number, "name": name}
-            answer = await running.link.request(message | self._code_of(found, fingerprint) | {"locale": locale})
+            answer = await running.link.request_object(message | self._code_of(found, fingerprint) | {"locale": locale})
             told = read_answer(Loaded, answer, f"what the host says of module {name!r}")
             _refuse_page_scripts(name, told)
             return remote_module(
                 running.link, linked, told, self._services.files_of(self.name, name), fingerprint=fingerprint
             )
         except BaseException:
-            running.link.remove(linked)
+            running.link.remove_module(linked)
             self._forget_code(found, fingerprint)
             raise
 
-    def _found_module(self, running: RunningHost, name: str, held: HeldModule) -> RemoteModule:
+    def _found_module(self, running: RunningHost, name: str, held: RunningModule) -> RemoteModule:
         """A module that has gone on without a server."""
         linked = LinkedModule(name, held.module)
-        running.link.add(linked)
+        running.link.add_module(linked)
         try:
             _refuse_page_scripts(name, held)
             folder = self._services.files_of(self.name, name)
             return remote_module(running.link, linked, held, folder, fingerprint=held.fingerprint)
         except BaseException:
-            running.link.remove(linked)
+            running.link.remove_module(linked)
             running.members[name] = held
             raise
 
@@ -147,11 +147,11 @@ class ProcessHost:
 
     # -- the process -------------------------------------------------------------------------------------------
 
-    def report(self) -> PlaceReport:
-        """See `Place.report`."""
+    def describe_host(self) -> HostReport:
+        """See `Place.describe_host`."""
         running, bound = self._running, self._config.memory_mb
         latency_s = None if running is None else running.latency_s
-        return self._standing.report(
+        return self._standing.build_report(
             kind=self._config.kind,
             modules=self._config.claimed,
             pid=None if running is None else running.pid,
@@ -164,9 +164,9 @@ class ProcessHost:
 
     @property
     def _python(self) -> str:
-        return self._config.interpreter(self._services.config.folder)
+        return self._config.find_interpreter(self._services.config.folder)
 
-    async def _start(self) -> RunningHost:
+    async def _ensure_running(self) -> RunningHost:
         """The process, which is started if it does not run.
 
         Raises:
@@ -180,32 +180,34 @@ class ProcessHost:
                 self._fingerprints.clear()
                 if self._has_ended_too_often():
                     self._ends.clear()  # it is not started again by itself: somebody wants it to be tried anew
-                self._standing.turn("starting")
+                self._standing.enter_state("starting")
                 # in a context of its own: what it begins is no module's, though it may be for one
                 loop = asyncio.get_running_loop()
-                self._running = await loop.create_task(self._run(), name=f"host:{self.name}", context=Context())
+                self._running = await loop.create_task(
+                    self._start_process(), name=f"host:{self.name}", context=Context()
+                )
             return self._running
 
-    async def _run(self) -> RunningHost:
-        running = await self._try()
+    async def _start_process(self) -> RunningHost:
+        running = await self._try_start()
         if not running.serves_the_same():
             # it has other folders around it than it should: it goes, with what it holds
             log.warning("host_replaced", host=self.name, pid=running.pid, reason="workspace or language changed")
             await running.close(_END_SECONDS)
-            running = await self._try()
+            running = await self._try_start()
         log.info("host_found" if running.is_found else "host_started", host=self.name, pid=running.pid)
         self._next = running.highest
-        self._standing.turn("running")
+        self._standing.enter_state("running")
         return running
 
-    async def _try(self) -> RunningHost:
-        running = RunningHost(self.name, self._services, self._child(), self._ended)
+    async def _try_start(self) -> RunningHost:
+        running = RunningHost(self.name, self._services, self._make_child(), self._handle_process_end)
         try:
             await running.start(self._config)
         except asyncio.CancelledError:
-            self._standing.fail("its start was interrupted")
+            self._standing.mark_failed("its start was interrupted")
             if running.is_found:
-                running.let_go()
+                running.detach()
             else:
                 await running.close(0)
             raise
@@ -215,46 +217,46 @@ class ProcessHost:
                 # it hangs, or is of another version: with it goes what it holds, and there is a new one
                 running.kill()
                 log.warning("host_replaced", host=self.name, pid=running.pid, reason=await running.close(0, told))
-                return await self._try()
+                return await self._try_start()
             reason = await running.close(0, told)
-            self._standing.fail(running.cause or reason, running.last_words)
+            self._standing.mark_failed(running.cause or reason, running.last_output)
             raise ToolError("host_unavailable", f"host {self.name!r} did not start: {reason}", host=self.name) from exc
         return running
 
-    def _child(self) -> Child:
+    def _make_child(self) -> Child:
         if not self._config.survives_restart:
             return EndingChild(self.name, self._python, self._supervisor)
         folder = self._services.folder_of(self.name)
         return OutlivingChild(self.name, self._python, folder, self._config.keep_minutes * 60)
 
     @property
-    def outlives(self) -> bool:
+    def survives_server(self) -> bool:
         """Whether it goes on when the server ends."""
         return self._config.survives_restart
 
     # -- over restarts of the server -----------------------------------------------------------------------------
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """The server ends: leave the process to the next one, if it outlives this one."""
         if not self._config.survives_restart:
             return
         self._is_closed = True
         if self._running is not None:
             running, self._running = self._running, None
-            running.let_go()
+            running.detach()
 
-    def take_up_calls(self, carried_on: CarriedOnCalls) -> None:
+    def resume_calls(self, carried_on: CarriedOnCalls) -> None:
         """Go on with the calls that the process has gone on with."""
         if self._running is None:
             return
         link = self._running.link
         for call_id, (number, left_s) in self._running.calls.items():
             end = link.calls.carrying_on(call_id, number)
-            if not carried_on.take_up(call_id, link.module_names, left_s, end):
-                link.calls.disown(call_id, number)
+            if not carried_on.resume_call(call_id, link.module_names, left_s, end):
+                link.calls.abandon_call(call_id, number)
         self._running.calls.clear()
 
-    async def end_unclaimed(self) -> None:
+    async def stop_unclaimed_modules(self) -> None:
         """All modules have started: end those that the process has gone on with, and that are none of them."""
         running = self._running
         if running is None:
@@ -264,30 +266,32 @@ class ProcessHost:
             message = {"type": "module.state", "state": "stopped", "module": held.module}
             with contextlib.suppress(ToolError, TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
-                    await running.link.request(message)
+                    await running.link.request_object(message)
         running.members.clear()
-        await self.rest()
+        await self.stop_if_idle()
 
-    async def end_outliving(self, reason: str) -> None:
+    async def stop_surviving_process(self, reason: str) -> None:
         """End a process that would outlive the server; its modules start again in a new one."""
         if self._config.survives_restart and self._running is not None:
             self._running.end_because(reason)
 
-    def _ended(self, running: RunningHost, reason: str) -> None:
+    def _handle_process_end(self, running: RunningHost, reason: str) -> None:
         if self._running is running:
             self._running = None
         names = running.modules
         if not self._is_closed and names:
             # in no TaskGroup: a link that ends starts it; `close` ends it
-            task = asyncio.get_running_loop().create_task(self._go_on(running, names, reason), name=f"host:{self.name}")
+            task = asyncio.get_running_loop().create_task(
+                self._recover_modules(running, names, reason), name=f"host:{self.name}"
+            )
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _go_on(self, running: RunningHost, names: Sequence[str], reason: str) -> None:
+    async def _recover_modules(self, running: RunningHost, names: Sequence[str], reason: str) -> None:
         """Take back what the modules had, and start them again, unless that was tried too often."""
         self._ends.append(time.monotonic())
         is_over = self._has_ended_too_often()
-        self._standing.note_end(running.cause or reason, running.last_words, starts_again=not is_over)
+        self._standing.record_unexpected_end(running.cause or reason, running.last_output, starts_again=not is_over)
         said = f"its process ended: {reason}"
         log.error("host_ended", host=self.name, reason=reason, modules=list(names), starts_again=not is_over)
         if is_over:
@@ -300,30 +304,30 @@ class ProcessHost:
     def _has_ended_too_often(self) -> bool:
         return len(self._ends) == ENDS_IN_A_MINUTE and time.monotonic() - self._ends[0] < 60  # noqa: PLR2004 - a minute
 
-    def tell_origins(self) -> None:
+    def send_origins(self) -> None:
         """Tell the host where the server can be reached now."""
         if self._running is not None:
-            self._running.greet()
+            self._running.send_hello_reply()
 
-    async def rest(self) -> None:
+    async def stop_if_idle(self) -> None:
         """End the process if no module runs in it any more."""
         async with self._starting:
             running = self._running
             if running is not None and not running.link.has_modules and not running.members:
-                await self._stop(running)
+                await self._stop_process(running)
 
-    async def end(self) -> None:
-        """See `Place.end`."""
+    async def stop(self) -> None:
+        """See `Place.stop`."""
         self._ends.clear()
         async with self._starting:
             if self._running is not None:
-                await self._stop(self._running)
-            self._standing.turn("stopped")
+                await self._stop_process(self._running)
+            self._standing.enter_state("stopped")
 
-    async def _stop(self, running: RunningHost) -> None:
+    async def _stop_process(self, running: RunningHost) -> None:
         self._running = None
         await running.close(_END_SECONDS)
-        self._standing.turn("stopped")
+        self._standing.enter_state("stopped")
 
     async def close(self) -> None:
         """End it."""
@@ -333,8 +337,8 @@ class ProcessHost:
         async with self._starting:
             if self._running is not None:
                 running, self._running = self._running, None
-                if self.outlives:
-                    running.let_go()
+                if self.survives_server:
+                    running.detach()
                 else:
                     await running.close(_END_SECONDS)
         await self._supervisor.close()

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.hosts import ProcessHostConfig
-from agentcore.hosts.places.answers import HeldModule, Hello
+from agentcore.hosts.places.answers import Hello, RunningModule
 from agentcore.hosts.places.child import FOUND_HELLO_SECONDS, HELLO_SECONDS, Child, OutlivingChild
 from agentcore.hosts.places.link import HostLink
-from agentcore.hosts.places.services import PlaceServices
+from agentcore.hosts.places.services import ProcessHostServices
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Peer
 from agentcore.hosts.wire.stream import StreamLink
@@ -39,7 +39,7 @@ class RunningHost:
     _stream: StreamLink
 
     def __init__(
-        self, name: str, services: PlaceServices, child: Child, on_ended: Callable[["RunningHost", str], None]
+        self, name: str, services: ProcessHostServices, child: Child, on_ended: Callable[["RunningHost", str], None]
     ) -> None:
         self._name, self._services, self._child, self._on_ended = name, services, child, on_ended
         self._loop = asyncio.get_running_loop()
@@ -54,13 +54,13 @@ class RunningHost:
         self.latency_s: float | None = None
         self.version, self.cause = "", ""
         self.modules: tuple[str, ...] = ()
-        self.members: dict[str, HeldModule] = {}
+        self.members: dict[str, RunningModule] = {}
         self.calls: dict[str, tuple[int, float]] = {}
 
     @property
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """The end of what it wrote."""
-        return self._child.last_words
+        return self._child.last_output
 
     @property
     def is_found(self) -> bool:
@@ -80,28 +80,28 @@ class RunningHost:
             LinkError, TimeoutError: It did not greet, or not as it should.
         """
         made = await self._child.connect()
-        self._child.watch(self._over.set)
-        await self._loop.create_unix_connection(lambda: StreamLink(self._make), sock=made)
+        self._child.set_exit_callback(self._over.set)
+        await self._loop.create_unix_connection(lambda: StreamLink(self._make_peer), sock=made)
         async with asyncio.timeout(self.hello_s):
             said = await self._hello
-        self._take_held(said)
-        self.greet()
-        self._watch = self._loop.create_task(self._look_after(config), name=f"host:{self._name}:watch")
+        self._store_hello_state(said)
+        self.send_hello_reply()
+        self._watch = self._loop.create_task(self._monitor_process(config), name=f"host:{self._name}:watch")
 
-    def greet(self) -> None:
+    def send_hello_reply(self) -> None:
         """Tell the host what it has around it."""
-        self.link.peer.tell({"type": "hello.ok", **self._services.greeting()})
+        self.link.peer.send_message({"type": "hello.ok", **self._services.build_hello_reply()})
 
     def serves_the_same(self) -> bool:
         """Whether it has around it what a host of this server would have; one that is new has."""
-        return not self.is_found or self._greeting == self._services.lasting_greeting()
+        return not self.is_found or self._greeting == self._services.build_stable_hello_reply()
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """Leave it to the next server."""
         self._is_closing = True
         self._stop_watching()
         if hasattr(self, "link"):
-            self.link.let_go()
+            self.link.detach()
         self._child.close()
 
     async def close(self, grace_s: float, reason: str = "") -> str:
@@ -109,9 +109,9 @@ class RunningHost:
         self._is_closing = True
         self._stop_watching()
         if hasattr(self, "link"):
-            self.link.peer.end()
+            self.link.peer.close()
         if isinstance(self._child, OutlivingChild):
-            await self._child.end()
+            await self._child.stop()
         if not self._child.is_over:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
@@ -122,7 +122,7 @@ class RunningHost:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_KILL_SECONDS):
                     await self._over.wait()
-        why = self._reason or (await self._why(reason) if reason else "")
+        why = self._reason or (await self._describe_end(reason) if reason else "")
         self._child.close()
         return why
 
@@ -130,26 +130,26 @@ class RunningHost:
         if self._watch is not None:
             self._watch.cancel()
 
-    def _make(self, stream: StreamLink) -> Peer:
+    def _make_peer(self, stream: StreamLink) -> Peer:
         self._stream = stream
         self.link = HostLink(
             self._name,
             stream,
             self._services.resources,
             outlives=isinstance(self._child, OutlivingChild),
-            on_hello=self._greeted,
+            on_hello=self._handle_hello,
             on_blocked=self._services.on_blocked,
             on_control_files=self._services.on_control_files,
             on_end=self._link_ended,
         )
         return self.link.peer
 
-    def _greeted(self, told: Hello) -> None:
+    def _handle_hello(self, told: Hello) -> None:
         self.pid, self.highest, self.version = told.pid, told.highest, told.version
         if not self._hello.done():
             self._hello.set_result(told)
 
-    def _take_held(self, told: Hello) -> None:
+    def _store_hello_state(self, told: Hello) -> None:
         """Note what a host that was found holds."""
         self._greeting = told.greeting
         self.members = {each.name: each for each in told.members}
@@ -160,37 +160,37 @@ class RunningHost:
             self._hello.set_exception(LinkError(reason or "it ended before it greeted"))
         if self._ending is None and not self._is_closing:
             # in no TaskGroup: the end of a connection starts it, and it ends by itself
-            self._ending = self._loop.create_task(self._end(reason), name=f"host:{self._name}:end")
+            self._ending = self._loop.create_task(self._handle_unexpected_end(reason), name=f"host:{self._name}:end")
 
-    async def _end(self, reason: str) -> None:
+    async def _handle_unexpected_end(self, reason: str) -> None:
         if not self.link.peer.is_lost:
             self._child.kill()  # it was cut off
-        self._reason = await self._why(self._reason or reason)
+        self._reason = await self._describe_end(self._reason or reason)
         self.modules = self.link.module_names
-        self.link.lose(self._reason)
+        self.link.fail_all_calls(self._reason)
         self._stop_watching()
         if not self._child.is_over:
             self._child.kill()
         self._child.close()
         self._on_ended(self, self._reason)
 
-    async def _why(self, reason: str) -> str:
+    async def _describe_end(self, reason: str) -> str:
         """Why the process ended, in words, with the end of what it wrote."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REASON_SECONDS):
                 await self._over.wait()
-                await self._child.wait_for_words()
+                await self._child.wait_for_output()
         # a process that was cut off ends after that: how it did, and what it wrote, says nothing then
         if reason and not self._reason and hasattr(self, "link") and not self.link.peer.is_lost:
             self.cause = reason
             return reason
         reason = self._reason or self._child.ended_as or reason
-        self.cause, last = reason, self._child.last_words
+        self.cause, last = reason, self._child.last_output
         return f"{reason}; it wrote: {last}" if last else reason
 
     # -- watching ----------------------------------------------------------------------------------------------
 
-    async def _look_after(self, config: ProcessHostConfig) -> None:
+    async def _monitor_process(self, config: ProcessHostConfig) -> None:
         """Ask for a sign of life again and again, and hold the process to its memory."""
         asked_at, waits = self._loop.time(), self._loop.create_task(self.link.ping())
         limit_s = self._services.blocked_s
@@ -198,27 +198,27 @@ class RunningHost:
             while True:
                 await asyncio.sleep(_LOOK_SECONDS if config.memory_mb is None else _MEMORY_SECONDS)
                 if config.memory_mb is not None and (used := memory_kib(self.pid)) > config.memory_mb * _KIB:
-                    self._kill(f"it used {used // _KIB} MiB of memory, and may use {config.memory_mb}")
+                    self._kill_with_reason(f"it used {used // _KIB} MiB of memory, and may use {config.memory_mb}")
                 now = self._loop.time()
                 if waits.done():
                     self.latency_s = waits.result()
                     if now - asked_at >= _PING_SECONDS:
                         asked_at, waits = now, self._loop.create_task(self.link.ping())
                 elif now - asked_at > limit_s:
-                    self._kill(f"its event loop did not answer for {limit_s:g} s")
+                    self._kill_with_reason(f"its event loop did not answer for {limit_s:g} s")
         except asyncio.CancelledError:
             waits.cancel()
             raise
 
     def end_because(self, reason: str) -> None:
         """End it at once; its modules start again in a new one."""
-        self._kill(reason)
+        self._kill_with_reason(reason)
 
     def kill(self) -> None:
         """End its process at once."""
         self._child.kill()
 
-    def _kill(self, reason: str) -> None:
+    def _kill_with_reason(self, reason: str) -> None:
         self._reason = self._reason or reason
         self._child.kill()
         self._stream.abort()

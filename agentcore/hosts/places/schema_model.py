@@ -23,8 +23,8 @@ def model_of_schema(name: str, schema: dict[str, Any], *, is_text: bool = False)
         ValueError: It is no schema that can be used.
     """
     check_cost(schema)
-    whole = _Expanded(schema).of(schema, 0)
-    return _make(name, whole, None if is_text else compile_schema(schema), 0, is_text=is_text)
+    whole = _Expanded(schema).expand(schema, 0)
+    return _make_model(name, whole, None if is_text else compile_schema(schema), 0, is_text=is_text)
 
 
 class _Expanded:
@@ -33,9 +33,9 @@ class _Expanded:
     def __init__(self, root: dict[str, Any]) -> None:
         self._definitions = root.get("$defs", {})
 
-    def of(self, part: Any, depth: int) -> Any:
+    def expand(self, part: Any, depth: int) -> Any:
         if isinstance(part, list):
-            return [self.of(each, depth + 1) for each in part]
+            return [self.expand(each, depth + 1) for each in part]
         if not isinstance(part, dict):
             return part
         if depth > _DEPTH:
@@ -44,26 +44,28 @@ class _Expanded:
         if isinstance(reference, str):
             found = self._definitions.get(reference.removeprefix("#/$defs/"), {})
             beside = {key: value for key, value in part.items() if key != "$ref"}
-            return self.of({**found, **beside}, depth + 1)
-        return {key: self.of(value, depth + 1) for key, value in part.items() if key != "$defs"}
+            return self.expand({**found, **beside}, depth + 1)
+        return {key: self.expand(value, depth + 1) for key, value in part.items() if key != "$defs"}
 
 
-def _make(name: str, schema: dict[str, Any], check: Validate | None, depth: int, *, is_text: bool) -> type[BaseModel]:
+def _make_model(
+    name: str, schema: dict[str, Any], check: Validate | None, depth: int, *, is_text: bool
+) -> type[BaseModel]:
     fields: dict[str, Any] = {
         # names of keys may be no names of Python's
         f"field_{number}": (
-            _annotation(f"{name}_{number}", part, depth, is_text=is_text),
-            Field(None, alias=key, json_schema_extra=_extra(part)),
+            _field_annotation(f"{name}_{number}", part, depth, is_text=is_text),
+            Field(None, alias=key, json_schema_extra=_extension_keys(part)),
         )
         for number, (key, part) in enumerate(schema.get("properties", {}).items())
     }
     is_closed = schema.get("additionalProperties") is False
     validators: dict[str, Any] = {}
     if check is not None:
-        validators["held"] = model_validator(mode="before")(_holding(check))
+        validators["held"] = model_validator(mode="before")(_make_validator(check))
     made: type[BaseModel] = create_model(
         name,
-        __base__=_base(schema),
+        __base__=_make_base_model(schema),
         __validators__=validators,
         **fields,
     )
@@ -72,7 +74,7 @@ def _make(name: str, schema: dict[str, Any], check: Validate | None, depth: int,
     return made
 
 
-def _base(schema: dict[str, Any]) -> type[BaseModel]:
+def _make_base_model(schema: dict[str, Any]) -> type[BaseModel]:
     class OfSchema(BaseModel):
         model_config = ConfigDict(extra="allow", populate_by_name=False, protected_namespaces=())
 
@@ -83,16 +85,16 @@ def _base(schema: dict[str, Any]) -> type[BaseModel]:
     return OfSchema
 
 
-def _holding(check: Validate) -> Any:
+def _make_validator(check: Validate) -> Any:
     def held(cls: type[BaseModel], value: Any) -> Any:
         if errors := check(value):
-            raise ValidationError.from_exception_data(cls.__name__, [_fault(each, value) for each in errors])
+            raise ValidationError.from_exception_data(cls.__name__, [_to_error_details(each, value) for each in errors])
         return value
 
     return classmethod(held)
 
 
-def _fault(error: Mapping[str, str], value: Any) -> InitErrorDetails:
+def _to_error_details(error: Mapping[str, str], value: Any) -> InitErrorDetails:
     steps: list[str | int] = []
     for step in error["path"].replace("[", ".[").split("."):
         if step.startswith("["):
@@ -103,7 +105,7 @@ def _fault(error: Mapping[str, str], value: Any) -> InitErrorDetails:
     return InitErrorDetails(type=PydanticCustomError("of_schema", said), loc=tuple(steps), input=value)
 
 
-def _annotation(name: str, part: Any, depth: int, *, is_text: bool) -> Any:
+def _field_annotation(name: str, part: Any, depth: int, *, is_text: bool) -> Any:
     if not isinstance(part, dict):
         return Any
     branches = [each for each in part.get("anyOf", [part]) if isinstance(each, dict) and each.get("type") != "null"]
@@ -113,11 +115,11 @@ def _annotation(name: str, part: Any, depth: int, *, is_text: bool) -> Any:
         return Any
     [only] = branches
     if "properties" in only and depth < _DEPTH:
-        return _make(name, only, None, depth + 1, is_text=is_text) | None
+        return _make_model(name, only, None, depth + 1, is_text=is_text) | None
     kind = _TYPES.get(only.get("type", ""))
     # values are held against the schema as they came; only the words of a query become what they stand for
     return kind | None if kind is str or (is_text and kind is not None) else Any
 
 
-def _extra(part: Any) -> dict[str, Any]:
+def _extension_keys(part: Any) -> dict[str, Any]:
     return {key: value for key, value in part.items() if key.startswith("x-")} if isinstance(part, dict) else {}

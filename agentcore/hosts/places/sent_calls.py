@@ -9,13 +9,13 @@ from typing import Any
 from agentcore.api import Principal, ToolResult
 from agentcore.bounds import CANCEL_GRACE_SECONDS
 from agentcore.core.calls.context import CallContext
-from agentcore.core.calls.errors import CallGoesOn
+from agentcore.core.calls.errors import CallDetached
 from agentcore.core.calls.running import CarryOn
 from agentcore.core.containment.previewing import not_in_preview
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts.places import messages
-from agentcore.hosts.places.linked_module import LinkedModule, gone
+from agentcore.hosts.places.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.places.operations import ForeignMachine
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message, Peer
@@ -44,7 +44,7 @@ class SentCall:
     is_sent: bool = False
     work: set[asyncio.Task[Any]] | None = None
 
-    def begin(self) -> None:
+    def attach_current_task(self) -> None:
         """Note that the running task is for this call, and ends with it."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - requests are tasks
@@ -85,7 +85,7 @@ class SentCalls:
         self._known_ids: deque[str] = deque(maxlen=_IDS_KNOWN)
         self._expected: dict[int, asyncio.Event] = {}
 
-    def number(self) -> int:
+    def next_number(self) -> int:
         """A number that no other call has."""
         self._next += 1
         return self._next
@@ -94,82 +94,82 @@ class SentCalls:
         """Give calls numbers above this one: the host knows those up to it from an earlier server."""
         self._next = max(self._next, number)
 
-    def rebind(self, peer: Peer, modules: Callable[[], Mapping[int, LinkedModule]]) -> None:
+    def switch_peer(self, peer: Peer, modules: Callable[[], Mapping[int, LinkedModule]]) -> None:
         """Speak through another link of the same host."""
         self.peer, self._modules = peer, modules
 
-    def close(self, number: int) -> SentCall | None:
+    def close_call(self, number: int) -> SentCall | None:
         """A call has ended."""
         return self._sent.pop(number, None)
 
-    def let_go(self) -> None:
+    def detach_all(self) -> None:
         """The server ends, and the host goes on: calls end here, and not there."""
-        for each in self._take_all():
+        for each in self._pop_all():
             if each.result is not None and not each.result.done():
-                each.result.set_exception(CallGoesOn())
+                each.result.set_exception(CallDetached())
 
-    def lose(self, reason: str) -> None:
+    def fail_all(self, reason: str) -> None:
         """End all calls, because their host has ended."""
-        for each in self._take_all():
+        for each in self._pop_all():
             if each.result is not None and not each.result.done():
-                each.result.set_exception(gone(each.module.name, reason))
+                each.result.set_exception(module_failed_error(each.module.name, reason))
 
-    def _take_all(self) -> list[SentCall]:
+    def _pop_all(self) -> list[SentCall]:
         sent, self._sent = list(self._sent.values()), {}
         return sent
 
     @property
-    def waiting(self) -> list[tuple[int, SentCall]]:
+    def unfinished(self) -> list[tuple[int, SentCall]]:
         """The calls that have not ended, by their numbers."""
         return [(number, each) for number, each in self._sent.items() if each.result is not None]
 
-    def resume(self, number: int, sent: SentCall) -> None:
+    def resume_call(self, number: int, sent: SentCall) -> None:
         """Have the host say how a call ends that it has gone on with."""
-        self.peer.tell({"type": "tool.resume", "call": sent.context.call_id, "n": number})
+        self.peer.send_message({"type": "tool.resume", "call": sent.context.call_id, "n": number})
 
-    def expect(self, numbers: Iterable[int]) -> None:
+    def expect_calls(self, numbers: Iterable[int]) -> None:
         """Let what the host asks for these calls wait: an earlier server sent them, and they are to be taken up."""
         self._expected |= {number: asyncio.Event() for number in numbers if number not in self._sent}
 
-    def _is_taken_up(self, number: int) -> None:
+    def _mark_resumed(self, number: int) -> None:
         if (expected := self._expected.pop(number, None)) is not None:
             expected.set()
 
     def carrying_on(self, call_id: str, number: int) -> CarryOn:
         """The way to wait for the end of a call that has gone on without a server."""
 
-        async def end(context: CallContext) -> ToolResult:
+        async def wait_for_result(context: CallContext) -> ToolResult:
             module = next(each for each in self._modules().values() if each.name == context.module)
             sent = self._sent[number] = SentCall(context, module, self._loop.create_future(), is_sent=True)
             self._known_ids.append(context.call_id)
-            self._is_taken_up(number)
-            self.resume(number, sent)
+            self._mark_resumed(number)
+            self.resume_call(number, sent)
             try:
                 assert sent.result is not None  # noqa: S101 - made above
                 return await sent.result
             except asyncio.CancelledError:
-                await self.cancel(number, sent)
+                await self.cancel_call(number, sent)
                 raise
             finally:
                 self._sent.pop(number, None)
                 sent.end_work()
 
-        return end
+        return wait_for_result
 
-    def disown(self, call_id: str, number: int) -> None:
+    def abandon_call(self, call_id: str, number: int) -> None:
         """Nobody wants a call of an earlier server any more."""
-        self._is_taken_up(number)
-        self.peer.tell({"type": "tool.cancel", "n": number})
-        self.peer.tell({"type": "tool.done", "call": call_id})
+        self._mark_resumed(number)
+        self.peer.send_message({"type": "tool.cancel", "n": number})
+        self.peer.send_message({"type": "tool.done", "call": call_id})
 
-    def open(self, context: CallContext, module: LinkedModule) -> tuple[int, SentCall]:
+    def open_call(self, context: CallContext, module: LinkedModule) -> tuple[int, SentCall]:
         """Give a call, or a preview, its number."""
         self._next += 1
         sent = self._sent[self._next] = SentCall(context, module)
         self._known_ids.append(context.call_id)
         return self._next, sent
 
-    def message(self, kind: str, number: int, sent: SentCall, tool: str, arguments: dict[str, Any]) -> Message:
+    def build_message(self, kind: str, number: int, sent: SentCall, tool: str, arguments: dict[str, Any]) -> Message:
         """A call, or a preview, as the host gets it."""
         context = sent.context
         resource = context.resource
@@ -183,7 +183,7 @@ class SentCalls:
             "resourceId": None,
             "tool": tool,
             **arguments_to_wire(arguments),
-            "principal": self._principal(context.principal),
+            "principal": self._principal_to_wire(context.principal),
             "timeoutMs": self.time_left_ms(context),
         }
         if (chars := context.model_chars) is not None:
@@ -202,7 +202,7 @@ class SentCalls:
             message["resourceId"], message["resource"] = resource.resource_id, resource_to_wire(resource)
         return message
 
-    def _principal(self, principal: Principal) -> dict[str, Any]:
+    def _principal_to_wire(self, principal: Principal) -> dict[str, Any]:
         """Who asks, on the wire; the one who asked last is the one who asks next, mostly."""
         if principal is not self._last_principal[0]:
             self._last_principal = principal, principal_to_wire(principal)
@@ -214,15 +214,15 @@ class SentCalls:
         left_s = deadline - self._loop.time() if deadline else TIMEOUT_SECONDS_MAX
         return max(int(left_s * 1000), 0)
 
-    def take_result(self, message: Message) -> None:
+    def handle_result(self, message: Message) -> None:
         """A call has ended."""
         number, call_id = message.get("n"), message.get("id")
-        sent = self.or_late(number)
+        sent = self.find_open_call(number)
         if sent is None:
             # of a call that was cancelled, or that ended with its time: whoever wanted it has gone
             self.peer.drop_blobs(message)
             if self._outlives and number not in self._expected and type(call_id) is str:
-                self.peer.tell({"type": "tool.done", "call": call_id})
+                self.peer.send_message({"type": "tool.done", "call": call_id})
             return
         if sent.result is None or call_id != sent.context.call_id:
             raise LinkError("a result that is no answer to its call")
@@ -233,15 +233,17 @@ class SentCalls:
             return
         # once the record has it: what the host forgets, nobody could tell any more
         if self._outlives:
-            self._loop.call_later(_DONE_SECONDS, self.peer.tell, {"type": "tool.done", "call": sent.context.call_id})
+            self._loop.call_later(
+                _DONE_SECONDS, self.peer.send_message, {"type": "tool.done", "call": sent.context.call_id}
+            )
         if message.get("ok") is True:
-            sent.result.set_result(result_of(message.get("result"), self.peer.take_blob))
+            sent.result.set_result(result_of(message.get("result"), self.peer.pop_blob))
         else:
             sent.result.set_exception(error_of(message.get("error")))
 
-    def take_progress(self, told: messages.Progress) -> None:
+    def handle_progress(self, told: messages.Progress) -> None:
         """A call says how far it is."""
-        sent = self.or_late(told.n)
+        sent = self.find_open_call(told.n)
         if sent is None or sent.result is None:
             return  # it has ended, or it is a preview, whose progress is not shown
         if told.kind == "progress":
@@ -251,10 +253,10 @@ class SentCalls:
         elif told.kind == "output":
             sent.context.show_output(told.text)
 
-    async def cancel(self, number: int, sent: SentCall) -> None:
+    async def cancel_call(self, number: int, sent: SentCall) -> None:
         """Have the host end a call, and let it clean up."""
         sent.result = self._loop.create_future()  # the other one was cancelled with whoever waited for it
-        self.peer.tell({"type": "tool.cancel", "n": number})
+        self.peer.send_message({"type": "tool.cancel", "n": number})
         await asyncio.wait({sent.result}, timeout=CANCEL_GRACE_SECONDS)
         if sent.result.done() and not sent.result.cancelled():
             sent.result.exception()  # nobody else looks at it
@@ -270,9 +272,9 @@ class SentCalls:
             return
         if call_id and call_id not in self._known_ids:
             raise ToolError("call_not_found", f"no call {call_id[:100]!r} was sent to host {self.foreign.name!r}")
-        self.foreign.recorded.add(rows)
+        self.foreign.recorded.add_rows(rows)
 
-    def or_late(self, number: Any) -> SentCall | None:
+    def find_open_call(self, number: Any) -> SentCall | None:
         """A call that the host works on; None: it has ended.
 
         Raises:
@@ -282,7 +284,7 @@ class SentCalls:
             raise LinkError("it speaks of a call that was never sent to it")
         return self._sent.get(number)
 
-    async def of(self, asked: messages.OfCall, *, in_preview: bool = False) -> SentCall:
+    async def require_call(self, asked: messages.OfCall, *, in_preview: bool = False) -> SentCall:
         """The call on whose behalf the running task works from now on.
 
         Args:
@@ -294,10 +296,10 @@ class SentCalls:
         """
         if (expected := self._expected.get(asked.n)) is not None:
             await expected.wait()
-        sent = self.or_late(asked.n)
+        sent = self.find_open_call(asked.n)
         if sent is None:
             raise ToolError("cancelled", "the call has ended")
         if sent.result is None and not in_preview:
             raise not_in_preview()
-        sent.begin()
+        sent.attach_current_task()
         return sent

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.config.loading import AppConfig
-from agentcore.config.workspace import spelled_roots
+from agentcore.config.workspace import configured_roots
 from agentcore.core.events import EventBus
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.store.state import StateDir, locate_state_dir
@@ -17,7 +17,7 @@ from agentcore.supervision.holder import Holder
 
 
 @dataclass(frozen=True)
-class PlaceServices:
+class ProcessHostServices:
     """What places need of their server.
 
     Args:
@@ -43,12 +43,12 @@ class PlaceServices:
         """How long the event loop of a host may be held."""
         return self.config.limits.loop_blocked_max
 
-    def greeting(self) -> dict[str, Any]:
+    def build_hello_reply(self) -> dict[str, Any]:
         """What a host on this machine is told (`hello.ok`)."""
         kept = locate_state_dir(self.config.file, self.config.sources.environ)
         return {
             "roots": [str(root) for root in self.roots],
-            "spelledRoots": [str(root) for root in spelled_roots(self.config)],
+            "spelledRoots": [str(root) for root in configured_roots(self.config)],
             "protected": list(self.protected),
             "state": str(self.state.path),
             "privateFolders": [str(folder) for folder in dict.fromkeys((self.state.path, kept))],
@@ -56,9 +56,9 @@ class PlaceServices:
             "locale": self.config.locale,
         }
 
-    def lasting_greeting(self) -> dict[str, Any]:
+    def build_stable_hello_reply(self) -> dict[str, Any]:
         """The part of it that stays the same for a host as long as it runs."""
-        greeting = self.greeting()
+        greeting = self.build_hello_reply()
         return {name: greeting[name] for name in ("roots", "protected", "state", "locale")}
 
     def folder_of(self, host: str) -> Path:

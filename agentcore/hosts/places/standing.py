@@ -5,13 +5,13 @@ from collections import deque
 from typing import Any
 
 from agentcore.core.events import EventBus
-from agentcore.core.modules.places import PlaceReport, PlaceState
+from agentcore.core.modules.places import HostReport, PlaceState
 
 _HOUR_SECONDS = 3600.0
 _ENDS_KEPT = 1000
 
 
-class Standing:
+class HostStatus:
     """How one host stands.
 
     Args:
@@ -28,32 +28,32 @@ class Standing:
         self.last_words = ""
         self._told: tuple[PlaceState, str] = (self.state, self.reason)
 
-    def turn(self, state: PlaceState) -> None:
+    def enter_state(self, state: PlaceState) -> None:
         """It starts, runs, or has ended as it was told to."""
         if state == "stopped":
             self.reason = self.last_words = ""
-        self._set(state)
+        self._apply_state(state)
 
-    def become(self, state: PlaceState, reason: str = "") -> None:
+    def set_state(self, state: PlaceState, reason: str = "") -> None:
         """It stands so from now on, and for this reason."""
         self.reason = reason
-        self._set(state)
+        self._apply_state(state)
 
-    def note_end(self, reason: str, last_words: str, *, starts_again: bool) -> None:
+    def record_unexpected_end(self, reason: str, last_words: str, *, starts_again: bool) -> None:
         """It has ended by itself."""
         self._ends.append(time.monotonic())
         self.reason, self.last_words = reason, last_words
-        self._set("starting" if starts_again else "failed")
+        self._apply_state("starting" if starts_again else "failed")
 
-    def fail(self, reason: str, last_words: str = "") -> None:
+    def mark_failed(self, reason: str, last_words: str = "") -> None:
         """It could not be started."""
         self.reason, self.last_words = reason, last_words
-        self._set("failed")
+        self._apply_state("failed")
 
-    def report(self, **known: Any) -> PlaceReport:
+    def build_report(self, **known: Any) -> HostReport:
         """How it stands, with what else is known of it."""
         since = time.monotonic() - _HOUR_SECONDS
-        return PlaceReport(
+        return HostReport(
             name=self._name,
             state=self.state,
             reason=self.reason,
@@ -63,7 +63,7 @@ class Standing:
             **known,
         )
 
-    def _set(self, state: PlaceState) -> None:
+    def _apply_state(self, state: PlaceState) -> None:
         if state != self.state:
             self.since_ms = _now_ms()
         self.state = state

@@ -55,7 +55,7 @@ class NatsServers:
     key: Path | None = None
     ca: Path | None = None
 
-    def check(self) -> None:
+    def check_addresses(self) -> None:
         """See that it can be reached without giving anything away.
 
         Raises:
@@ -79,7 +79,7 @@ class NatsServers:
             if not seed.startswith("SU"):
                 raise PoolAddressError(f"{self.key} has no seed of an NKEY of a user, which begins with SU")
 
-    def options(self) -> dict[str, Any]:
+    def connect_options(self) -> dict[str, Any]:
         """As `nats.connect` wants it."""
         found: dict[str, Any] = {"servers": list(self.addresses)}
         if self.key is not None:
@@ -127,21 +127,21 @@ class NatsConnection:
         except ImportError:
             raise NatsMissing("NATS needs a package more: pip install 'agentcore-runtime[pool]'") from None
         self._client = await nats.connect(
-            **self._servers.options(),
+            **self._servers.connect_options(),
             name=self._name,
             max_reconnect_attempts=-1,
             reconnect_time_wait=_AGAIN_SECONDS,
             ping_interval=_PING_SECONDS,
             max_outstanding_pings=_PINGS_OUT,
-            disconnected_cb=self._lost,
-            closed_cb=self._lost,
-            reconnected_cb=self._found,
-            error_cb=self._failed,
+            disconnected_cb=self._handle_disconnect,
+            closed_cb=self._handle_disconnect,
+            reconnected_cb=self._handle_connect,
+            error_cb=self._handle_error,
             no_echo=True,
             # answers to what it asks come where others cannot listen, if NATS holds each key to its own
             inbox_prefix=self._answers,
         )
-        await self._found()
+        await self._handle_connect()
 
     async def close(self) -> None:
         """End it."""
@@ -151,7 +151,7 @@ class NatsConnection:
         for flushing in tuple(self._flushing):
             flushing.cancel()
 
-    async def wait(self) -> None:
+    async def wait_until_up(self) -> None:
         """Wait until it is connected."""
         await self._up.wait()
 
@@ -200,7 +200,7 @@ class NatsConnection:
         """
         # in no TaskGroup: NATS's answer ends it. Its client reads nothing any more once an answer comes that was given
         # up, so this one is waited for whatever becomes of the caller
-        flushing = asyncio.get_running_loop().create_task(self._flush(self.client), name="nats:flush")
+        flushing = asyncio.get_running_loop().create_task(self._flush_client(self.client), name="nats:flush")
         self._flushing.add(flushing)
         flushing.add_done_callback(self._flushing.discard)
         await asyncio.wait({flushing}, timeout=_FLUSH_SECONDS)
@@ -209,7 +209,7 @@ class NatsConnection:
         if reason := flushing.result():
             raise ConnectionResetError(f"NATS does not answer: {reason}")
 
-    async def _flush(self, client: "Client") -> str:
+    async def _flush_client(self, client: "Client") -> str:
         """Why NATS has not all of it; empty: it has."""
         try:
             await client.flush(timeout=_GONE_SECONDS)
@@ -217,7 +217,7 @@ class NatsConnection:
             return str(exc) or type(exc).__name__
         return ""
 
-    async def ask(self, subject: str, data: bytes, answers: Callable[[str], str], timeout_s: float) -> "Msg | None":
+    async def request(self, subject: str, data: bytes, answers: Callable[[str], str], timeout_s: float) -> "Msg | None":
         """Ask whoever listens, and take the first answer; None: nobody listens, or nobody answered in time.
 
         Args:
@@ -244,7 +244,7 @@ class NatsConnection:
         return None if answer.subject == answers(_NOBODY) else answer
 
     @asynccontextmanager
-    async def subscribed(
+    async def subscribe(
         self, subject: str, take: Callable[["Msg"], Awaitable[None]], queue: str = ""
     ) -> AsyncIterator[None]:
         """A block in which what is said at a subject is heard, also after NATS was away.
@@ -265,7 +265,7 @@ class NatsConnection:
             with contextlib.suppress(Exception):
                 await held.unsubscribe()
 
-    async def _lost(self) -> None:
+    async def _handle_disconnect(self) -> None:
         if not self.is_up:
             return
         self._up.clear()
@@ -274,14 +274,14 @@ class NatsConnection:
         for tell in tuple(self._on_lost):
             tell()
 
-    async def _found(self) -> None:
+    async def _handle_connect(self) -> None:
         self.up_since = asyncio.get_running_loop().time()
         self._reason = ""
         self._up.set()
         log.info("nats_connected", servers=self._servers.addresses)
         self._on_state("")
 
-    async def _failed(self, error: Exception) -> None:
+    async def _handle_error(self, error: Exception) -> None:
         said = str(error) or type(error).__name__
         if said != self._reason:
             self._reason = said

@@ -51,10 +51,10 @@ class Leases:
         """
         from nats.js.api import KeyValueConfig  # noqa: PLC0415 - only pools need it
 
-        config = KeyValueConfig(bucket=self._subjects.leases, ttl=self._keep_s)
+        config = KeyValueConfig(bucket=self._subjects.leases_bucket, ttl=self._keep_s)
         self._bucket = await self._nats.jetstream().create_key_value(config=config)
 
-    async def hold(self, resource_id: str, member: str, limit_s: float) -> None:
+    async def acquire_lease(self, resource_id: str, member: str, limit_s: float) -> None:
         """Own a resource from now on.
 
         Args:
@@ -67,25 +67,25 @@ class Leases:
             return
         async with self._taking.setdefault(resource_id, asyncio.Lock()):
             if resource_id not in self.held:
-                self.held[resource_id] = await self._take_in_time(resource_id, member, limit_s)
+                self.held[resource_id] = await self._acquire_in_time(resource_id, member, limit_s)
         self._taking.pop(resource_id, None)
 
-    async def _take_in_time(self, resource_id: str, member: str, limit_s: float) -> int:
+    async def _acquire_in_time(self, resource_id: str, member: str, limit_s: float) -> int:
         """Take a lease, as often as that is worth a try: what was done without an answer is found to be done then."""
         loop = asyncio.get_running_loop()
         until = loop.time() + limit_s
         while True:
             try:
-                return await self._take(resource_id, member)
+                return await self._acquire_once(resource_id, member)
             except ToolError as exc:
                 if not exc.retryable or loop.time() + _AGAIN_SECONDS > until:
                     raise
             await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def _take(self, resource_id: str, member: str) -> int:
+    async def _acquire_once(self, resource_id: str, member: str) -> int:
         from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
 
-        key, value = self._key(resource_id), member.encode()
+        key, value = self._lease_key(resource_id), member.encode()
         try:
             bucket = self._bucket_now()
             try:
@@ -95,20 +95,20 @@ class Leases:
                 found = await bucket.get(key)
                 return await bucket.update(key, value, last=found.revision)
         except Exception as exc:
-            raise _unknown(resource_id, exc) from exc
+            raise _lease_unknown_error(resource_id, exc) from exc
 
-    def drop(self, resource_id: str) -> Callable[[], Any] | None:
+    def release_lease(self, resource_id: str) -> Callable[[], Any] | None:
         """A resource has ended; gives what tells the others."""
         number = self.held.pop(resource_id, None)
         if number is None:
             return None
-        return lambda: self._delete(resource_id, number)
+        return lambda: self._delete_lease(resource_id, number)
 
-    async def _delete(self, resource_id: str, number: int) -> None:
+    async def _delete_lease(self, resource_id: str, number: int) -> None:
         with contextlib.suppress(Exception):  # it expires
-            await self._bucket_now().delete(self._key(resource_id), last=number)
+            await self._bucket_now().delete(self._lease_key(resource_id), last=number)
 
-    async def renew(self) -> None:
+    async def renew_periodically(self) -> None:
         """Renew all of them, again and again. Ends when it is cancelled."""
         from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
 
@@ -116,8 +116,8 @@ class Leases:
             await asyncio.sleep(self._keep_s / _RENEWALS)
             for resource_id, number in list(self.held.items()):
                 try:
-                    await self._nats.wait()
-                    renewed = await self._bucket_now().update(self._key(resource_id), b"", last=number)
+                    await self._nats.wait_until_up()
+                    renewed = await self._bucket_now().update(self._lease_key(resource_id), b"", last=number)
                 except KeyWrongLastSequenceError:
                     log.warning("lease_taken_over", resource_id=resource_id)
                     self.held.pop(resource_id, None)
@@ -133,11 +133,11 @@ class Leases:
             raise ConnectionResetError("there is no connection to NATS")
         return self._bucket
 
-    def _key(self, resource_id: str) -> str:
+    def _lease_key(self, resource_id: str) -> str:
         """Ids of sessions are given by callers: whatever they hold, this is a key."""
         return f"{self._server}.{hashlib.sha256(resource_id.encode('utf-8', 'replace')).hexdigest()[:40]}"
 
 
-def _unknown(resource_id: str, reason: Exception) -> ToolError:
+def _lease_unknown_error(resource_id: str, reason: Exception) -> ToolError:
     message = f"NATS did not say who owns {resource_id!r} ({reason}); nothing was done: try again"
     return ToolError("lease_unknown", message, retryable=True, resource_id=resource_id)

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from agentcore.api import ToolResult
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.calls.context import CallContext
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import hosted_name, member_name
-from agentcore.core.modules.places import PlaceReport
+from agentcore.core.modules.places import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import host_away
 from agentcore.hosts.machines.machine import Machine
@@ -25,7 +25,7 @@ from agentcore.hosts.places.messages import OfModule
 from agentcore.hosts.pool.connection import NatsConnection
 from agentcore.hosts.pool.leases import Leases
 from agentcore.hosts.pool.nats_link import NatsLink
-from agentcore.hosts.pool.said import Announcement, DrainWanted, OpenLink
+from agentcore.hosts.pool.said import Announcement, DrainRequest, OpenLink
 from agentcore.hosts.pool.storage_requests import StorageRequests
 from agentcore.hosts.pool.stored_objects import StoredObjects
 from agentcore.hosts.pool.subjects import Subjects
@@ -59,29 +59,29 @@ class MemberRecords:
     def __init__(self) -> None:
         self._known: dict[str, KnownHost] = {}
 
-    def add(self, name: str) -> KnownHost:
+    def add_host(self, name: str) -> KnownHost:
         """Know a host."""
         return self._known.setdefault(name, KnownHost(name, b"", int(time.time() * 1000)))
 
-    def named(self, name: str) -> KnownHost | None:
-        """See `KnownHosts.named`."""
+    def find_host(self, name: str) -> KnownHost | None:
+        """See `KnownHosts.find_host`."""
         return self._known.get(name)
 
-    async def note(self, name: str, **changed: object) -> None:
-        """See `KnownHosts.note`."""
+    async def update_host(self, name: str, **changed: object) -> None:
+        """See `KnownHosts.update_host`."""
         if name in self._known:
             self._known[name] = replace(self._known[name], **changed)  # type: ignore[arg-type]  # its own fields
 
-    async def saw(self, name: str, **changed: object) -> None:
-        """See `KnownHosts.saw`."""
-        await self.note(name, last_seen_ms=int(time.time() * 1000), **changed)
+    async def mark_seen(self, name: str, **changed: object) -> None:
+        """See `KnownHosts.mark_seen`."""
+        await self.update_host(name, last_seen_ms=int(time.time() * 1000), **changed)
 
     def set_drained(self, name: str, *, is_drained: bool) -> None:
         """A host says whether it takes anything new."""
         if (known := self._known.get(name)) is not None and known.is_drained != is_drained:
             self._known[name] = replace(known, is_drained=is_drained)
 
-    def forget(self, name: str) -> None:
+    def delete_host(self, name: str) -> None:
         """Know it no more."""
         self._known.pop(name, None)
 
@@ -94,12 +94,12 @@ class PoolMember(Machine):
         keep_minutes: How long it keeps what lives there while nothing is heard of its server.
     """
 
-    def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, host: Host) -> None:
-        known = records.add(member_name(pool.name, member))
+    def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, core: Core) -> None:
+        known = records.add_host(member_name(pool.name, member))
         # it is NATS that knows one machine from another
-        super().__init__(known, {"": keep_minutes}, host, records, known_since_ms=0)
+        super().__init__(known, {"": keep_minutes}, core, records, known_since_ms=0)
         self._pool, self._member, self._records = pool, member, records
-        self.calls.lost, self.calls.leases = partial(_interrupted, self.name), pool.leases.held
+        self.calls.lost, self.calls.leases = partial(_interrupted_error, self.name), pool.leases.held
         self.announced: Announcement | None = None
         self._seen_at = self._loop.time()
         self._opened_at = 0.0
@@ -116,48 +116,48 @@ class PoolMember(Machine):
         return self._loop.time() - self._seen_at
 
     @property
-    def room(self) -> int:
+    def free_capacity(self) -> int:
         """How much more may live in it, as it says; of one that takes nothing new, less than nothing."""
         said = self.announced
         return -1 if said is None or said.is_drained else said.capacity - said.used
 
-    def heard(self, said: Announcement) -> None:
+    def handle_announcement(self, said: Announcement) -> None:
         """It says that it is there."""
         self._seen_at = self._loop.time()
         former, self.announced = self.announced, said
         self._records.set_drained(self.name, is_drained=said.is_drained)
         self._has_said.set()
         if said.protocol != PROTOCOL:
-            self._standing.become("away", f"it speaks {said.protocol!r}, and this server {PROTOCOL!r}")
+            self._standing.set_state("away", f"it speaks {said.protocol!r}, and this server {PROTOCOL!r}")
             return
         has_link = said.links.get(self._pool.server) == self._link_id
         is_old = self._loop.time() - self._opened_at > _LINK_SECONDS
         if self._carrier is not None and (
             (former is not None and former.instance != said.instance) or (is_old and not has_link)
         ):
-            self._carrier.lose("the host does not know of the link any more")
+            self._carrier.abort("the host does not know of the link any more")
         elif self._serving is None:
             # in no TaskGroup: the end of the link ends it, or `close`
             self._serving = self._loop.create_task(self._serve_link(), name=f"host:{self.name}:link")
-            self._serving.add_done_callback(lambda _: self._served())
+            self._serving.add_done_callback(lambda _: self._handle_serving_end())
 
     def is_silent(self) -> bool:
         """See `Machine.is_silent`: it may be dead, which is not certain yet."""
         return self.silent_s > _SILENT_SECONDS
 
-    def die(self, reason: str) -> None:
+    def mark_dead(self, reason: str) -> None:
         """Nothing was heard of it for too long: what lived in it is lost, whatever becomes of it."""
         if self._link is not None:
-            self._link.peer.lose(reason)
+            self._link.peer.abort(reason)
         if self._carrier is not None:
-            self._carrier.lose(reason)
-        if not self.is_given_up:
-            self._standing.become("away", reason)
-            self._lose(reason)
+            self._carrier.abort(reason)
+        if not self.is_lost:
+            self._standing.set_state("away", reason)
+            self._mark_lost(reason)
         self._pool.member_changed()
 
     @property
-    def is_given_up(self) -> bool:
+    def is_lost(self) -> bool:
         """Whether what lived in it counts as lost."""
         return not self._instance
 
@@ -168,105 +168,107 @@ class PoolMember(Machine):
         names = self._member, pool.server, self._link_id
         wanted = OpenLink(server=pool.server, link=self._link_id, protocol=PROTOCOL, modules=list(pool.modules))
 
-        async def ask() -> None:
-            await pool.nats.publish(pool.subjects.open(self._member), wanted.encoded())
+        async def request_link() -> None:
+            await pool.nats.publish(pool.subjects.open_link_subject(self._member), wanted.encode())
 
-        def make(peer: Callable[..., Any]) -> NatsLink:
-            self._carrier = NatsLink(pool.nats, pool.subjects.up(*names), pool.subjects.down(*names), ask, peer)
+        def make_carrier(peer: Callable[..., Any]) -> NatsLink:
+            self._carrier = NatsLink(
+                pool.nats, pool.subjects.up_subject(*names), pool.subjects.down_subject(*names), request_link, peer
+            )
             return self._carrier
 
-        await self.serve(make, f"NATS ({self._member})")
+        await self.serve_connection(make_carrier, f"NATS ({self._member})")
 
-    def _served(self) -> None:
+    def _handle_serving_end(self) -> None:
         self._serving = self._carrier = None
         self._pool.member_changed()
 
     # -- what it brings ------------------------------------------------------------------------------------------
 
-    def _prepare(self, link: HostLink) -> None:
+    def _configure_link(self, link: HostLink) -> None:
         """What its modules store is kept by this server: a host has no access to what NATS keeps."""
 
         def store_of(told: OfModule) -> StoredObjects:
             module = link.module_named(told).rpartition("/")[2]
             return StoredObjects(self._pool.nats, self._pool.subjects, self._pool.server, module)
 
-        link.serve_storage(StorageRequests(link.peer, store_of).table)
+        link.serve_storage(StorageRequests(link.peer, store_of).request_handlers)
 
-    def _check(self, told: Hello) -> None:
+    def _check_offered_modules(self, told: Hello) -> None:
         others = {each.name for each in told.members} - set(self._pool.modules)
         if others:
             raise LinkError(f"it brings {sorted(others)}, which hosts.{self._pool.name}.modules does not list")
 
-    async def _before(self, told: Hello) -> None:
+    async def _prepare_modules(self, told: Hello) -> None:
         """What the server's own module of a name defines alike needs nobody's word; all else waits for a person."""
         for each in told.members:
-            if (own := self._host.modules.offered_by(each.name)) is not None:
+            if (own := self._core.modules.offered_by(each.name)) is not None:
                 offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
                 name = hosted_name(self._pool.name, each.name)
-                await self._host.definition_review.accept_alike(name, offered, own)
+                await self._core.definition_review.accept_alike(name, offered, own)
 
-    async def _let_go_of(self, name: str, reason: str) -> None:
-        await super()._let_go_of(name, f"{reason}; what was open there is lost: name none, for a new one")
+    async def _remove_module(self, name: str, reason: str) -> None:
+        await super()._remove_module(name, f"{reason}; what was open there is lost: name none, for a new one")
 
-    async def _look_after(self, link: HostLink) -> None:
+    async def _monitor_link(self, link: HostLink) -> None:
         self._pool.member_changed()
-        await super()._look_after(link)
+        await super()._monitor_link(link)
 
-    def miss(self) -> None:
-        """See `Machine.miss`: of a pool, the others do what it was to do."""
-        self._host.modules.know_host(self.name, None, None)
+    def mark_unavailable(self) -> None:
+        """See `Machine.mark_unavailable`: of a pool, the others do what it was to do."""
+        self._core.modules.know_host(self.name, None, None)
 
-    def report(self) -> PlaceReport:
-        """See `Place.report`."""
+    def describe_host(self) -> HostReport:
+        """See `Place.describe_host`."""
         said = self.announced
         return replace(
-            super().report(),
+            super().describe_host(),
             kind="member",
             capacity=None if said is None else said.capacity,
-            used=said.used if said is not None and self.is_there else None,
+            used=said.used if said is not None and self.is_connected else None,
             labels=() if said is None else tuple(said.labels),
-            may_use_chats=self._host.registry.may_use_chats(self.name),
+            may_use_chats=self._core.registry.may_use_chats(self.name),
         )
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    async def call(
+    async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """See `MachineCalls.call`; a call on a resource owns that first."""
+        """See `MachineCalls.call_tool`; a call on a resource owns that first."""
         if (resource := context.resource) is not None:
             left_s = max(context.deadline - self._loop.time(), 0) if context.deadline else 0
-            await self._pool.leases.hold(resource.resource_id, self._member, left_s)
-        if self.is_given_up:
+            await self._pool.leases.acquire_lease(resource.resource_id, self._member, left_s)
+        if self.is_lost:
             raise host_away(self.name)
-        return await super().call(module, context, tool, arguments)
+        return await super().call_tool(module, context, tool, arguments)
 
     # -- what a person does --------------------------------------------------------------------------------------
 
-    async def drain(self, *, is_on: bool) -> None:
+    async def set_drained(self, *, is_on: bool) -> None:
         """Have nothing new go there, of whichever server, or again; waits until the host says so.
 
         Raises:
             ToolError: `host_away`.
         """
-        wanted = DrainWanted(on=is_on).encoded()
+        wanted = DrainRequest(on=is_on).encode()
         try:
             async with asyncio.timeout(_DRAIN_SECONDS):
-                await self._pool.nats.publish(self._pool.subjects.drain(self._member), wanted)
+                await self._pool.nats.publish(self._pool.subjects.drain_subject(self._member), wanted)
                 while self.is_drained is not is_on:
                     self._has_said.clear()
                     await self._has_said.wait()
         except (ConnectionError, TimeoutError):
             raise host_away(self.name) from None
-        self._tell_drained()
-        if self.is_there and not is_on:
-            self._standing.become("running")
+        self._update_drain_state()
+        if self.is_connected and not is_on:
+            self._standing.set_state("running")
 
-    async def shut(self) -> None:
-        """See `Machine.shut`: it is up to NATS who is in a pool."""
+    async def disconnect(self) -> None:
+        """See `Machine.disconnect`: it is up to NATS who is in a pool."""
         raise host_in_pool(self.name)
 
-    async def open(self) -> None:
+    async def allow_reconnect(self) -> None:
         """See `shut`."""
         raise host_in_pool(self.name)
 
@@ -277,7 +279,7 @@ class PoolMember(Machine):
             await asyncio.wait({self._serving}, timeout=3)
             if self._serving is not None:
                 self._serving.cancel()
-        self._records.forget(self.name)
+        self._records.delete_host(self.name)
 
 
 def host_in_pool(host: str) -> ToolError:
@@ -288,6 +290,6 @@ def host_in_pool(host: str) -> ToolError:
     return ToolError("host_in_pool", message, host=host)
 
 
-def _interrupted(host: str, module: str, reason: str) -> ToolError:
+def _interrupted_error(host: str, module: str, reason: str) -> ToolError:
     message = f"{reason}; whether the call had an effect is not known: look before you repeat it"
     return ToolError("interrupted", message, host=host, module=module)

@@ -57,28 +57,28 @@ class NatsLink(Outgoing):
         self._reason = "the connection was lost"
         self.peer = make(self)
 
-    async def carry(self) -> None:
+    async def carry_frames(self) -> None:
         """Carry frames until the link ends; the peer ends with it."""
         loop = asyncio.get_running_loop()
         writer: asyncio.Task[None] | None = None
-        lost = self._nats.on_lost(lambda: self.lose("the connection to NATS was lost"))
+        lost = self._nats.on_lost(lambda: self.abort("the connection to NATS was lost"))
         try:
-            async with self._nats.subscribed(self._incoming, self._take):
+            async with self._nats.subscribe(self._incoming, self._receive_message):
                 await self._on_ready()
                 # in no TaskGroup: its end is the end of the link
-                writer = loop.create_task(self._write(), name="link:nats")
+                writer = loop.create_task(self._write_frames(), name="link:nats")
                 await self._over.wait()
         except ConnectionError as exc:
             self._reason = str(exc)
         finally:
             lost()
-            self._give_up()
+            self._mark_lost()
             if writer is not None:
                 writer.cancel()
                 await asyncio.wait({writer})
-            self.peer.lose(self._reason)
+            self.peer.abort(self._reason)
 
-    def lose(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
         """The other side is not there any more, as somebody knows."""
         if not self._over.is_set():
             self._reason = reason
@@ -86,60 +86,60 @@ class NatsLink(Outgoing):
 
     # -- what goes out -----------------------------------------------------------------------------------------
 
-    async def _write(self) -> None:
+    async def _write_frames(self) -> None:
         """Send what waits: all that is said first, then a piece, if the other side has room for one."""
         try:
             while not (self._is_closing and not self._texts):
                 self._news.clear()
                 while self._texts:
-                    await self._send_in_parts(self._take_text())
+                    await self._send_in_parts(self._pop_text())
                 if self._taken >= _PIECES_TAKEN:
                     taken, self._taken = self._taken, 0
-                    await self._send(_TAKEN, struct.pack("!I", taken))
+                    await self._send_frame(_TAKEN, struct.pack("!I", taken))
                 if self._piece is not None and self._ahead > 0:
                     self._ahead -= 1
-                    await self._send(_PIECE, self._take_piece())
+                    await self._send_frame(_PIECE, self._pop_chunk())
                     self._sent.set()
                 elif not self._is_closing:
                     await self._news.wait()
-            await self._send(_CLOSE, b"")
+            await self._send_frame(_CLOSE, b"")
             await self._nats.flush()
         except ConnectionError as exc:
-            self.lose(str(exc))
+            self.abort(str(exc))
         self._over.set()
 
     async def _send_in_parts(self, data: bytes) -> None:
         for begin in range(0, len(data), PART_BYTES):
             is_last = begin + PART_BYTES >= len(data)
-            await self._send(_TEXT if is_last else _PART, data[begin : begin + PART_BYTES])
+            await self._send_frame(_TEXT if is_last else _PART, data[begin : begin + PART_BYTES])
 
-    async def _send(self, kind: int, payload: bytes) -> None:
+    async def _send_frame(self, kind: int, payload: bytes) -> None:
         self._number += 1
         await self._nats.publish(self._outgoing, _HEADER.pack(kind, self._number) + payload)
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
-    async def _take(self, message: "Msg") -> None:
+    async def _receive_message(self, message: "Msg") -> None:
         if self._over.is_set():
             return
         data = message.data
         if len(data) < _HEADER.size:
-            self.peer.end("a frame that is too short for its header")
+            self.peer.close("a frame that is too short for its header")
             return
         kind, number = _HEADER.unpack_from(data)
         self._received += 1
         if number != self._received:
-            self.lose(f"{number - self._received} frames were lost on their way")
+            self.abort(f"{number - self._received} frames were lost on their way")
             return
-        self._take_frame(kind, data[_HEADER.size :])
+        self._receive_frame(kind, data[_HEADER.size :])
 
-    def _take_frame(self, kind: int, payload: bytes) -> None:
+    def _receive_frame(self, kind: int, payload: bytes) -> None:
         if kind == _TEXT and not self._parts:
             self.peer.receive_text(payload)
         elif kind in (_TEXT, _PART):
             self._part_bytes += len(payload)
             if self._part_bytes > TEXT_BYTES:
-                self.peer.end(f"a message of more than {TEXT_BYTES:,} bytes")
+                self.peer.close(f"a message of more than {TEXT_BYTES:,} bytes")
                 return
             self._parts.append(payload)
             if kind == _TEXT:
@@ -153,6 +153,6 @@ class NatsLink(Outgoing):
             self._ahead = min(self._ahead + struct.unpack("!I", payload)[0], _PIECES_AHEAD)
             self._news.set()
         elif kind == _CLOSE:
-            self.lose("the connection was closed")
+            self.abort("the connection was closed")
         else:
-            self.peer.end(f"a frame of kind {kind} and {len(payload):,} bytes: this is not the protocol of hosts")
+            self.peer.close(f"a frame of kind {kind} and {len(payload):,} bytes: this is not the protocol of hosts")

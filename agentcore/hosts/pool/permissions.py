@@ -62,37 +62,42 @@ def user_block(pool: str, public_key: str, member: str | None) -> str:
     Args:
         member: The name of a host; None: a server of the pool.
     """
-    publish, subscribe = _of_server(pool) if member is None else _of_member(pool, member)
+    publish, subscribe = _server_permissions(pool) if member is None else _host_permissions(pool, member)
     lines = [
         f"nkey: {public_key}",
         "permissions: {",
-        f"{_INDENT}publish: [{', '.join(map(_quoted, publish))}]",
-        f"{_INDENT}subscribe: [{', '.join(map(_quoted, subscribe))}]",
+        f"{_INDENT}publish: [{', '.join(map(_quote_subject, publish))}]",
+        f"{_INDENT}subscribe: [{', '.join(map(_quote_subject, subscribe))}]",
         "}",
     ]
     return "\n".join(["{", *(f"{_INDENT}{line}" for line in lines), "}"])
 
 
-def _of_server(pool: str) -> tuple[list[str], list[str]]:
+def _server_permissions(pool: str) -> tuple[list[str], list[str]]:
     subjects = Subjects(pool)
-    streams = f"KV_{subjects.leases}", f"OBJ_{subjects.kept}"
+    streams = f"KV_{subjects.leases_bucket}", f"OBJ_{subjects.storage_bucket}"
     return (
         [
-            *(subjects.server(), subjects.open("*"), subjects.drain("*"), subjects.down("*", "*", "*")),
-            _all_places(subjects),
-            f"$KV.{subjects.leases}.>",
-            f"$O.{subjects.kept}.>",
+            *(
+                subjects.server_subject(),
+                subjects.open_link_subject("*"),
+                subjects.drain_subject("*"),
+                subjects.down_subject("*", "*", "*"),
+            ),
+            _all_placement_subjects(subjects),
+            f"$KV.{subjects.leases_bucket}.>",
+            f"$O.{subjects.storage_bucket}.>",
             # the pool's own streams alone, which servers make; by names the client finds the stream of an object
             *(f"$JS.API.{verb}" for verb in ("INFO", "STREAM.NAMES")),
             *(f"$JS.API.{verb}.{stream}" for stream in streams for verb in _VERBS_OF_STREAM),
             *(f"$JS.API.{verb}.{stream}.>" for stream in streams for verb in _VERBS_OF_CONSUMER),
             "$JS.FC.>",
         ],
-        [subjects.alive(), subjects.up("*", "*", "*"), f"{subjects.answers()}.>"],
+        [subjects.alive_subject(), subjects.up_subject("*", "*", "*"), f"{subjects.inbox_prefix()}.>"],
     )
 
 
-def _of_member(pool: str, member: str) -> tuple[list[str], list[str]]:
+def _host_permissions(pool: str, member: str) -> tuple[list[str], list[str]]:
     """What a host may publish and hear: what it says has its own name in the subject, and none of it is JetStream's.
 
     It may not answer where a request says, either (`allow_responses`): there, whose answer it is nobody could tell.
@@ -102,18 +107,24 @@ def _of_member(pool: str, member: str) -> tuple[list[str], list[str]]:
     """
     subjects = Subjects(pool)
     return (
-        [subjects.alive(member), subjects.up(member, "*", "*")],
+        [subjects.alive_subject(member), subjects.up_subject(member, "*", "*")],
         [
-            *(subjects.server(), subjects.open(member), subjects.drain(member), subjects.down(member, "*", "*")),
-            f"{_all_places(subjects)} {QUEUE}",  # in its queue alone: a request goes to one host, and no other reads it
-            f"{subjects.answers(member)}.>",
+            *(
+                subjects.server_subject(),
+                subjects.open_link_subject(member),
+                subjects.drain_subject(member),
+                subjects.down_subject(member, "*", "*"),
+            ),
+            # in its queue alone: a request goes to one host, and no other reads it
+            f"{_all_placement_subjects(subjects)} {QUEUE}",
+            f"{subjects.inbox_prefix(member)}.>",
         ],
     )
 
 
-def _all_places(subjects: Subjects) -> str:
-    return subjects.place(()).replace(".any", ".*")
+def _all_placement_subjects(subjects: Subjects) -> str:
+    return subjects.placement_subject(()).replace(".any", ".*")
 
 
-def _quoted(subject: str) -> str:
+def _quote_subject(subject: str) -> str:
     return f'"{subject}"'

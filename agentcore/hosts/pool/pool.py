@@ -13,17 +13,17 @@ import structlog
 
 from agentcore.api import Background, Resource
 from agentcore.config.hosts import PoolConfig
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import host_in, is_member, pool_of
 from agentcore.core.events import Event
-from agentcore.core.modules.places import PlaceReport
+from agentcore.core.modules.places import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
-from agentcore.hosts.places.standing import Standing
+from agentcore.hosts.places.standing import HostStatus
 from agentcore.hosts.pool.connection import NatsConnection, NatsServers, PoolAddressError
 from agentcore.hosts.pool.leases import Leases
 from agentcore.hosts.pool.member import MemberRecords, PoolMember
-from agentcore.hosts.pool.said import Announcement, PlaceGiven, PlaceWanted, ServerSign, read
+from agentcore.hosts.pool.said import Announcement, PlacementReply, PlacementRequest, ServerSign, read_pool_message
 from agentcore.hosts.pool.subjects import Subjects
 from agentcore.hosts.wire.frames import LinkError
 
@@ -72,15 +72,15 @@ class Pool:
         host: Where its modules are served.
     """
 
-    def __init__(self, name: str, config: PoolConfig, folder: Path, host: Host) -> None:
-        self.name, self._config, self._host = name, config, host
+    def __init__(self, name: str, config: PoolConfig, folder: Path, core: Core) -> None:
+        self.name, self._config, self._core = name, config, core
         self.modules = config.modules
-        self.server = server_id(host.state.path)
+        self.server = server_id(core.state.path)
         self.subjects = Subjects(name)
-        self._servers = NatsServers(config.servers, _beside(folder, config.key), _beside(folder, config.ca))
-        self._standing = Standing(name, host.events)
+        self._servers = NatsServers(config.servers, _resolve_path(folder, config.key), _resolve_path(folder, config.ca))
+        self._standing = HostStatus(name, core.events)
         self.nats = NatsConnection(
-            self._servers, f"agentcore server {self.server}", self.subjects.answers(), self._nats_is
+            self._servers, f"agentcore server {self.server}", self.subjects.inbox_prefix(), self._nats_is
         )
         self.leases = Leases(self.nats, self.subjects, self.server, config.keep_minutes * 60)
         self._records = MemberRecords()
@@ -91,30 +91,30 @@ class Pool:
         self._background = Background(f"pool:{name}")
         self._running: asyncio.Task[None] | None = None
         self._is_missed: bool | None = None
-        self._end_listening = host.events.subscribe("resource.stateChanged", self._resource_changed)
-        self._standing.become("away", "it was not reached yet")
+        self._end_listening = core.events.subscribe("resource.stateChanged", self._resource_changed)
+        self._standing.set_state("away", "it was not reached yet")
         self.member_changed()
 
     # -- what is known -----------------------------------------------------------------------------------------
 
-    def members(self) -> list[PoolMember]:
+    def list_hosts(self) -> list[PoolMember]:
         """Its hosts, by name: `box2` before `box10`."""
         return [self._members[name] for name in sorted(self._members, key=_as_counted)]
 
-    def member(self, host: str) -> PoolMember | None:
+    def find_host(self, host: str) -> PoolMember | None:
         """The host of this name, `POOL.HOST`."""
         return self._members.get(host.removeprefix(f"{self.name}."))
 
-    def reports(self) -> Sequence[PlaceReport]:
+    def describe_hosts(self) -> Sequence[HostReport]:
         """What is known of it, and of each of its hosts."""
-        own = self._standing.report(
+        own = self._standing.build_report(
             kind="nats",
             modules=self.modules,
             address=", ".join(self._config.servers),
             labels=tuple(self._config.labels),
             may_use_chats=self._config.chats,
         )
-        return (own, *(member.report() for member in self.members()))
+        return (own, *(member.describe_host() for member in self.list_hosts()))
 
     @property
     def may_come_back(self) -> bool:
@@ -122,25 +122,27 @@ class Pool:
         return not self.nats.is_up or not self._members
 
     @property
-    def _there(self) -> list[PoolMember]:
-        return [member for member in self._members.values() if member.is_there]
+    def _connected_hosts(self) -> list[PoolMember]:
+        return [member for member in self._members.values() if member.is_connected]
 
     def member_changed(self) -> None:
         """One of its hosts has come, or has gone: as long as there is none, its tools wait for one."""
-        there = self._there
+        there = self._connected_hosts
         if self._is_missed is not (not there):
             self._is_missed = not there
-            review = self._host.definition_review
-            tools = frozenset(tool for module in review.modules_of(self.name) for tool in review.accepted(module))
-            self._host.modules.know_host(self.name, None if there else tools, HostFacts())
+            review = self._core.definition_review
+            tools = frozenset(
+                tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
+            )
+            self._core.modules.know_host(self.name, None if there else tools, HostFacts())
         if there:
-            self._standing.become("running", "" if self.nats.is_up else self._standing.reason)
+            self._standing.set_state("running", "" if self.nats.is_up else self._standing.reason)
         elif self.nats.is_up:
-            self._standing.become("away", "no host of it is there")
+            self._standing.set_state("away", "no host of it is there")
 
     def _nats_is(self, state: str) -> None:
         if state:
-            self._standing.become("away", state)
+            self._standing.set_state("away", state)
         else:
             self.member_changed()
 
@@ -149,41 +151,45 @@ class Pool:
     def start(self) -> None:
         """Look for its hosts from now on."""
         # in no TaskGroup: it runs as long as the server; `close` ends it
-        self._running = asyncio.get_running_loop().create_task(self._run(), name=f"pool:{self.name}")
+        self._running = asyncio.get_running_loop().create_task(self._connect_and_watch(), name=f"pool:{self.name}")
 
-    async def _run(self) -> None:
+    async def _connect_and_watch(self) -> None:
         try:
-            self._servers.check()
+            self._servers.check_addresses()
             await self.nats.open()
         except PoolAddressError as exc:
-            self._standing.fail(f"hosts.{self.name}: {exc}")
+            self._standing.mark_failed(f"hosts.{self.name}: {exc}")
             log.warning("pool_failed", pool=self.name, reason=str(exc))
             return
         except asyncio.CancelledError:
             raise
         except Exception as exc:  # noqa: BLE001 - a person reads it: no package, a key that is refused, no JetStream
-            self._standing.fail(str(exc))
+            self._standing.mark_failed(str(exc))
             log.warning("pool_failed", pool=self.name, reason=str(exc))
             return
         while True:
             try:
-                await self.nats.wait()
+                await self.nats.wait_until_up()
                 await self.leases.open()
-                await self._look()
+                await self._watch_hosts()
             except asyncio.CancelledError:
                 raise
             except Exception as exc:  # noqa: BLE001 - NATS went away, or does not let this server: tried again
                 log.warning("pool_not_reached", pool=self.name, reason=str(exc))
-                self._standing.become("away", f"NATS: {exc}")
+                self._standing.set_state("away", f"NATS: {exc}")
                 await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def _look(self) -> None:
+    async def _watch_hosts(self) -> None:
         """Hear of hosts, and see whether they live, as long as NATS is there."""
         async with contextlib.AsyncExitStack() as held:
-            await held.enter_async_context(self.nats.subscribed(self.subjects.alive(), self._heard))
-            renewing = asyncio.get_running_loop().create_task(self.leases.renew(), name=f"pool:{self.name}:leases")
+            await held.enter_async_context(
+                self.nats.subscribe(self.subjects.alive_subject(), self._handle_announcement)
+            )
+            renewing = asyncio.get_running_loop().create_task(
+                self.leases.renew_periodically(), name=f"pool:{self.name}:leases"
+            )
             held.callback(renewing.cancel)
-            sign, due = ServerSign(server=self.server).encoded(), 0.0
+            sign, due = ServerSign(server=self.server).encode(), 0.0
             self.member_changed()
             last = heard_since = asyncio.get_running_loop().time()
             while True:
@@ -193,9 +199,9 @@ class Pool:
                 last = now
                 if self.nats.is_up and now >= due:
                     due = now + SIGN_SECONDS
-                    await self.nats.publish(self.subjects.server(self.server), sign)
+                    await self.nats.publish(self.subjects.server_subject(self.server), sign)
                 if self.nats.is_up and now - max(self.nats.up_since, heard_since) > DEAD_SECONDS:
-                    self._look_for_dead()
+                    self._check_dead_hosts()
                 if not self._found_all.is_set() and self._has_found_all(now - self.nats.up_since):
                     self._found_all.set()
                 await asyncio.sleep(_LOOK_SECONDS)
@@ -206,41 +212,43 @@ class Pool:
         Args:
             up_s: How long NATS has been there.
         """
-        late = [each for each in self._members.values() if not each.is_there and each.silent_s < DEAD_SECONDS]
+        late = [each for each in self._members.values() if not each.is_connected and each.silent_s < DEAD_SECONDS]
         return self.nats.is_up and up_s > _HEARD_SECONDS and (not late or up_s > _LINKED_SECONDS)
 
-    async def _heard(self, message: "Msg") -> None:
+    async def _handle_announcement(self, message: "Msg") -> None:
         try:
-            said = read(Announcement, message.data)
+            said = read_pool_message(Announcement, message.data)
         except LinkError as exc:
             log.warning("announcement_refused", pool=self.name, reason=str(exc))
             return
-        if message.subject != self.subjects.alive(said.member) or not set(self._config.labels) <= set(said.labels):
+        if message.subject != self.subjects.alive_subject(said.member) or not set(self._config.labels) <= set(
+            said.labels
+        ):
             return  # it speaks for another, or is none that is wanted here
         member = self._members.get(said.member)
         if member is None:
             if len(self._members) >= MEMBERS:
                 return
             keep_minutes = self._config.keep_minutes
-            member = PoolMember(self, said.member, self._records, keep_minutes, self._host)
+            member = PoolMember(self, said.member, self._records, keep_minutes, self._core)
             self._members[said.member] = member
-            self._host.events.publish("hosts.changed", {"host": member.name})
-        member.heard(said)
+            self._core.events.publish("hosts.changed", {"host": member.name})
+        member.handle_announcement(said)
 
-    def _look_for_dead(self) -> None:
+    def _check_dead_hosts(self) -> None:
         for name, member in list(self._members.items()):
-            if member.silent_s > DEAD_SECONDS and not member.is_given_up:
+            if member.silent_s > DEAD_SECONDS and not member.is_lost:
                 log.warning("host_died", host=member.name, silent_s=round(member.silent_s, 1))
-                member.die(f"host {member.name!r} gave no sign of life for {DEAD_SECONDS:g} s")
+                member.mark_dead(f"host {member.name!r} gave no sign of life for {DEAD_SECONDS:g} s")
             elif member.silent_s > _FORGOTTEN_SECONDS:
                 del self._members[name]
                 self._background.start(member.close())
-                self._host.events.publish("hosts.changed", {"host": member.name})
+                self._core.events.publish("hosts.changed", {"host": member.name})
 
-    def let_go(self) -> None:
+    def detach_all(self) -> None:
         """The server ends; its hosts go on."""
         for member in self._members.values():
-            member.let_go()
+            member.detach()
 
     async def close(self) -> None:
         """End what is done for it."""
@@ -253,10 +261,10 @@ class Pool:
         await self._background.stop()
         await self.nats.close()
 
-    def tell_origins(self) -> None:
+    def send_origins(self) -> None:
         """Tell its hosts where the server can be reached now."""
         for member in self._members.values():
-            member.tell_origins()
+            member.send_origins()
 
     # -- where something goes ------------------------------------------------------------------------------------
 
@@ -268,50 +276,53 @@ class Pool:
         Raises:
             ToolError: `pool_full`, `host_away`.
         """
-        if (known := self._chosen(session_id) or self._has(session_id)) is not None:
+        if (known := self._find_chosen_host(session_id) or self._find_host_in_use(session_id)) is not None:
             return known
-        if not needs_room and self._there:
-            return max(self._there, key=lambda member: member.room).name
+        if not needs_room and self._connected_hosts:
+            return max(self._connected_hosts, key=lambda member: member.free_capacity).name
         async with self._placing.setdefault(session_id, asyncio.Lock()):
             try:
                 # what a former start of this server has in a host is known once that is linked
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_LINKED_SECONDS):
                         await self._found_all.wait()
-                if (held := self._has(session_id)) is not None:
+                if (held := self._find_host_in_use(session_id)) is not None:
                     return held
-                if (chosen := self._chosen(session_id)) is None:
-                    chosen = self._of_session[session_id] = await self._ask_for_place(session_id)
+                if (chosen := self._find_chosen_host(session_id)) is None:
+                    chosen = self._of_session[session_id] = await self._request_placement(session_id)
                     while len(self._of_session) > _SESSIONS:
                         del self._of_session[next(iter(self._of_session))]
                 return chosen
             finally:
                 self._placing.pop(session_id, None)
 
-    def _has(self, session_id: str) -> str | None:
+    def _find_host_in_use(self, session_id: str) -> str | None:
         """The host where a session has most of what it has in this pool, if that is there."""
-        hosts = [host_in(self._host.resources.owner_of(each.resource_id) or "") for each in self._own(session_id)]
-        there = [host for host in hosts if (member := self.member(host)) is not None and not member.is_given_up]
+        hosts = [
+            host_in(self._core.resources.owner_of(each.resource_id) or "")
+            for each in self._list_session_resources(session_id)
+        ]
+        there = [host for host in hosts if (member := self.find_host(host)) is not None and not member.is_lost]
         return max(there, key=there.count) if there else None
 
-    def _own(self, session_id: str) -> list[Resource]:
-        found = self._host.resources.list(session_id=session_id)
-        return [each for each in found if pool_of(self._host.resources.host_of(each.resource_id) or "") == self.name]
+    def _list_session_resources(self, session_id: str) -> list[Resource]:
+        found = self._core.resources.list(session_id=session_id)
+        return [each for each in found if pool_of(self._core.resources.host_of(each.resource_id) or "") == self.name]
 
-    def _chosen(self, session_id: str) -> str | None:
+    def _find_chosen_host(self, session_id: str) -> str | None:
         """The host that was chosen for a session before, as long as it takes something new."""
         host = self._of_session.get(session_id)
-        member = None if host is None else self.member(host)
-        return None if member is None or not member.is_there or member.is_drained else host
+        member = None if host is None else self.find_host(host)
+        return None if member is None or not member.is_connected or member.is_drained else host
 
-    async def _ask_for_place(self, session_id: str) -> str:
-        subject, full, loop = self.subjects.place(self._config.labels), 0, asyncio.get_running_loop()
+    async def _request_placement(self, session_id: str) -> str:
+        subject, full, loop = self.subjects.placement_subject(self._config.labels), 0, asyncio.get_running_loop()
         until = loop.time() + _LINKED_SECONDS
         while full < _PLACE_TRIES and loop.time() < until:
-            wanted = PlaceWanted(server=self.server, question=secrets.token_hex(8), session=session_id[:500])
-            answers = partial(self.subjects.up, server=self.server, link=wanted.question)
+            wanted = PlacementRequest(server=self.server, question=secrets.token_hex(8), session=session_id[:500])
+            answers = partial(self.subjects.up_subject, server=self.server, link=wanted.question)
             try:
-                answer = await self.nats.ask(subject, wanted.encoded(), answers, _PLACE_SECONDS)
+                answer = await self.nats.request(subject, wanted.encode(), answers, _PLACE_SECONDS)
             except ConnectionError as exc:
                 raise ToolError(
                     "host_away", f"pool {self.name!r} is not reached ({exc}); try again", retryable=True, host=self.name
@@ -319,15 +330,15 @@ class Pool:
             if answer is None:
                 break
             with contextlib.suppress(LinkError):
-                given = read(PlaceGiven, answer.data)
+                given = read_pool_message(PlacementReply, answer.data)
                 # a host says so for itself alone, as NATS holds it to subjects with its own name
                 member = self._members.get(self.subjects.speaker(answer.subject))
-                if not given.is_full and member is not None and member.is_there and not member.is_drained:
+                if not given.is_full and member is not None and member.is_connected and not member.is_drained:
                     return member.name
                 full += given.is_full
             # it answers for a moment still though it is full, or is about to be linked: another may be asked meanwhile
             await asyncio.sleep(_AGAIN_PLACE_SECONDS)
-        there = len(self._there)
+        there = len(self._connected_hosts)
         known = f"{there} are there" if there else "none is there"
         raise ToolError(
             "pool_full",
@@ -343,7 +354,7 @@ class Pool:
         """What has ended is owned by nobody."""
         data = event.data
         if data.get("status") == "closed" and is_member(str(data.get("host", ""))):
-            delete = self.leases.drop(str(data.get("resourceId")))
+            delete = self.leases.release_lease(str(data.get("resourceId")))
             if delete is not None:
                 self._background.start(delete())
 
@@ -353,5 +364,5 @@ def _as_counted(name: str) -> list[tuple[str, int]]:
     return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name)]
 
 
-def _beside(folder: Path, path: str | None) -> Path | None:
+def _resolve_path(folder: Path, path: str | None) -> Path | None:
     return None if path is None else folder / Path(path).expanduser()

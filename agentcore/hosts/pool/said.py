@@ -13,18 +13,18 @@ MemberName = Annotated[str, Field(pattern=HOST_NAME)]
 Label = Annotated[str, Field(pattern=LABEL)]
 
 
-class _Said(BaseModel):
+class _PoolMessage(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel, validate_by_name=True)
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """As it is sent."""
         return self.model_dump_json(by_alias=True).encode()
 
 
-Read = TypeVar("Read", bound=_Said)
+Read = TypeVar("Read", bound=_PoolMessage)
 
 
-class Announcement(_Said):
+class Announcement(_PoolMessage):
     """A host is there.
 
     Args:
@@ -47,13 +47,13 @@ class Announcement(_Said):
     links: Annotated[dict[Id, Id], Field(max_length=1_000)] = {}
 
 
-class ServerSign(_Said):
+class ServerSign(_PoolMessage):
     """A server is there."""
 
     server: Id
 
 
-class OpenLink(_Said):
+class OpenLink(_PoolMessage):
     """A server wants a link to a host.
 
     Args:
@@ -66,13 +66,13 @@ class OpenLink(_Said):
     modules: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=200)]
 
 
-class DrainWanted(_Said):
+class DrainRequest(_PoolMessage):
     """A person wants a host to take nothing new, or to do so again."""
 
     on: bool
 
 
-class PlaceWanted(_Said):
+class PlacementRequest(_PoolMessage):
     """A server looks for a host that takes something new for a session.
 
     Args:
@@ -84,13 +84,13 @@ class PlaceWanted(_Said):
     session: Annotated[str, Field(max_length=500)]
 
 
-class PlaceGiven(_Said):
+class PlacementReply(_PoolMessage):
     """The host at whose subject this is said takes it; `is_full`: it has no room just now."""
 
     is_full: bool = False
 
 
-def read(model: type[Read], data: bytes) -> Read:
+def read_pool_message(model: type[Read], data: bytes) -> Read:
     """A message.
 
     Raises:

@@ -40,12 +40,12 @@ class StorageRequests:
         self._store_of = store_of
         self._working = asyncio.Semaphore(_AT_ONCE)
 
-    def table(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
+    def request_handlers(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
         """The handlers, by the types of requests."""
         return {
-            "storage.get": handlers.asked(OfKey, self._get),
-            "storage.put": handlers.asked(PutBytes, self._put),
-            "storage.delete": handlers.asked(OfKey, self._delete),
+            "storage.get": handlers.request_handler(OfKey, self._get),
+            "storage.put": handlers.request_handler(PutBytes, self._put),
+            "storage.delete": handlers.request_handler(OfKey, self._delete),
         }
 
     async def _get(self, asked: OfKey) -> int | None:
@@ -54,7 +54,7 @@ class StorageRequests:
             return None if data is None else await self._peer.send_blob(data)
 
     async def _put(self, asked: PutBytes) -> None:
-        data = self._peer.take_blob(asked.blob)
+        data = self._peer.pop_blob(asked.blob)
         if len(data) > STORED_BYTES:
             message = f"{len(data):,} bytes are too many to be stored under one name: {STORED_BYTES:,} are the limit"
             raise ToolError("storage_too_large", message, size_bytes=len(data), limit_bytes=STORED_BYTES)

@@ -41,7 +41,7 @@ class StoredObjects:
             for left in reversed(range(_READS)):
                 try:
                     async with asyncio.timeout(_READ_SECONDS):
-                        return (await store.get(self._name(key))).data or b""
+                        return (await store.get(self._object_name(key))).data or b""
                 except ObjectNotFoundError:
                     return None
                 except TimeoutError:
@@ -49,7 +49,7 @@ class StoredObjects:
                         raise
             return None
 
-        return await self._do(read)
+        return await self._run_with_store(read)
 
     async def put(self, key: str, data: bytes) -> None:
         """Store this; a reader sees all of it, or what was there before.
@@ -57,7 +57,7 @@ class StoredObjects:
         Raises:
             Exception: NATS does not take it.
         """
-        await self._do(lambda store: store.put(self._name(key), data))
+        await self._run_with_store(lambda store: store.put(self._object_name(key), data))
 
     async def delete(self, key: str) -> None:
         """Remove it, if it is there.
@@ -69,28 +69,28 @@ class StoredObjects:
 
         async def remove(store: "ObjectStore") -> None:
             try:
-                await store.delete(self._name(key))
+                await store.delete(self._object_name(key))
             except ObjectNotFoundError:
                 return
 
-        await self._do(remove)
+        await self._run_with_store(remove)
 
-    async def _do(self, work: "Callable[[ObjectStore], Awaitable[T]]") -> T:
+    async def _run_with_store(self, work: "Callable[[ObjectStore], Awaitable[T]]") -> T:
         try:
             async with asyncio.timeout(_LIMIT_SECONDS):
-                await self._nats.wait()
-                return await work(await self._store())
+                await self._nats.wait_until_up()
+                return await work(await self._open_store())
         except TimeoutError:
             raise TimeoutError("NATS did not answer in time") from None
 
-    async def _store(self) -> "ObjectStore":
+    async def _open_store(self) -> "ObjectStore":
         from nats.js.errors import BucketNotFoundError  # noqa: PLC0415 - as above
 
         jetstream = self._nats.jetstream()
         try:
-            return await jetstream.object_store(self._subjects.kept)
+            return await jetstream.object_store(self._subjects.storage_bucket)
         except BucketNotFoundError:
-            return await jetstream.create_object_store(self._subjects.kept)
+            return await jetstream.create_object_store(self._subjects.storage_bucket)
 
-    def _name(self, key: str) -> str:
+    def _object_name(self, key: str) -> str:
         return f"{self._prefix}.{key}"

@@ -49,9 +49,9 @@ class Outlet:
             message |= {"text": data} if isinstance(data, str) else {"blob": await self._peer.send_blob(data)}
         except LinkError as exc:
             raise ConnectionResetError(str(exc)) from exc
-        self._peer.tell(message)
+        self._peer.send_message(message)
 
-    def give_room(self, size: int) -> None:
+    def add_credit(self, size: int) -> None:
         """The other side has taken so much."""
         self._room = min(self._room + size, ROOM_BYTES)
         if self._room > 0:
@@ -74,7 +74,7 @@ class Inlet:
         self._is_over = False
         self._broken: Exception | None = None
 
-    def take(self, data: str | bytes) -> None:
+    def feed(self, data: str | bytes) -> None:
         """Take a piece that came.
 
         Raises:
@@ -88,7 +88,7 @@ class Inlet:
             raise LinkError("more than a channel has room for")
         self._news.set()
 
-    def end(self, broken: Exception | None = None) -> None:
+    def feed_eof(self, broken: Exception | None = None) -> None:
         """Nothing more comes; `broken` is raised to whoever reads, after what came."""
         self._is_over, self._broken = True, broken
         self._news.set()
@@ -98,7 +98,7 @@ class Inlet:
             while self._held:
                 data = self._held.popleft()
                 self._held_bytes -= len(data) + _TEXT_COST
-                self._peer.tell({"type": self._credit, "channel": self._number, "size": len(data) + _TEXT_COST})
+                self._peer.send_message({"type": self._credit, "channel": self._number, "size": len(data) + _TEXT_COST})
                 yield data
             if self._is_over:
                 if self._broken is not None:

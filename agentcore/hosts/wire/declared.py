@@ -80,26 +80,26 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
     return ToolDefinition(
         **{name: given.get(name) for name in (*_PLAIN, *_PLAIN_TOO)},  # type: ignore[arg-type]  # read after this
         effects=given.get("effects"),  # type: ignore[arg-type]  # read after this
-        annotations=ToolAnnotations(**_only(given.get("annotations", {}), _HINTS)),
+        annotations=ToolAnnotations(**_pick_fields(given.get("annotations", {}), _HINTS)),
         display=given.get("display", {}),
-        icons=tuple(ToolIcon(**_only(icon, ("src", "sizes", "theme"))) for icon in given.get("icons", ())),
-        resource=None if use is None else ResourceUse(**_only(use, _RESOURCE)),
-        view=ToolView(**_only(view, _VIEW)) if type(view) is dict else view,
-        preview=preview if looks_first(given) or reads_arguments(given) else None,
-        complete=complete if _says(given, "completes") else None,
-        needs_chat=_says(given, "needs_chat"),
+        icons=tuple(ToolIcon(**_pick_fields(icon, ("src", "sizes", "theme"))) for icon in given.get("icons", ())),
+        resource=None if use is None else ResourceUse(**_pick_fields(use, _RESOURCE)),
+        view=ToolView(**_pick_fields(view, _VIEW)) if type(view) is dict else view,
+        preview=preview if needs_precheck(given) or reads_arguments(given) else None,
+        complete=complete if _has_flag(given, "completes") else None,
+        needs_chat=_has_flag(given, "needs_chat"),
     )
 
 
-def looks_first(definition: Any) -> bool:
+def needs_precheck(definition: Any) -> bool:
     """Whether the host is asked about each call of a tool before it runs."""
     given = read_mapping(definition, "a definition of a host")
-    return _says(given, "previews") or _says(given, "checks_arguments")
+    return _has_flag(given, "previews") or _has_flag(given, "checks_arguments")
 
 
 def reads_arguments(definition: Any) -> bool:
     """Whether a model of the module's reads a tool's arguments, which may take what its schema does not."""
-    return _says(read_mapping(definition, "a definition of a host"), "reads_arguments")
+    return _has_flag(read_mapping(definition, "a definition of a host"), "reads_arguments")
 
 
 def preview_to_wire(preview: CallPreview) -> Wire:
@@ -122,7 +122,7 @@ def preview_of(wire: Any) -> CallPreview:
         effects=None if effects is None else frozenset(effects),
         paths=tuple(given.get("paths", ())),
         urls=tuple(given.get("urls", ())),
-        **_only(given, (*_TEXTS, *_FLAGS)),
+        **_pick_fields(given, (*_TEXTS, *_FLAGS)),
     )
 
 
@@ -144,14 +144,14 @@ def component_of(wire: Any, folder: Path) -> WebComponent | None:
     """
     if wire is None:
         return None
-    return WebComponent(folder=folder, **_only(read_mapping(wire, "a web component of a host"), _COMPONENT))
+    return WebComponent(folder=folder, **_pick_fields(read_mapping(wire, "a web component of a host"), _COMPONENT))
 
 
-def _only(given: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _pick_fields(given: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError("an object was expected in what a host says")
     return {name: given[name] for name in names if name in given}
 
 
-def _says(given: Wire, name: str) -> bool:
+def _has_flag(given: Wire, name: str) -> bool:
     return read_flag(given.get(name, False), f"{name} of a definition of a host")

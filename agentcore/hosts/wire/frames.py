@@ -29,17 +29,17 @@ class LinkError(AgentcoreError):
     """The other side of a link broke the protocol, or is gone; the message says how."""
 
 
-def frame(kind: Kind, payload: bytes) -> bytes:
+def encode_frame(kind: Kind, payload: bytes) -> bytes:
     """A payload as it stands on the stream."""
     return _HEADER.pack(len(payload), kind) + payload
 
 
-def piece(blob: int, data: bytes, *, is_last: bool) -> bytes:
+def encode_chunk(blob: int, data: bytes, *, is_last: bool) -> bytes:
     """The payload of a binary frame: a piece of a blob."""
     return _PIECE.pack(blob, is_last) + data
 
 
-def read_piece(payload: bytes) -> tuple[int, bool, bytes]:
+def decode_chunk(payload: bytes) -> tuple[int, bool, bytes]:
     """The blob's number, whether it ends here, and the piece.
 
     Raises:
@@ -71,7 +71,7 @@ class FrameReader:
         held = self._held
         if held or not self._is_one_frame(data):
             held += data
-            self._take_all()
+            self._read_frames()
 
     def _is_one_frame(self, data: bytes) -> bool:
         """Take a frame that came whole and alone, as most do, without copying it around."""
@@ -80,15 +80,15 @@ class FrameReader:
         length, kind = _HEADER.unpack_from(data)
         if len(data) != HEADER_BYTES + length:
             return False
-        self._take(_checked(length, kind), data[HEADER_BYTES:])
+        self._take(_check_frame(length, kind), data[HEADER_BYTES:])
         return True
 
-    def _take_all(self) -> None:
+    def _read_frames(self) -> None:
         held = self._held
         begin = 0
         while len(held) - begin >= HEADER_BYTES:
             length, number = _HEADER.unpack_from(held, begin)
-            kind = _checked(length, number)
+            kind = _check_frame(length, number)
             end = begin + HEADER_BYTES + length
             if len(held) < end:
                 break
@@ -98,7 +98,7 @@ class FrameReader:
         del held[:begin]
 
 
-def _checked(length: int, kind: int) -> Kind:
+def _check_frame(length: int, kind: int) -> Kind:
     bound = TEXT_BYTES if kind == TEXT else PIECE_BYTES + PIECE_HEADER_BYTES
     if kind not in (TEXT, BINARY):
         raise LinkError(f"a frame of kind {kind}: this is not the protocol of hosts")

@@ -31,7 +31,7 @@ class Outgoing:
         self._news.set()
         if self._held_bytes > _FLOOD_BYTES:
             self._texts.clear()
-            self.peer.end("the other side takes nothing any more")
+            self.peer.close("the other side takes nothing any more")
 
     async def send_binary(self, data: bytes) -> None:
         """See `Transport`."""
@@ -48,19 +48,19 @@ class Outgoing:
         self._is_closing = True
         self._news.set()
 
-    def _take_text(self) -> bytes:
+    def _pop_text(self) -> bytes:
         """The next that was said."""
         data = self._texts.popleft()
         self._held_bytes -= len(data)
         return data
 
-    def _take_piece(self) -> bytes:
+    def _pop_chunk(self) -> bytes:
         """The piece that waits; `_sent` is set once it has gone."""
         assert self._piece is not None  # noqa: S101 - whoever takes it has looked
         part, self._piece = self._piece, None
         return part
 
-    def _give_up(self) -> None:
+    def _mark_lost(self) -> None:
         """Nothing is sent any more; whoever waits is told."""
         self._is_lost = True
         self._sent.set()

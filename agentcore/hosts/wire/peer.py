@@ -16,7 +16,7 @@ from agentcore.bounds import LINK_MESSAGE_PARTS
 from agentcore.core.containment.foreign_error import log_failure, reason_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.wire.frames import PIECE_BYTES, TEXT_BYTES, LinkError, piece, read_piece
+from agentcore.hosts.wire.frames import PIECE_BYTES, TEXT_BYTES, LinkError, decode_chunk, encode_chunk
 from agentcore.hosts.wire.values import error_of, error_to_wire
 from agentcore.json_parts import has_more_json_parts
 
@@ -108,17 +108,17 @@ class Peer:
         self._blobs_bytes = limit_bytes
         self._counted, self._counting_since = -(limit_bytes // PIECE_BYTES), self._loop.time()
 
-    def listen(self, on_message: Mapping[str, OnMessage]) -> None:
+    def add_message_handlers(self, on_message: Mapping[str, OnMessage]) -> None:
         """Take messages that want no reply, by their types."""
         self._on_message.update(on_message)
 
-    def serve(self, on_request: Mapping[str, OnRequest]) -> None:
+    def add_request_handlers(self, on_request: Mapping[str, OnRequest]) -> None:
         """Answer requests, by their types: what a function gives is the reply, what it raises the error."""
         self._on_request.update(on_request)
 
     # -- sending -----------------------------------------------------------------------------------------------
 
-    def tell(self, message: Message) -> None:
+    def send_message(self, message: Message) -> None:
         """Send a message that wants no reply; nothing happens on a link that has ended.
 
         Raises:
@@ -155,10 +155,10 @@ class Peer:
         reply: asyncio.Future[Any] = self._loop.create_future()
         self._waiting[number] = reply
         try:
-            self.tell({**message, "id": number})
+            self.send_message({**message, "id": number})
             return await reply
         except asyncio.CancelledError:
-            self.tell({"type": "request.cancel", "id": number})
+            self.send_message({"type": "request.cancel", "id": number})
             raise
         finally:
             self._waiting.pop(number, None)
@@ -186,13 +186,13 @@ class Peer:
             await done
         except asyncio.CancelledError:
             if not done.cancelled():
-                self._drop_there(blob)
+                self._discard_remote_blob(blob)
             raise
         return blob
 
-    def _drop_there(self, blob: int) -> None:
+    def _discard_remote_blob(self, blob: int) -> None:
         """Tell the other side that no message will name a blob."""
-        self.tell({"type": "blob.drop", "blob": blob})
+        self.send_message({"type": "blob.drop", "blob": blob})
 
     async def _send_blobs(self) -> None:
         try:
@@ -202,19 +202,19 @@ class Peer:
                 for begin in range(0, max(len(data), 1), PIECE_BYTES):
                     if done.cancelled():  # nobody wants it to be sent any more
                         if begin:
-                            self._drop_there(blob)
+                            self._discard_remote_blob(blob)
                         break
                     part = bytes(view[begin : begin + PIECE_BYTES])
                     is_last = begin + PIECE_BYTES >= len(data)
-                    await self._transport.send_binary(piece(blob, part, is_last=is_last))
+                    await self._transport.send_binary(encode_chunk(blob, part, is_last=is_last))
                 else:
                     if done.cancelled():
-                        self._drop_there(blob)
+                        self._discard_remote_blob(blob)
                 self._outgoing.popleft()
                 if not done.done():
                     done.set_result(None)
         except ConnectionError as exc:
-            self.lose(str(exc) or "the connection was lost")
+            self.abort(str(exc) or "the connection was lost")
         finally:
             self._pump = None
 
@@ -226,35 +226,35 @@ class Peer:
             return
         if has_more_json_parts(data, LINK_MESSAGE_PARTS):
             # to read it would hold up everybody
-            self.end(f"a message of more than {LINK_MESSAGE_PARTS:,} values")
+            self.close(f"a message of more than {LINK_MESSAGE_PARTS:,} values")
             return
         try:
             message = pydantic_core.from_json(data, allow_inf_nan=False)
         except ValueError:
-            self.end("a message that is no JSON")
+            self.close("a message that is no JSON")
             return
         if type(message) is not dict or type(message.get("type")) is not str:
-            self.end("a message without a type")
+            self.close("a message without a type")
             return
         try:
-            self._count()
-            self._take(message)
+            self._count_message()
+            self._dispatch_message(message)
         except LinkError as exc:
-            self.end(f"a message {message['type'][:100]!r} that is none of this protocol: {exc}")
+            self.close(f"a message {message['type'][:100]!r} that is none of this protocol: {exc}")
         except Exception as exc:  # noqa: BLE001 - whatever another process says is contained
-            self.end(f"a message {message['type'][:100]!r} that cannot be read: {reason_of(exc)}")
+            self.close(f"a message {message['type'][:100]!r} that cannot be read: {reason_of(exc)}")
 
     def receive_binary(self, data: bytes) -> None:
         """Take a piece of a blob."""
         if self.ended is not None:
             return
         try:
-            self._count()
-            self._take_piece(*read_piece(data))
+            self._count_message()
+            self._receive_chunk(*decode_chunk(data))
         except LinkError as exc:
-            self.end(str(exc))
+            self.close(str(exc))
 
-    def _take_piece(self, blob: int, is_last: bool, part: bytes) -> None:
+    def _receive_chunk(self, blob: int, is_last: bool, part: bytes) -> None:
         held = self._blobs.get(blob)
         if held is None:
             if blob <= self._last_blob:
@@ -268,11 +268,11 @@ class Peer:
         if is_last:
             self._whole[blob] = None
         while self._whole and (self._blob_bytes > self._blobs_bytes or len(self._whole) > BLOBS):
-            self._drop(next(iter(self._whole)))
+            self._discard_blob(next(iter(self._whole)))
         if self._blob_bytes > self._blobs_bytes or len(self._blobs) > BLOBS + 1:
             raise LinkError(f"more than {self._blobs_bytes:,} bytes, or {BLOBS:,} blobs, that nothing names")
 
-    def take_blob(self, number: Any) -> bytes:
+    def pop_blob(self, number: Any) -> bytes:
         """The bytes that a message names, once.
 
         Raises:
@@ -281,7 +281,7 @@ class Peer:
         if type(number) is not int or number not in self._whole:
             raise LinkError("a message names a blob that did not arrive")
         data = bytes(self._blobs[number])
-        self._drop(number)
+        self._discard_blob(number)
         return data
 
     def drop_blobs(self, message: Message) -> None:
@@ -293,54 +293,54 @@ class Peer:
                 blocks = part.get("content")
                 for each in (part, *(blocks if type(blocks) is list else ())):
                     if type(each) is dict and type(number := each.get("blob")) is int:
-                        self._drop(number)
+                        self._discard_blob(number)
 
-    def _drop(self, blob: int) -> None:
+    def _discard_blob(self, blob: int) -> None:
         held = self._blobs.pop(blob, None)
         if held is not None:
             self._blob_bytes -= len(held)
             self._whole.pop(blob, None)
 
-    def _take(self, message: Message) -> None:
+    def _dispatch_message(self, message: Message) -> None:
         kind = message["type"]
         if kind == "reply":
-            self._take_reply(message)
+            self._resolve_reply(message)
         elif (listener := self._on_message.get(kind)) is not None:
             listener(message)
         elif (handler := self._on_request.get(kind)) is not None:
-            self._take_request(handler, message)
+            self._start_request(handler, message)
         elif kind == "blob.drop":
-            self._drop(_number(message.get("blob")))
+            self._discard_blob(_require_number(message.get("blob")))
         elif kind == "request.cancel":
-            if (task := self._working.get(_number(message.get("id")))) is not None:
+            if (task := self._working.get(_require_number(message.get("id")))) is not None:
                 task.cancel()
         elif type(message.get("id")) is int:
-            self._refuse(message["id"], ToolError("unknown_message", f"this side knows no message {kind[:100]!r}"))
+            self._send_error(message["id"], ToolError("unknown_message", f"this side knows no message {kind[:100]!r}"))
 
-    def _take_request(self, handler: OnRequest, message: Message) -> None:
-        number = _number(message.get("id"))
+    def _start_request(self, handler: OnRequest, message: Message) -> None:
+        number = _require_number(message.get("id"))
         if number in self._working:
             raise LinkError("two requests of one number")
         if len(self._working) >= REQUESTS_IN_FLIGHT:
             raise LinkError(f"more than {REQUESTS_IN_FLIGHT:,} requests at one time")
         # in no TaskGroup: `end` ends them
-        work = self._answer(number, handler, message)
+        work = self._handle_request(number, handler, message)
         task = self._working[number] = self._loop.create_task(work, name=f"link:{message['type']}")
         task.add_done_callback(lambda _: self._working.pop(number, None))
 
-    def _count(self) -> None:
+    def _count_message(self) -> None:
         self._counted += 1
         if self._allowed is not None and self._counted > self._allowed:
-            self._look_for_flood()
+            self._check_flood()
 
-    def _look_for_flood(self) -> None:
+    def _check_flood(self) -> None:
         passed_s = self._loop.time() - self._counting_since
         if passed_s < _FLOOD_SECONDS:
             raise LinkError(f"a flood: {self._counted:,} messages within {passed_s:.1f} s")
         self._counted, self._counting_since = 0, self._loop.time()
 
-    def _take_reply(self, message: Message) -> None:
-        reply = self._waiting.get(_number(message.get("id")))
+    def _resolve_reply(self, message: Message) -> None:
+        reply = self._waiting.get(_require_number(message.get("id")))
         if reply is None or reply.done():
             self.drop_blobs(message)
             return  # whoever asked has gone
@@ -349,29 +349,29 @@ class Peer:
         else:
             reply.set_exception(error_of(message.get("error")))
 
-    async def _answer(self, number: int, handler: OnRequest, message: Message) -> None:
+    async def _handle_request(self, number: int, handler: OnRequest, message: Message) -> None:
         try:
-            self.tell({"type": "reply", "id": number, "ok": True, "result": await handler(message)})
+            self.send_message({"type": "reply", "id": number, "ok": True, "result": await handler(message)})
         except asyncio.CancelledError:
-            self._refuse(number, ToolError("cancelled", "the request was cancelled"))
+            self._send_error(number, ToolError("cancelled", "the request was cancelled"))
             raise
         except LinkError as exc:
-            self.end(f"a request {message['type'][:100]!r} that is none of this protocol: {exc}")
+            self.close(f"a request {message['type'][:100]!r} that is none of this protocol: {exc}")
         except Exception as exc:  # noqa: BLE001 - whoever asked waits for an answer, whatever happens here
             if not issubclass(type(exc), ToolError):
                 log_failure(log, "request_failed", exc, type=message["type"])
-            self._refuse(number, exc)
+            self._send_error(number, exc)
         finally:
             self.drop_blobs(message)
 
-    def _refuse(self, number: int, exc: Exception) -> None:
+    def _send_error(self, number: int, exc: Exception) -> None:
         error = error_to_wire(exc)
         error.pop("traceback", None)
-        self.tell({"type": "reply", "id": number, "ok": False, "error": error})
+        self.send_message({"type": "reply", "id": number, "ok": False, "error": error})
 
     # -- the end -----------------------------------------------------------------------------------------------
 
-    def end(self, reason: str = "") -> None:
+    def close(self, reason: str = "") -> None:
         """End the link; whoever waits gets a `LinkError`. Safe to call twice, and from one of its own requests."""
         if self.ended is not None:
             return
@@ -397,13 +397,13 @@ class Peer:
         self._whole.clear()
         self._on_end(reason)
 
-    def lose(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
         """The same of a link whose other side has gone."""
         self.is_lost = self.is_lost or self.ended is None
-        self.end(reason)
+        self.close(reason)
 
 
-def _number(value: Any) -> int:
+def _require_number(value: Any) -> int:
     """A number by which the two sides know something.
 
     Raises:

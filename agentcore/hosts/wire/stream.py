@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from agentcore.hosts.wire.frames import BINARY, TEXT, FrameReader, Kind, LinkError, frame
+from agentcore.hosts.wire.frames import BINARY, TEXT, FrameReader, Kind, LinkError, encode_frame
 from agentcore.hosts.wire.peer import Peer
 
 _ROOM_BYTES = 256 * 1024
@@ -23,7 +23,7 @@ class StreamLink(asyncio.BufferedProtocol):
 
     def __init__(self, make: Callable[["StreamLink"], Peer]) -> None:
         self._make = make
-        self._reader = FrameReader(self._take)
+        self._reader = FrameReader(self._receive_frame)
         self._buffer = bytearray(_BUFFER_BYTES)
         self._view = memoryview(self._buffer)
         self._room = asyncio.Event()
@@ -46,13 +46,13 @@ class StreamLink(asyncio.BufferedProtocol):
         try:
             self._reader.feed(bytes(self._view[:nbytes]))
         except LinkError as exc:
-            self.peer.end(str(exc))
+            self.peer.close(str(exc))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.BufferedProtocol`."""
         self._is_lost = True
         self._room.set()
-        self.peer.lose("the connection was lost" if exc is None else f"the connection was lost: {exc}")
+        self.peer.abort("the connection was lost" if exc is None else f"the connection was lost: {exc}")
 
     def pause_writing(self) -> None:
         """See `asyncio.BufferedProtocol`."""
@@ -64,16 +64,16 @@ class StreamLink(asyncio.BufferedProtocol):
 
     def send_text(self, data: bytes) -> None:
         """See `Transport`."""
-        self._transport.write(frame(TEXT, data))
+        self._transport.write(encode_frame(TEXT, data))
         if self._transport.get_write_buffer_size() > _FLOOD_BYTES:
-            self.peer.end("the other side takes nothing any more")
+            self.peer.close("the other side takes nothing any more")
 
     async def send_binary(self, data: bytes) -> None:
         """See `Transport`."""
         await self._room.wait()
         if self._is_lost:
             raise ConnectionResetError("the connection was lost")
-        self._transport.write(frame(BINARY, data))
+        self._transport.write(encode_frame(BINARY, data))
 
     def close(self) -> None:
         """See `Transport`."""
@@ -83,7 +83,7 @@ class StreamLink(asyncio.BufferedProtocol):
         """End the connection without sending what waits."""
         self._transport.abort()
 
-    def _take(self, kind: Kind, payload: bytes) -> None:
+    def _receive_frame(self, kind: Kind, payload: bytes) -> None:
         if kind == TEXT:
             self.peer.receive_text(payload)
         else:

@@ -14,7 +14,7 @@ from agentcore.core.containment.foreign_error import is_of_module, text_of, trac
 from agentcore.core.containment.reading import read_flag, read_mapping, read_text
 from agentcore.core.containment.tool_errors import WrongToolError, plain_error
 from agentcore.errors import ToolError
-from agentcore.secrets import without_known_inside
+from agentcore.secrets import mask_known_secrets_inside
 
 Wire = dict[str, Any]
 SendBlob = Callable[[bytes], Awaitable[int]]
@@ -55,7 +55,7 @@ def error_to_wire(exc: BaseException) -> Wire:
             wrong.__cause__ = exc
             exc = wrong
         else:
-            return {**without_known_inside(plain.to_json()), "untrusted": plain.untrusted}
+            return {**mask_known_secrets_inside(plain.to_json()), "untrusted": plain.untrusted}
     return {
         "defect": type_name(exc)[:_NAME_CHARS],
         "kind": next(kind.__name__ for kind in type(exc).__mro__ if vars(builtins).get(kind.__name__) is kind),
@@ -74,7 +74,7 @@ def error_of(wire: Any) -> Exception:
     message = read_text(error.get("message"), "the message of an error of a host")
     if "defect" in error:
         name = read_text(error["defect"], "the name of a defect of a host")
-        return _failure(name, error.get("kind", name), message, error.get("traceback"))
+        return _make_failure(name, error.get("kind", name), message, error.get("traceback"))
     kind = read_text(error.get("type"), "the type of an error of a host")
     found = ToolError(
         kind, message, retryable=error.get("retryable") is True, untrusted=error.get("untrusted") is not False
@@ -83,7 +83,7 @@ def error_of(wire: Any) -> Exception:
     return plain_error(found)
 
 
-def _failure(name: str, known: Any, message: str, traceback: Any) -> Exception:
+def _make_failure(name: str, known: Any, message: str, traceback: Any) -> Exception:
     base = getattr(builtins, known, None) if type(known) is str else None
     is_simple = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, _NOT_SIMPLE)
     if is_simple and name == known:
@@ -231,6 +231,6 @@ def principal_of(wire: Mapping[str, Any]) -> Principal:
     return Principal(wire["kind"], wire["id"], frozenset(wire["scopes"]))
 
 
-def flag(wire: Mapping[str, Any], name: str) -> bool:
+def read_message_flag(wire: Mapping[str, Any], name: str) -> bool:
     """A yes or no of a message; left out: no."""
     return read_flag(wire.get(name, False), f"{name} of a message of a host")

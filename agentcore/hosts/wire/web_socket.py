@@ -54,10 +54,10 @@ class SocketLink(Outgoing):
         self._socket = socket
         self.peer = make(self)
 
-    async def carry(self) -> None:
+    async def carry_frames(self) -> None:
         """Carry frames until the connection ends; the peer ends with it."""
         # in no TaskGroup: an error of the writer is the end of the connection, which the reader sees
-        writer = asyncio.get_running_loop().create_task(self._write(), name="link:socket")
+        writer = asyncio.get_running_loop().create_task(self._write_frames(), name="link:socket")
         reason = "the connection was lost"
         try:
             async for message in self._socket:
@@ -71,24 +71,24 @@ class SocketLink(Outgoing):
         except ConnectionError as exc:
             reason = f"the connection was lost: {exc}"
         finally:
-            self._give_up()
+            self._mark_lost()
             writer.cancel()
-            self.peer.lose(reason)
+            self.peer.abort(reason)
 
-    async def _write(self) -> None:
+    async def _write_frames(self) -> None:
         """Send what waits: all that is said first, then a piece."""
         try:
             while not (self._is_closing and not self._texts and self._piece is None):
                 self._news.clear()
                 while self._texts:
-                    await self._socket.send_str(self._take_text().decode())
+                    await self._socket.send_str(self._pop_text().decode())
                 if self._piece is not None:
-                    await self._socket.send_bytes(self._take_piece())
+                    await self._socket.send_bytes(self._pop_chunk())
                     self._sent.set()
                 elif not self._is_closing:
                     await self._news.wait()
         except ConnectionError:
             return  # the reader tells of it
         finally:
-            self._give_up()
+            self._mark_lost()
         await self._socket.close()

@@ -18,9 +18,9 @@ _OOM_SCORE = "500"
 
 def main() -> None:
     """Run until the server is gone, or no other one has come."""
-    told = _detach() if len(sys.argv) > 2 else -1  # noqa: PLR2004 - it outlives its server
+    told = _detach_process() if len(sys.argv) > 2 else -1  # noqa: PLR2004 - it outlives its server
     import_without_rich()
-    from agentcore.hosts.worker.running import run, run_outliving  # noqa: PLC0415 - after structlog was told
+    from agentcore.hosts.worker.running import run_surviving_worker, run_worker  # noqa: PLC0415 - after structlog was told
 
     with contextlib.suppress(OSError):
         # where memory runs out, this process ends before its server does
@@ -32,14 +32,16 @@ def main() -> None:
     if outliving:
         key = os.read(given, _KEY_BYTES)
         os.close(given)
-        asyncio.run(run_outliving(name, Path(outliving[0]), key, float(outliving[1]), lambda: _say(told)))
+        asyncio.run(
+            run_surviving_worker(name, Path(outliving[0]), key, float(outliving[1]), lambda: _signal_listening(told))
+        )
         return
     link = socket.socket(fileno=given)
     link.setblocking(False)
-    asyncio.run(run(name, link))
+    asyncio.run(run_worker(name, link))
 
 
-def _detach() -> int:
+def _detach_process() -> int:
     """Go on in a process that is nobody's child once it listens: a server that ends kills all that is below it.
 
     Until then the one that was started stays, and ends as this one does.
@@ -59,7 +61,7 @@ def _detach() -> int:
     os._exit(code)
 
 
-def _say(told: int) -> None:
+def _signal_listening(told: int) -> None:
     os.write(told, b".")
     os.close(told)
 

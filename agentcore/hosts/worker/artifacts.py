@@ -17,19 +17,19 @@ class RemoteArtifacts:
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
         """See `agentcore.api.Artifacts`."""
-        return _link(await self._ask("save", bytes(data), mime=mime, name=name))
+        return _read_link(await self._request_artifact("save", bytes(data), mime=mime, name=name))
 
     async def load(self, artifact_id: str) -> bytes:
         """See `agentcore.api.Artifacts`."""
-        return self._line.take_blob(await self._ask("load", artifactId=artifact_id))
+        return self._line.pop_blob(await self._request_artifact("load", artifactId=artifact_id))
 
     async def describe(self, artifact_id: str) -> ArtifactLink:
         """See `agentcore.api.Artifacts`."""
-        return _link(await self._ask("describe", artifactId=artifact_id))
+        return _read_link(await self._request_artifact("describe", artifactId=artifact_id))
 
     async def open(self, artifact_id: str) -> OpenFile:
         """See `agentcore.api.Artifacts`."""
-        data = self._line.take_blob(await self._ask("open", artifactId=artifact_id))
+        data = self._line.pop_blob(await self._request_artifact("open", artifactId=artifact_id))
         # a file without a name, which is gone when it is closed
         with tempfile.TemporaryFile() as file:
             file.write(data)
@@ -39,19 +39,23 @@ class RemoteArtifacts:
 
     async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
         """See `agentcore.api.Artifacts`."""
-        return _lines(await self._ask("lines", artifactId=artifact_id, first=first, limit=limit, chars=chars))
+        return _read_lines(
+            await self._request_artifact("lines", artifactId=artifact_id, first=first, limit=limit, chars=chars)
+        )
 
     async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
         """See `agentcore.api.Artifacts`."""
-        return _lines(await self._ask("find", artifactId=artifact_id, query=query, first=first, limit=limit))
+        return _read_lines(
+            await self._request_artifact("find", artifactId=artifact_id, query=query, first=first, limit=limit)
+        )
 
-    async def _ask(self, action: str, data: bytes | None = None, **fields: Any) -> Any:
+    async def _request_artifact(self, action: str, data: bytes | None = None, **fields: Any) -> Any:
         return await self._line.request({"type": f"artifact.{action}", "n": self._number, **fields}, data)
 
 
-def _link(wire: dict[str, Any]) -> ArtifactLink:
+def _read_link(wire: dict[str, Any]) -> ArtifactLink:
     return ArtifactLink(wire["artifactId"], wire["mime"], wire["sizeBytes"], wire["name"], wire.get("preview", ""))
 
 
-def _lines(wire: dict[str, Any]) -> ArtifactLines:
+def _read_lines(wire: dict[str, Any]) -> ArtifactLines:
     return ArtifactLines(tuple((number, text) for number, text in wire["lines"]), wire["total"])

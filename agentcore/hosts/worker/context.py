@@ -98,7 +98,7 @@ class RemoteContext:
         """Note that the preview which this context is for has ended, so that a thread of it stops."""
         self._is_cut = True
 
-    def cut(self) -> None:
+    def cancel_call(self) -> None:
         """Note that the server wants no more of it."""
         self._is_cut = True
         if self.task is not None:
@@ -109,21 +109,21 @@ class RemoteContext:
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         """See `agentcore.api.ToolContext.progress`."""
         fraction, message = read_fraction(fraction), read_message(message)
-        self._in_loop(lambda: self._hold("progress", {"fraction": fraction, "message": message}))
+        self._in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
         """See `agentcore.api.ToolContext.log`."""
         told = read_log(message, level)
         self._logs += 1
         if self._logs <= LOGS_PER_CALL:  # the server passes on no more
-            self._in_loop(lambda: self._tell("log", {"message": told, "level": level}))
+            self._in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
         """See `agentcore.api.ToolContext.show_output`."""
         piece, length = read_output(text), len(text)
         self._in_loop(lambda: self._add_output(piece, length))
 
-    def tell_held(self) -> None:
+    def flush_progress(self) -> None:
         """Tell what was held back, so that the server has it before the result."""
         if self._timer is not None:
             self._timer.cancel()
@@ -131,23 +131,23 @@ class RemoteContext:
         held, self._held = self._held, {}
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
         for kind, fields in held.items():
-            self._tell(kind, fields)
+            self._send_progress(kind, fields)
 
-    def _hold(self, kind: str, fields: dict[str, Any]) -> None:
+    def _queue_progress(self, kind: str, fields: dict[str, Any]) -> None:
         """Tell now, or with what comes meanwhile: the newest counts."""
         self._held[kind] = fields
         if self._loop.time() >= self._next_at:
-            self.tell_held()
+            self.flush_progress()
         elif self._timer is None:
-            self._timer = self._loop.call_at(self._next_at, self.tell_held)
+            self._timer = self._loop.call_at(self._next_at, self.flush_progress)
 
     def _add_output(self, piece: str, length: int) -> None:
         before = self._held.get("output", {"text": "", "length": 0})
         text = (before["text"] + piece)[-OUTPUT_KEPT_CHARS:]
-        self._hold("output", {"text": text, "length": before["length"] + length})
+        self._queue_progress("output", {"text": text, "length": before["length"] + length})
 
-    def _tell(self, kind: str, fields: dict[str, Any]) -> None:
-        self._line.tell({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
+    def _send_progress(self, kind: str, fields: dict[str, Any]) -> None:
+        self._line.send_message({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
 
     def _in_loop(self, work: Callable[[], None]) -> None:
         if threading.get_ident() == self._thread:
@@ -172,14 +172,14 @@ class RemoteContext:
         waiting = asyncio.current_task()
         assert waiting is not None and self.task is not None  # noqa: S101, PT018 - both run
 
-        def end(_: asyncio.Task[Any]) -> None:
+        def cancel_waiting(_: asyncio.Task[Any]) -> None:
             waiting.cancel()
 
-        self.task.add_done_callback(end)
+        self.task.add_done_callback(cancel_waiting)
         try:
             return await work
         finally:
-            self.task.remove_done_callback(end)
+            self.task.remove_done_callback(cancel_waiting)
 
     @overload
     async def ask(
@@ -213,7 +213,7 @@ class RemoteContext:
             "timeoutS": timeout_s,
             "isSecret": is_secret,
         }
-        answer: str | dict[str, Any] | None = await self._request("tool.ask", **asked)
+        answer: str | dict[str, Any] | None = await self._request_server("tool.ask", **asked)
         return answer
 
     async def sample(
@@ -221,17 +221,17 @@ class RemoteContext:
     ) -> str:
         """See `agentcore.api.ToolContext.sample`."""
         told = {"prompt": valid_text(prompt), "system": valid_text(system), "maxTokens": max_tokens}
-        text: str = await self._request("tool.sample", **told, isShownFirst=is_shown_first)
+        text: str = await self._request_server("tool.sample", **told, isShownFirst=is_shown_first)
         return text
 
     async def client_roots(self) -> Sequence[str]:
         """See `agentcore.api.ToolContext.client_roots`."""
-        return tuple(await self._request("tool.roots"))
+        return tuple(await self._request_server("tool.roots"))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """See `agentcore.api.ToolContext.call`."""
         wanted = {"tool": valid_text(tool), "arguments": with_valid_text(dict(arguments))}
-        return result_of(await self._request("call.nested", **wanted), self._line.take_blob)
+        return result_of(await self._request_server("call.nested", **wanted), self._line.pop_blob)
 
     async def ask_host(
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
@@ -265,18 +265,18 @@ class RemoteContext:
             "model": model,
             "budget": None if budget is None else dict(budget),
         }
-        report: str = await self._request("agent.run", **wanted)
+        report: str = await self._request_server("agent.run", **wanted)
         return report
 
-    async def _request(self, kind: str, **fields: Any) -> Any:
+    async def _request_server(self, kind: str, **fields: Any) -> Any:
         """Ask the server on behalf of this call; its clock stands where a person was waited for."""
         answer = await self._line.request({"type": kind, "n": self.number, **fields})
         self._deadline = self._loop.time() + answer["timeoutMs"] / 1000
         return answer["value"]
 
-    async def of_session(self, kind: str, **fields: Any) -> Any:
+    async def request_for_session(self, kind: str, **fields: Any) -> Any:
         """The same for the chat session."""
-        return await self._request(f"session.{kind}", **fields)
+        return await self._request_server(f"session.{kind}", **fields)
 
 
 class _RemoteSession:
@@ -292,12 +292,12 @@ class _RemoteSession:
 
     async def history(self) -> Sequence[Mapping[str, Any]]:
         """See `agentcore.api.ChatSession`."""
-        messages: Sequence[Mapping[str, Any]] = await self._context.of_session("history")
+        messages: Sequence[Mapping[str, Any]] = await self._context.request_for_session("history")
         return messages
 
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
         """See `agentcore.api.ChatSession`."""
-        replaced, text = await self._context.of_session("summary", summary=summary, keepTurns=keep_turns)
+        replaced, text = await self._context.request_for_session("summary", summary=summary, keepTurns=keep_turns)
         return replaced, text
 
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
@@ -307,4 +307,4 @@ class _RemoteSession:
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
         """See `agentcore.api.ChatSession`."""
         self._todos = [dict(each) for each in todos]
-        await self._context.of_session("todos", todos=self._todos)
+        await self._context.request_for_session("todos", todos=self._todos)

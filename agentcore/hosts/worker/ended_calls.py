@@ -61,20 +61,20 @@ class EndedCalls:
 
     def add(self, ended: EndedCall) -> None:
         """Keep how a call ended."""
-        self.forget(ended.call_id)
+        self.discard(ended.call_id)
         size = ended.size_bytes
         self._calls[ended.call_id] = ended, size
         self._bytes += size
         while self._bytes > RESULTS_BYTES:
             oldest = next(iter(self._calls))
-            self.forget(oldest)
+            self.discard(oldest)
             log.warning("result_dropped", call_id=oldest, limit_bytes=RESULTS_BYTES)
 
     def get(self, call_id: str) -> EndedCall | None:
         """How a call ended; None: that is not known here."""
         return self._calls[call_id][0] if call_id in self._calls else None
 
-    def forget(self, call_id: str) -> None:
+    def discard(self, call_id: str) -> None:
         """A server knows how a call ended, or nobody wants to know."""
         _, size = self._calls.pop(call_id, (None, 0))
         self._bytes -= size

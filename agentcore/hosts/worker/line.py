@@ -47,10 +47,10 @@ class Line:
             self._peer = None
             self._attached.clear()
 
-    def tell(self, message: Message) -> None:
+    def send_message(self, message: Message) -> None:
         """Send a message that wants no reply; without a server nobody is told."""
         if self._peer is not None:
-            self._peer.tell(message)
+            self._peer.send_message(message)
 
     async def request(self, message: Message, data: bytes | None = None) -> Any:
         """Ask the server. Where it ends meanwhile, the next one is asked what can be asked twice.
@@ -74,6 +74,6 @@ class Line:
                 if not message["type"].startswith(("artifact.", "storage.")):
                     raise ToolError("interrupted", "the server ended while it was asked; it may have done it") from None
 
-    def take_blob(self, number: Any) -> bytes:
+    def pop_blob(self, number: Any) -> bytes:
         """Bytes that the server sent."""
-        return self.peer.take_blob(number)
+        return self.peer.pop_blob(number)

@@ -24,7 +24,7 @@ class OfferedLogin:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
-    def tell(self) -> None:
+    def send_status(self) -> None:
         """Tell how it stands, if that is not known, and look again in a while."""
         self.close()
         try:
@@ -35,12 +35,12 @@ class OfferedLogin:
         if now != self._told:
             self._told = now
             self._tell_server(now)
-        self._timer = self._loop.call_later(_LOOK_SECONDS, self.tell)
+        self._timer = self._loop.call_later(_LOOK_SECONDS, self.send_status)
 
-    def tell_again(self) -> None:
+    def resend_status(self) -> None:
         """Tell how it stands, whether or not that was told."""
         self._told = {}
-        self.tell()
+        self.send_status()
 
     def close(self) -> None:
         """Look no more."""
@@ -48,7 +48,7 @@ class OfferedLogin:
             self._timer.cancel()
             self._timer = None
 
-    async def step(self, message: dict[str, Any]) -> str:
+    async def run_step(self, message: dict[str, Any]) -> str:
         """Do what the person asked for.
 
         Raises:
@@ -61,5 +61,5 @@ class OfferedLogin:
             await self._login.finish(message["address"])
         else:
             await self._login.log_out()
-        self.tell()
+        self.send_status()
         return address

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from agentcore.api import ToolDefinition, ToolResult
 from agentcore.api.definition import CallPreview
-from agentcore.api.module import Module, tool_faults
+from agentcore.api.module import Module, find_tool_errors
 from agentcore.bounds import TOOLS_PER_MODULE
 from agentcore.core.calls.results import to_result
 from agentcore.core.containment.foreign_error import reason_of, type_name
@@ -60,16 +60,16 @@ class Member:
         self._definitions: dict[str, tuple[ToolDefinition, Validate | None]] = {}
         self.folder: Path | None = None
 
-    def make(self, locale: str) -> dict[str, Any]:
+    def make_plugin(self, locale: str) -> dict[str, Any]:
         """Make the object that implements the hooks, and say what it is. Runs code of the module: in a thread."""
         OWNER.set(self.name)
         self.plugin = self.target() if isinstance(self.target, type) else self.target
         if issubclass(type(self.plugin), Module) and getattr(self.plugin, "name", None) is None:
             vars(self.plugin)["name"] = self.name
         self.manifest = read_manifest(self.plugin, self.name, locale, self.name)
-        return self.described()
+        return self.describe()
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """What it is, for a server."""
         return {
             "attributes": attributes_to_wire(self.plugin) | {"name": self.name},
@@ -101,26 +101,26 @@ class Member:
         self.runtime = runtime
         if issubclass(type(self.plugin), Module):
             self.plugin.bind(runtime)
-        await self._hook("init", runtime=runtime)
+        await self._call_hook("init", runtime=runtime)
 
     async def shutdown(self) -> None:
         """Stop it, and take back what it was given."""
         try:
-            await self._hook("shutdown")
+            await self._call_hook("shutdown")
         finally:
             if self.runtime is not None:
                 for undo in self.runtime.undo:
                     undo()
                 self.runtime.undo.clear()
 
-    async def definitions(self) -> dict[str, Any]:
+    async def collect_definitions(self) -> dict[str, Any]:
         """Its tools, and what is wrong with those that are left out."""
-        given = await self._hook("get_tool_definitions")
+        given = await self._call_hook("get_tool_definitions")
         return await asyncio.to_thread(self._read_definitions, given)
 
-    async def component(self) -> dict[str, Any] | None:
+    async def load_component(self) -> dict[str, Any] | None:
         """Its element in the page, and the files of that by name and size."""
-        given = await self._hook("get_web_component")
+        given = await self._call_hook("get_web_component")
         runs_scripts = self.manifest.runs_scripts_in_page
         found = await asyncio.to_thread(read_component, given, self.name, runs_scripts_in_page=runs_scripts)
         wire = component_to_wire(found)
@@ -135,7 +135,7 @@ class Member:
             raise ToolError("file_not_found", f"module {self.name!r} has no file {name!r} for the page")
         return (self.folder / name).read_bytes()
 
-    def definition(self, tool: str) -> tuple[ToolDefinition, Validate | None]:
+    def require_definition(self, tool: str) -> tuple[ToolDefinition, Validate | None]:
         """A tool of its own.
 
         Raises:
@@ -146,22 +146,22 @@ class Member:
             raise ToolError("module_stopping", f"tool {tool!r} changed meanwhile; try again", retryable=True)
         return found
 
-    def arguments(self, tool: str, given: dict[str, Any]) -> tuple[ToolDefinition, dict[str, Any]]:
+    def validate_arguments(self, tool: str, given: dict[str, Any]) -> tuple[ToolDefinition, dict[str, Any]]:
         """The arguments as the tool gets them.
 
         Raises:
             ToolError: `invalid_arguments`.
         """
-        definition, validate = self.definition(tool)
+        definition, validate = self.require_definition(tool)
         return definition, given if validate is None else validate(given)
 
-    async def execute(self, context: RemoteContext, tool: str, given: dict[str, Any]) -> tuple[ToolResult, bytes]:
+    async def execute_call(self, context: RemoteContext, tool: str, given: dict[str, Any]) -> tuple[ToolResult, bytes]:
         """Carry out a call; gives the result and its data as JSON text.
 
         Raises:
             BaseException: What the module raises.
         """
-        _, arguments = self.arguments(tool, given)
+        _, arguments = self.validate_arguments(tool, given)
         impl = self.manifest.hooks["execute_tool_call"]
         values = {"ctx": context, "tool_name": tool, "args": arguments}
         ordered = [values[name] for name in impl.argnames]
@@ -172,40 +172,40 @@ class Member:
         made = await asyncio.to_thread(_make_in_thread, impl.function, ordered)
         return made if isinstance(made, tuple) else to_result(await made)
 
-    async def preview(self, context: RemoteContext, tool: str, given: dict[str, Any]) -> CallPreview | None:
+    async def preview_call(self, context: RemoteContext, tool: str, given: dict[str, Any]) -> CallPreview | None:
         """What a call would do; None: the tool has only been asked about its arguments.
 
         Raises:
             BaseException: What the module raises.
         """
-        definition, arguments = self.arguments(tool, given)
+        definition, arguments = self.validate_arguments(tool, given)
         if definition.preview is None:
             return None
         OWNER.set(self.name)
         with previewing():
-            made = await _called(definition.preview, context, arguments)
+            made = await _call_function(definition.preview, context, arguments)
         if not issubclass(type(made), CallPreview):
             raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
         found: CallPreview = made
         return found
 
-    async def complete(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[Any]:
+    async def complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[Any]:
         """What an argument can be."""
-        definition, _ = self.definition(tool)
+        definition, _ = self.require_definition(tool)
         if definition.complete is None:
             return []
         OWNER.set(self.name)
-        return list(await _called(definition.complete, tool, argument, begun, given))
+        return list(await _call_function(definition.complete, tool, argument, begun, given))
 
-    async def _hook(self, hook: str, **values: Any) -> Any:
+    async def _call_hook(self, hook: str, **values: Any) -> Any:
         impl = self.manifest.hooks.get(hook)
         if impl is None:
             return None
         OWNER.set(self.name)
-        return await _called(impl.function, *[values[name] for name in impl.argnames])
+        return await _call_function(impl.function, *[values[name] for name in impl.argnames])
 
     def _read_definitions(self, given: Any) -> dict[str, Any]:
-        faults = tool_faults(self.plugin) if issubclass(type(self.plugin), Module) else []
+        faults = find_tool_errors(self.plugin) if issubclass(type(self.plugin), Module) else []
         problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
         if given is not None and not issubclass(type(given), list | tuple):
             raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
@@ -220,14 +220,16 @@ class Member:
             except Exception as exc:  # noqa: BLE001 - whatever a module gives is contained
                 problems.append(reason_of(exc))
                 continue
-            wires.append(definition_to_wire(definition, checks_arguments=_says_more(definition.arguments)))
+            wires.append(
+                definition_to_wire(definition, checks_arguments=_checks_more_than_schema(definition.arguments))
+            )
             validate = None if definition.arguments is None else validator_of(definition)
             found.setdefault(definition.name, (definition, validate))
         self._definitions = found
         return {"tools": wires, "problems": problems}
 
 
-def find(name: str) -> list[dict[str, str]]:
+def find_installed(name: str) -> list[dict[str, str]]:
     """What is registered for this interpreter under a module's name. In a thread."""
     from agentcore.core.discovery.installed import installed_entries  # noqa: PLC0415 - only another interpreter's
 
@@ -242,7 +244,7 @@ def find(name: str) -> list[dict[str, str]]:
     ]
 
 
-def load(name: str, entry: str, file: str, fresh: list[str]) -> Any:
+def import_target(name: str, entry: str, file: str, fresh: list[str]) -> Any:
     """Import what an entry point names (`package.module:object`), or a local module by its file. In a thread.
 
     Args:
@@ -250,9 +252,9 @@ def load(name: str, entry: str, file: str, fresh: list[str]) -> Any:
     Raises:
         BaseException: What the import raises.
     """
-    from agentcore.core.discovery.code import take_code  # noqa: PLC0415 - needed again only where code has changed
+    from agentcore.core.discovery.code import unload_code  # noqa: PLC0415 - needed again only where code has changed
 
-    taken = take_code(fresh)
+    taken = unload_code(fresh)
     try:
         if file:
             from agentcore.core.discovery.local import LocalModule  # noqa: PLC0415 - few modules are local
@@ -268,7 +270,7 @@ def load(name: str, entry: str, file: str, fresh: list[str]) -> Any:
     return found
 
 
-async def _called(function: Callable[..., Any], *values: Any) -> Any:
+async def _call_function(function: Callable[..., Any], *values: Any) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(*values)
     result = await asyncio.to_thread(function, *values)
@@ -280,14 +282,16 @@ def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> tuple
     return returned if asyncio.iscoroutine(returned) else to_result(returned)
 
 
-def _says_more(model: type[BaseModel] | None) -> bool:
+def _checks_more_than_schema(model: type[BaseModel] | None) -> bool:
     """Whether a model refuses what its schema does not: it has checks of its own, or kinds of text that are formats."""
     if model is None:
         return False
-    return any(kind.startswith("function-") or kind in _FORMATS for kind in _kinds(model.__pydantic_core_schema__))
+    return any(
+        kind.startswith("function-") or kind in _FORMATS for kind in _list_schema_types(model.__pydantic_core_schema__)
+    )
 
 
-def _kinds(schema: Any) -> list[str]:
+def _list_schema_types(schema: Any) -> list[str]:
     found: list[str] = []
     open_parts: list[Any] = [schema]
     while open_parts:

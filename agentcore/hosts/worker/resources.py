@@ -11,7 +11,7 @@ from agentcore.hosts.wire.values import resource_to_wire
 from agentcore.hosts.worker.line import Line
 
 
-class HeldResources(ResourceRegistry):
+class WorkerResources(ResourceRegistry):
     """The registry of a host: whatever becomes of a resource is told to the server, which has them all.
 
     A server makes the ids of those that its calls begin with; those that modules make here get the next free index,
@@ -22,7 +22,7 @@ class HeldResources(ResourceRegistry):
         super().__init__(EventBus(kept=0))
         self._line = line
 
-    def watch(self, tell: Callable[[Event], None]) -> None:
+    def watch_changes(self, tell: Callable[[Event], None]) -> None:
         """Tell of each change of a resource here, as a server tells it: for whoever has started this host."""
         self._events.subscribe("resource.stateChanged", tell)
 
@@ -47,13 +47,13 @@ class HeldResources(ResourceRegistry):
             on_release=on_release,
             former_id=former_id,
         )
-        self._tell("resource.create", made, owner=owner)
+        self._send_resource("resource.create", made, owner=owner)
         return made
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
         """See `ResourceRegistry.adopt`."""
         adopted = super().adopt(owner, resource_id, on_release)
-        self._tell("resource.adopt", adopted)
+        self._send_resource("resource.adopt", adopted)
         return adopted
 
     def update(
@@ -81,7 +81,7 @@ class HeldResources(ResourceRegistry):
             keys=keys,
             reopening=reopening,
         )
-        self._tell("resource.update", updated, **_beside(icon, reopening))
+        self._send_resource("resource.update", updated, **_optional_fields(icon, reopening))
         return updated
 
     def emit(
@@ -89,21 +89,23 @@ class HeldResources(ResourceRegistry):
     ) -> None:
         """See `ResourceRegistry.emit`."""
         found = self.get(resource_id, owner)
-        self._line.tell({"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)})
+        self._line.send_message(
+            {"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)}
+        )
 
     async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
         """See `ResourceRegistry.release`."""
         is_here = any(each.resource_id == resource_id for each in self.list(owner=owner))
         await super().release(resource_id, owner, reason, lost_by=lost_by)
         if is_here:
-            self._line.tell({"type": "resource.release", "resourceId": resource_id, "reason": reason})
+            self._line.send_message({"type": "resource.release", "resourceId": resource_id, "reason": reason})
 
-    def note_next(self, session_id: str, indexes: Mapping[str, int]) -> None:
+    def set_next_indexes(self, session_id: str, indexes: Mapping[str, int]) -> None:
         """Take what the server says of the next free index of each type in a session."""
         for resource_type, index in indexes.items():
             self.indexes.skip_to((session_id, resource_type), index)
 
-    def take(self, owner: str, told: Resource, *, runs: bool) -> Resource:
+    def resolve_resource(self, owner: str, told: Resource, *, runs: bool) -> Resource:
         """The resource that a call acts on: as it is here, else as the server says.
 
         Args:
@@ -112,34 +114,34 @@ class HeldResources(ResourceRegistry):
         held = self._entries.get(told.resource_id)
         if held is not None:
             return held.resource
-        return self.admit(owner, told) if runs else told
+        return self.admit_resource(owner, told) if runs else told
 
-    def let_go(self, resource: Resource) -> None:
+    def discard_planned(self, resource: Resource) -> None:
         """A call on it has ended: one that nothing ever stood behind is but planned at the server, and not here."""
         held = self._entries.get(resource.resource_id)
         if held is not None and held.on_release is None and resource.status == "starting":
             del self._entries[resource.resource_id]
             resource.status = "closed"
-            self._changed(resource)
+            self._publish_state(resource)
 
     async def release_quietly(self, resource_id: str) -> None:
         """End a resource because the server does, which needs not be told."""
         await super().release(resource_id)
 
-    def tell_again(self, owner: str, module: int) -> None:
+    def resend_resources(self, owner: str, module: int) -> None:
         """Tell a server that may know none of a module's resources which there are, and how each stands."""
         for entry in self._entries.values():
             if entry.owner == owner:
                 held = entry.resource
-                self._tell("resource.held", held, owner=owner, **_beside(held.icon, held.reopening))
+                self._send_resource("resource.held", held, owner=owner, **_optional_fields(held.icon, held.reopening))
         living = [resource_id for resource_id, entry in self._entries.items() if entry.owner == owner]
-        self._line.tell({"type": "resource.all", "module": module, "living": living})
+        self._line.send_message({"type": "resource.all", "module": module, "living": living})
 
-    def _tell(self, kind: str, resource: Resource, **also: Any) -> None:
-        self._line.tell({"type": kind, "resource": resource_to_wire(resource), **also})
+    def _send_resource(self, kind: str, resource: Resource, **also: Any) -> None:
+        self._line.send_message({"type": kind, "resource": resource_to_wire(resource), **also})
 
 
-def _beside(icon: Image | None, reopening: Reopening | None) -> dict[str, Any]:
+def _optional_fields(icon: Image | None, reopening: Reopening | None) -> dict[str, Any]:
     """What a message says beside the resource itself."""
     also: dict[str, Any] = {}
     if icon is not None:

@@ -50,12 +50,12 @@ class _HostSocket:
         """See `agentcore.api.web.Socket`."""
         if type(code) is not int or not _CODES[0] <= code <= _CODES[1]:
             raise ValueError(f"a WebSocket is closed with a code from {_CODES[0]} to {_CODES[1]}, not {code!r}")
-        self._line.tell({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
+        self._line.send_message({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
         self._talk.outlet.close()
-        self._talk.inlet.end()
+        self._talk.inlet.feed_eof()
 
 
-class HeldRoutes:
+class WorkerRoutes:
     """The routes of all modules of a host; the server serves them and asks here."""
 
     def __init__(self, line: Line) -> None:
@@ -67,7 +67,7 @@ class HeldRoutes:
         self._talks: dict[int, _Talk] = {}
         self._last_channel = 0
 
-    def serve(
+    def add_route(
         self,
         module: int,
         name: str,
@@ -106,32 +106,32 @@ class HeldRoutes:
             "path": route.path,
             "kind": kind,
             "scope": scope,
-            "body": _schema(body),
-            "query": _schema(query),
-            "watching": _schema(watching),
+            "body": _schema_of_model(body),
+            "query": _schema_of_model(query),
+            "watching": _schema_of_model(watching),
         }
         self._said[number] = said
-        self._line.tell(said)
+        self._line.send_message(said)
 
         def remove() -> None:
             if self._served.pop(number, None) is not None:
                 del self._said[number]
                 route.remove()
-                self._line.tell({"type": "route.remove", "module": module, "route": number})
+                self._line.send_message({"type": "route.remove", "module": module, "route": number})
 
         return Route(route.method, route.path, remove)
 
-    def tell_again(self, module: int) -> None:
+    def resend_routes(self, module: int) -> None:
         """Tell a server that knows none of them of a module's routes."""
         for said in self._said.values():
             if said["module"] == module:
-                self._line.tell(said)
+                self._line.send_message(said)
 
-    def lose(self) -> None:
+    def close_channels(self) -> None:
         """The server has gone, and with it all who were reading or talking."""
         self._last_channel = 0
         for talk in self._talks.values():
-            talk.inlet.end()
+            talk.inlet.feed_eof()
             talk.outlet.close()
             if talk.task is not None:
                 talk.task.cancel()
@@ -139,7 +139,7 @@ class HeldRoutes:
 
     # -- requests ----------------------------------------------------------------------------------------------
 
-    async def answer(self, message: dict[str, Any]) -> Any:
+    async def answer_request(self, message: dict[str, Any]) -> Any:
         """Answer a request (`route.request`) by its handler; a stream goes on after this, a socket is one by itself.
 
         Raises:
@@ -152,29 +152,31 @@ class HeldRoutes:
             raise ToolError("module_stopping", "this route is served no more", retryable=True)
         OWNER.set(route.module)
         try:
-            request = self._request(route, message)
+            request = self._build_request(route, message)
             if route.kind == "websocket":
-                return await self._begin_socket(route, request, number, early)
+                return await self._serve_socket(route, request, number, early)
             response = await route.handler(request)
-            return await self._answered(route, response, number)
+            return await self._build_answer(route, response, number)
         except (asyncio.CancelledError, ToolError):
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": error_to_wire(exc)}
 
-    def _request(self, route: ModuleRoute, message: dict[str, Any]) -> Request:
+    def _build_request(self, route: ModuleRoute, message: dict[str, Any]) -> Request:
         return Request(
             method=message["method"],
             path=message["path"],
             path_values=message["pathValues"],
-            query=_read(route.query, message["query"], is_text=True),
+            query=_validate_value(route.query, message["query"], is_text=True),
             headers=message["headers"],
-            body=self._line.take_blob(message["blob"]) if "blob" in message else _read(route.body, message["body"]),
+            body=self._line.pop_blob(message["blob"])
+            if "blob" in message
+            else _validate_value(route.body, message["body"]),
             principal=principal_of(message["principal"]),
             page_session=message["pageSession"],
         )
 
-    async def _answered(self, route: ModuleRoute, response: Any, number: int) -> dict[str, Any]:
+    async def _build_answer(self, route: ModuleRoute, response: Any, number: int) -> dict[str, Any]:
         if not issubclass(type(response), Response):
             raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
         body = response.body
@@ -182,14 +184,16 @@ class HeldRoutes:
         if issubclass(type(body), bytes | bytearray | memoryview):
             return answer | {"blob": await self._line.peer.send_blob(bytes(body))}
         if route.kind == "stream" and issubclass(type(body), AsyncIterator):
-            talk = self._open(number)
-            talk.task = asyncio.get_running_loop().create_task(self._stream(number, talk, body), name="route:stream")
+            talk = self._open_channel(number)
+            talk.task = asyncio.get_running_loop().create_task(
+                self._stream_body(number, talk, body), name="route:stream"
+            )
             return answer | {"streams": True}
         if isinstance(body, BaseModel):
             body = body.model_dump(mode="json", by_alias=True)
         return answer | {"body": body}
 
-    async def _stream(self, number: int, talk: _Talk, body: AsyncIterator[bytes]) -> None:
+    async def _stream_body(self, number: int, talk: _Talk, body: AsyncIterator[bytes]) -> None:
         is_broken = False
         try:
             async for piece in body:
@@ -204,15 +208,15 @@ class HeldRoutes:
             close = getattr(body, "aclose", None)
             if close is not None:
                 await close()
-            self._line.tell({"type": "route.close", "channel": number, "broken": is_broken})
+            self._line.send_message({"type": "route.close", "channel": number, "broken": is_broken})
             self._talks.pop(number, None)
 
     # -- sockets -----------------------------------------------------------------------------------------------
 
-    async def _begin_socket(
+    async def _serve_socket(
         self, route: ModuleRoute, request: Request, number: int, early: _Talk | None
     ) -> dict[str, Any]:
-        talk = self._open(number, early)
+        talk = self._open_channel(number, early)
         socket = _HostSocket(self._line, number, talk)
         talking = Request(
             **{name: getattr(request, name) for name in Request.__slots__ if name not in ("socket", "body")},
@@ -228,42 +232,42 @@ class HeldRoutes:
             talk.outlet.close()
         return {}
 
-    def _open(self, number: int, early: _Talk | None = None) -> _Talk:
+    def _open_channel(self, number: int, early: _Talk | None = None) -> _Talk:
         peer = self._line.peer
         talk = early or _Talk(Outlet(peer, number, "route.out"), Inlet(peer, number, "route.taken"))
         self._talks[number] = talk
         return talk
 
-    def _talk_of(self, number: int) -> _Talk | None:
+    def _find_channel(self, number: int) -> _Talk | None:
         """The talk of a channel; of one whose request has come, and is not begun yet, what is said waits for it."""
         known = self._talks.get(number)
-        return self._open(number) if known is None and number > self._last_channel else known
+        return self._open_channel(number) if known is None and number > self._last_channel else known
 
     def on_data(self, message: dict[str, Any]) -> None:
         """A message of the other side of a socket came."""
-        data = message["text"] if "text" in message else self._line.take_blob(message["blob"])
-        if (talk := self._talk_of(message["channel"])) is not None:
-            talk.inlet.take(data)
+        data = message["text"] if "text" in message else self._line.pop_blob(message["blob"])
+        if (talk := self._find_channel(message["channel"])) is not None:
+            talk.inlet.feed(data)
 
     def on_room(self, message: dict[str, Any]) -> None:
         """The other side has taken something."""
         if (talk := self._talks.get(message["channel"])) is not None:
-            talk.outlet.give_room(message["size"])
+            talk.outlet.add_credit(message["size"])
 
     def on_close(self, message: dict[str, Any]) -> None:
         """The other side has gone."""
-        if (talk := self._talk_of(message["channel"])) is not None:
-            talk.inlet.end()
+        if (talk := self._find_channel(message["channel"])) is not None:
+            talk.inlet.feed_eof()
             talk.outlet.close()
             if talk.task is not None:
                 talk.task.cancel()
 
 
-def _schema(model: type[BaseModel] | None) -> dict[str, Any] | None:
+def _schema_of_model(model: type[BaseModel] | None) -> dict[str, Any] | None:
     return None if model is None else model.model_json_schema(by_alias=True)
 
 
-def _read(model: type[BaseModel] | None, value: Any, *, is_text: bool = False) -> Any:
+def _validate_value(model: type[BaseModel] | None, value: Any, *, is_text: bool = False) -> Any:
     """The value as its model; the server has held it against the model's schema."""
     if model is None:
         return value

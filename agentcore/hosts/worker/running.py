@@ -13,7 +13,7 @@ import pydantic_core
 import structlog
 
 from agentcore.core.containment.containment import report_loop_error
-from agentcore.core.containment.ownership import note_beginnings
+from agentcore.core.containment.ownership import track_owners
 from agentcore.core.containment.threads import worker_threads
 from agentcore.hosts.wire.frames import TEXT, FrameReader, Kind, LinkError
 from agentcore.hosts.wire.peer import Peer
@@ -30,9 +30,9 @@ _LOOK_SECONDS = 5.0
 """How often a host without a server looks whether it can still be found."""
 
 
-async def run(name: str, link: socket.socket) -> None:
+async def run_worker(name: str, link: socket.socket) -> None:
     """Serve one server over a socket; ends with it."""
-    loop = _begin()
+    loop = _configure_process()
     worker = Worker(name)
     ended: asyncio.Future[str] = loop.create_future()
 
@@ -42,12 +42,14 @@ async def run(name: str, link: socket.socket) -> None:
 
     with worker_threads():
         await loop.create_unix_connection(lambda: StreamLink(lambda stream: worker.attach(stream, end)), sock=link)
-        worker.greet()
+        worker.send_hello()
         await ended
-        await _stop(worker)
+        await _stop_and_exit(worker)
 
 
-async def run_outliving(name: str, path: Path, key: bytes, keep_s: float, on_listening: Callable[[], None]) -> None:
+async def run_surviving_worker(
+    name: str, path: Path, key: bytes, keep_s: float, on_listening: Callable[[], None]
+) -> None:
     """Serve one server after another at a Unix socket, until none has come for a while, or one says that it is over.
 
     Args:
@@ -56,7 +58,7 @@ async def run_outliving(name: str, path: Path, key: bytes, keep_s: float, on_lis
         keep_s: How long to wait for the next server.
         on_listening: Called once a server can reach it.
     """
-    loop = _begin()
+    loop = _configure_process()
     worker = Worker(name, outlives=True)
     over: asyncio.Future[str] = loop.create_future()
     waiting: asyncio.TimerHandle | None = None
@@ -81,28 +83,28 @@ async def run_outliving(name: str, path: Path, key: bytes, keep_s: float, on_lis
         if not worker.line.is_up:
             wait_for_next()
 
-    def admit(stream: "_Door") -> Peer:
+    def admit(stream: "_AuthenticatedStream") -> Peer:
         peer = worker.attach(stream, left)
         has_come()
-        loop.call_soon(worker.greet)
+        loop.call_soon(worker.send_hello)
         return peer
 
-    place = _Place(path, key)
+    place = _ListeningSocket(path, key)
     with worker_threads():
-        if not place.is_ours():
+        if not place.is_reachable():
             return
-        server = await loop.create_unix_server(lambda: _Door(key, admit, end), sock=place.listen())
+        server = await loop.create_unix_server(lambda: _AuthenticatedStream(key, admit, end), sock=place.bind_socket())
         on_listening()
         wait_for_next()
-        looking = loop.create_task(_look(place, worker, end), name="host:look")
+        looking = loop.create_task(_end_when_unreachable(place, worker, end), name="host:look")
         log.info("host_ends", reason=await over)
         looking.cancel()
         server.close()
-        place.leave()
-        await _stop(worker)
+        place.remove_socket()
+        await _stop_and_exit(worker)
 
 
-class _Place:
+class _ListeningSocket:
     """Where servers find a host: by a socket, and by the key that stands in a file beside it.
 
     Where that file holds another key, a server has started another host in this place, as after one that was killed
@@ -112,14 +114,14 @@ class _Place:
     def __init__(self, path: Path, key: bytes) -> None:
         self._path, self._key = path, key
 
-    def is_ours(self) -> bool:
+    def is_reachable(self) -> bool:
         """Whether this host can be found there, once it listens."""
         try:
             return hmac.compare_digest((self._path.parent / "key").read_bytes(), self._key)
         except OSError:  # the folder is gone
             return False
 
-    def listen(self) -> socket.socket:
+    def bind_socket(self) -> socket.socket:
         """Make the socket."""
         self._path.unlink(missing_ok=True)
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -128,28 +130,28 @@ class _Place:
         self._path.chmod(0o600)
         return made
 
-    def leave(self) -> None:
+    def remove_socket(self) -> None:
         """Remove the socket, unless it is another host's."""
-        if self.is_ours():
+        if self.is_reachable():
             self._path.unlink(missing_ok=True)
 
 
-async def _look(place: _Place, worker: Worker, end: Callable[[str], None]) -> None:
+async def _end_when_unreachable(place: _ListeningSocket, worker: Worker, end: Callable[[str], None]) -> None:
     """End a host that no server can find any more."""
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
-        if not worker.line.is_up and not await asyncio.to_thread(place.is_ours):
+        if not worker.line.is_up and not await asyncio.to_thread(place.is_reachable):
             end("another host has its place")
             return
 
 
-class _Door(StreamLink):
+class _AuthenticatedStream(StreamLink):
     """A connection of a server that has to show the key first."""
 
-    def __init__(self, key: bytes, admit: Callable[["_Door"], Peer], end: Callable[[str], None]) -> None:
+    def __init__(self, key: bytes, admit: Callable[["_AuthenticatedStream"], Peer], end: Callable[[str], None]) -> None:
         super().__init__(lambda stream: admit(self))
         self._key, self._admit, self._end_host = key, admit, end
-        self._knock = FrameReader(self._look)
+        self._knock = FrameReader(self._check_key)
         self._is_open = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -176,7 +178,7 @@ class _Door(StreamLink):
         except (LinkError, ValueError, KeyError, TypeError):
             self._transport.abort()
 
-    def _look(self, kind: Kind, payload: bytes) -> None:
+    def _check_key(self, kind: Kind, payload: bytes) -> None:
         message = pydantic_core.from_json(payload)
         if kind != TEXT or not hmac.compare_digest(str(message["key"]).encode(), self._key):
             raise LinkError("the key is not this host's")
@@ -189,15 +191,15 @@ class _Door(StreamLink):
         super().connection_made(self._transport)
 
 
-def _begin() -> asyncio.AbstractEventLoop:
+def _configure_process() -> asyncio.AbstractEventLoop:
     _log_to_stderr()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(report_loop_error)
-    note_beginnings()
+    track_owners()
     return loop
 
 
-async def _stop(worker: Worker) -> None:
+async def _stop_and_exit(worker: Worker) -> None:
     try:
         async with asyncio.timeout(_STOP_SECONDS):
             await worker.stop()

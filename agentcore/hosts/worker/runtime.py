@@ -21,8 +21,8 @@ from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.hosts.worker.line import Line
 from agentcore.hosts.worker.logins import OfferedLogin
-from agentcore.hosts.worker.resources import HeldResources
-from agentcore.hosts.worker.routes import HeldRoutes
+from agentcore.hosts.worker.resources import WorkerResources
+from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.storage import ServerStorage
 from agentcore.hosts.worker.surroundings import HostSurroundings
 from agentcore.net.url_policy import UrlPolicy
@@ -49,8 +49,8 @@ class RemoteRuntime(ReadingRuntime):
         claims: tuple[str, ...],
         line: Line,
         surroundings: HostSurroundings,
-        resources: HeldResources,
-        routes: HeldRoutes,
+        resources: WorkerResources,
+        routes: WorkerRoutes,
     ) -> None:
         super().__init__(name)
         self._module, self._settings, self._claims = module, settings, claims
@@ -139,7 +139,7 @@ class RemoteRuntime(ReadingRuntime):
         scope: KeyScope | None = None,
     ) -> Route:
         """See `agentcore.api.Runtime.add_route`."""
-        route = self._routes.serve(
+        route = self._routes.add_route(
             self._module,
             self.name,
             self._claims,
@@ -174,67 +174,67 @@ class RemoteRuntime(ReadingRuntime):
 
     def tools_changed(self) -> None:
         """See `agentcore.api.Runtime.tools_changed`."""
-        self._tell("definitions")
+        self._send_message("definitions")
 
     def hosts(self) -> Sequence[HostInfo]:
         """See `agentcore.api.Runtime.hosts`: what runs elsewhere than in the server is told of none."""
         return ()
 
-    def notify(self, message: Mapping[str, Any]) -> None:
+    def deliver_event(self, message: Mapping[str, Any]) -> None:
         """Hand on an event that the module has subscribed to."""
         handler = self._handlers.get(message["subscription"])
         if handler is not None:
             handler(message["event"])
 
     def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
-        self._tell("event.publish", event=event, data=data, sessionId=session_id)
+        self._send_message("event.publish", event=event, data=data, sessionId=session_id)
 
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         self._next += 1
         number = self._next
         self._handlers[number], self._patterns[number] = handler, pattern
-        self._tell("event.subscribe", subscription=number, pattern=pattern)
+        self._send_message("event.subscribe", subscription=number, pattern=pattern)
 
-        def end() -> None:
+        def unsubscribe() -> None:
             if self._handlers.pop(number, None) is not None:
                 del self._patterns[number]
-                self._tell("event.unsubscribe", subscription=number)
+                self._send_message("event.unsubscribe", subscription=number)
 
-        return end
+        return unsubscribe
 
-    def tell_again(self) -> None:
+    def resend_state(self) -> None:
         """Tell a server that knows nothing of this module what it has been told so far."""
-        self._routes.tell_again(self._module)
+        self._routes.resend_routes(self._module)
         for number, pattern in self._patterns.items():
-            self._tell("event.subscribe", subscription=number, pattern=pattern)
+            self._send_message("event.subscribe", subscription=number, pattern=pattern)
         for subject, (said, advice) in self._notes.items():
-            self._tell("note", subject=subject, said=said, advice=advice)
+            self._send_message("note", subject=subject, said=said, advice=advice)
         if self.report is not None:
-            self._tell("module.reports")
+            self._send_message("module.reports")
         if self.login is not None:
-            self.login.tell_again()
+            self.login.resend_status()
         for requirement in self.requirements.values():
             self._send_requirement(requirement)
         if self._instructions:
-            self._tell("instruct", text=self._instructions)
+            self._send_message("instruct", text=self._instructions)
 
     @property
     def instructions(self) -> str:
         """What the module gives models to read while it runs."""
         return self._instructions
 
-    def _note(self, subject: str, said: str, advice: str) -> None:
+    def _add_diagnostic(self, subject: str, said: str, advice: str) -> None:
         self._notes[subject] = said, advice
-        self._tell("note", subject=subject, said=said, advice=advice)
+        self._send_message("note", subject=subject, said=said, advice=advice)
 
-    def _give_report(self, read: ReadReport) -> None:
+    def _set_report_reader(self, read: ReadReport) -> None:
         self.report = read
-        self._tell("module.reports")
+        self._send_message("module.reports")
 
     def _offer_login(self, login: Login) -> None:
-        self.login = OfferedLogin(login, self.name, lambda status: self._tell("login.status", status=status))
+        self.login = OfferedLogin(login, self.name, lambda status: self._send_message("login.status", status=status))
         self.undo.append(self.login.close)
-        self.login.tell()
+        self.login.send_status()
 
     async def check_requirement(self, name: str) -> dict[str, Any]:
         """Check a requirement for the server.
@@ -242,7 +242,7 @@ class RemoteRuntime(ReadingRuntime):
         Raises:
             ToolError: `requirement_not_found`.
         """
-        status = await self._requirement(name).check()
+        status = await self._find_requirement(name).check()
         return {"isMet": status.is_met, "text": status.text}
 
     async def install_requirement(self, name: str) -> None:
@@ -253,11 +253,11 @@ class RemoteRuntime(ReadingRuntime):
         """
 
         def send_progress(text: LocalizedText, fraction: float | None) -> None:
-            self._tell("requirement.progress", name=name, text=text, fraction=fraction)
+            self._send_message("requirement.progress", name=name, text=text, fraction=fraction)
 
-        await self._requirement(name).install(send_progress)
+        await self._find_requirement(name).install(send_progress)
 
-    def _requirement(self, name: str) -> ModuleRequirement:
+    def _find_requirement(self, name: str) -> ModuleRequirement:
         requirement = self.requirements.get(name)
         if requirement is None:
             message = f"module {self.name!r} declares no requirement {name!r}"
@@ -269,18 +269,18 @@ class RemoteRuntime(ReadingRuntime):
         self._send_requirement(requirement)
 
     def _send_requirement(self, requirement: ModuleRequirement) -> None:
-        self._tell("requirement.declare", info=asdict(requirement.info))
+        self._send_message("requirement.declare", info=asdict(requirement.info))
 
     def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
-        self._tell("record", outcome=outcome, details=details, call=call_id, sessionId=session_id)
+        self._send_message("record", outcome=outcome, details=details, call=call_id, sessionId=session_id)
 
-    def _instruct(self, text: str) -> None:
+    def _set_instructions(self, text: str) -> None:
         if text != self._instructions:
             self._instructions = text
-            self._tell("instruct", text=text)
+            self._send_message("instruct", text=text)
 
     def _served_changed(self, address: str) -> None:
-        self._tell("served.changed", address=address)
+        self._send_message("served.changed", address=address)
 
-    def _tell(self, kind: str, **fields: Any) -> None:
-        self._line.tell({"type": kind, "module": self._module, **fields})
+    def _send_message(self, kind: str, **fields: Any) -> None:
+        self._line.send_message({"type": kind, "module": self._module, **fields})

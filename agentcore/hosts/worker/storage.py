@@ -21,18 +21,18 @@ class ServerStorage:
 
     async def get(self, key: str) -> bytes | None:
         """See `StoredBytes.get`."""
-        blob = await self._ask("get", key)
-        return None if blob is None else self._line.take_blob(blob)
+        blob = await self._request_storage("get", key)
+        return None if blob is None else self._line.pop_blob(blob)
 
     async def put(self, key: str, data: bytes) -> None:
         """See `StoredBytes.put`."""
-        await self._ask("put", key, data)
+        await self._request_storage("put", key, data)
 
     async def delete(self, key: str) -> None:
         """See `StoredBytes.delete`."""
-        await self._ask("delete", key)
+        await self._request_storage("delete", key)
 
-    async def _ask(self, action: str, key: str, data: bytes | None = None) -> Any:
+    async def _request_storage(self, action: str, key: str, data: bytes | None = None) -> Any:
         try:
             async with asyncio.timeout(_LIMIT_SECONDS):
                 message = {"type": f"storage.{action}", "module": self._module, "key": key}

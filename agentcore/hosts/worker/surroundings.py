@@ -37,11 +37,11 @@ class HostSurroundings:
         self.control_files = ControlFiles(
             self.workspace,
             self.state / "control_files" / f"{self.name}.json",
-            self._report,
+            self._report_control_files,
         )
         self._restoring: asyncio.Task[Any] | None = None
 
-    def _report(self, report: ControlReport) -> None:
+    def _report_control_files(self, report: ControlReport) -> None:
         self.on_control_files(report)
 
     async def restore_control_files(self) -> None:
@@ -52,7 +52,7 @@ class HostSurroundings:
         await asyncio.shield(self._restoring)
 
     @classmethod
-    def of(cls, greeting: dict[str, Any], name: str) -> "HostSurroundings":
+    def from_hello_reply(cls, greeting: dict[str, Any], name: str) -> "HostSurroundings":
         """As the server of a host on the same machine says (`hello.ok`)."""
         found = cls(
             Workspace(

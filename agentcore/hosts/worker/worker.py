@@ -12,7 +12,7 @@ import structlog
 from agentcore import __version__
 from agentcore.core.containment.containment import ModuleExit
 from agentcore.core.containment.foreign_error import log_failure, reason_of
-from agentcore.core.event_loop.watchdog import Nobody, Watchdog
+from agentcore.core.event_loop.watchdog import NoExternalWatcher, Watchdog
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.declared import preview_to_wire
@@ -22,11 +22,11 @@ from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of
 from agentcore.hosts.worker.context import RemoteContext
 from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls
 from agentcore.hosts.worker.line import Line
-from agentcore.hosts.worker.member import Member, find, load
-from agentcore.hosts.worker.resources import HeldResources
-from agentcore.hosts.worker.routes import HeldRoutes
+from agentcore.hosts.worker.member import Member, find_installed, import_target
+from agentcore.hosts.worker.resources import WorkerResources
+from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.runtime import RemoteRuntime
-from agentcore.hosts.worker.stays import Stays
+from agentcore.hosts.worker.stays import ModuleRuns
 from agentcore.hosts.worker.surroundings import HostSurroundings
 from agentcore.supervision.control import ControlReport
 from agentcore.supervision.holder import Holder
@@ -54,15 +54,15 @@ class Worker:
         self._codes: dict[int, Any] = {}
         self._members: dict[int, Member] = {}
         self._stopped: dict[int, Member] = {}
-        self._stays = Stays()
-        self._watchdog = Watchdog(self._folders, self._tell_blocked, Nobody())
+        self._stays = ModuleRuns()
+        self._watchdog = Watchdog(self._list_source_folders, self._report_blocked, NoExternalWatcher())
         self._running: dict[int, RemoteContext] = {}
         self._ended = EndedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._highest = 0
         self.line = Line(outlives=outlives)
-        self._resources = HeldResources(self.line)
-        self._routes = HeldRoutes(self.line)
+        self._resources = WorkerResources(self.line)
+        self._routes = WorkerRoutes(self.line)
 
     def attach(self, transport: Transport, on_end: Callable[[str], None]) -> Peer:
         """Serve a server over this connection, and say what this host is and holds.
@@ -71,83 +71,83 @@ class Worker:
             on_end: Told why the connection has ended.
         """
 
-        def ended(reason: str) -> None:
+        def on_ended(reason: str) -> None:
             self.line.detach(peer)
-            self._routes.lose()
+            self._routes.close_channels()
             on_end(reason)
 
-        peer = Peer(transport, on_end=ended)
-        peer.serve(self._requests())
-        peer.listen(self._messages())
+        peer = Peer(transport, on_end=on_ended)
+        peer.add_request_handlers(self._request_handlers())
+        peer.add_message_handlers(self._message_handlers())
         self._greets = peer
         return peer
 
-    def greet(self) -> None:
+    def send_hello(self) -> None:
         """Say what this host is and holds, before anything else; the event loop is looked after from now on."""
         if self._greets is None or self._greets.ended is not None:
             return
         self.line.attach(self._greets)
         self._watchdog.start()
-        self.line.tell(self._hello())
+        self.line.send_message(self._build_hello())
 
-    def _hello(self) -> Message:
+    def _build_hello(self) -> Message:
         said = {"type": "hello", "protocol": PROTOCOL, "name": self._name, "pid": os.getpid(), "version": __version__}
-        return {**said, "highest": self._highest, **self._held()}
+        return {**said, "highest": self._highest, **self._describe_state()}
 
-    def _held(self) -> Message:
+    def _describe_state(self) -> Message:
         """What this host holds, for a server that may know nothing of it."""
         if self._surroundings is None:
             return {}
         return {
             "greeting": {name: self._greeting[name] for name in ("roots", "protected", "state", "locale")},
             "members": [
-                {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.described()}
+                {"module": each.number, "name": each.name, "fingerprint": each.fingerprint, **each.describe()}
                 for each in self._members.values()
                 if each.settings is not None
             ],
-            "calls": self._calls_held(),
+            "calls": self._list_calls(),
         }
 
-    def _calls_held(self) -> list[Message]:
+    def _list_calls(self) -> list[Message]:
         """The calls that go on here, and those that have ended and that no server has said it knows of."""
-        return [*map(_going_on, self._running.values()), *map(_over, self._ended.values())]
+        return [*map(_describe_running_call, self._running.values()), *map(_describe_ended_call, self._ended.values())]
 
     async def stop(self) -> None:
         """End all calls, and stop all modules, the last one first."""
         for context in list(self._running.values()):
-            context.cut()
+            context.cancel_call()
         for member in reversed(list(self._members.values())):
             with contextlib.suppress(Exception):
                 await member.shutdown()
         if self._surroundings is not None:
             await self._surroundings.control_files.close()
 
-    def _requests(self) -> dict[str, OnRequest]:
+    def _request_handlers(self) -> dict[str, OnRequest]:
         return {
-            "module.find": self._find,
+            "module.find": self._find_module,
             "module.state": self._set_state,
             "settings.check": self._check_settings,
-            "definitions": self._define,
-            "call.preview": self._preview,
-            "tool.complete": self._complete,
-            "module.report": self._report,
+            "definitions": self._collect_definitions,
+            "call.preview": self._preview_call,
+            "tool.complete": self._complete_argument,
+            "module.report": self._read_report,
             "login.step": self._log_in,
             "requirement.check": self._check_requirement,
             "requirement.install": self._install_requirement,
-            "resource.release": self._release,
-            "route.request": self._routes.answer,
+            "resource.release": self._release_resource,
+            "route.request": self._routes.answer_request,
             "file.get": self._get_file,
         }
 
-    def _messages(self) -> dict[str, OnMessage]:
+    def _message_handlers(self) -> dict[str, OnMessage]:
         return {
-            "hello.ok": self._take_greeting,
-            "ping": lambda message: self.line.tell({"type": "pong", "n": message["n"]}),
-            "tool.call": self._begin_call,
+            "hello.ok": self._handle_hello_reply,
+            "ping": lambda message: self.line.send_message({"type": "pong", "n": message["n"]}),
+            "tool.call": self._start_call,
             "tool.cancel": self._cancel_call,
             "tool.resume": self._resume_call,
-            "tool.done": lambda message: self._ended.forget(message["call"]),
-            "event.notify": self._notify,
+            "tool.done": lambda message: self._ended.discard(message["call"]),
+            "event.notify": self._deliver_event,
             "route.in": self._routes.on_data,
             "route.taken": self._routes.on_room,
             "route.close": self._routes.on_close,
@@ -156,39 +156,39 @@ class Worker:
 
     # -- modules -----------------------------------------------------------------------------------------------
 
-    def _take_greeting(self, message: Message) -> None:
+    def _handle_hello_reply(self, message: Message) -> None:
         if self._surroundings is None:
-            self._surroundings, self._greeting = HostSurroundings.of(message, self._name), message
+            self._surroundings, self._greeting = HostSurroundings.from_hello_reply(message, self._name), message
             self._surroundings.on_control_files = self._report_control_files
         else:
             self._surroundings.own_origins.declare("server", message["ownOrigins"])
 
-    async def _find(self, message: Message) -> Any:
-        return {"found": await asyncio.to_thread(find, message["name"])}
+    async def _find_module(self, message: Message) -> Any:
+        return {"found": await asyncio.to_thread(find_installed, message["name"])}
 
     async def _set_state(self, message: Message) -> Any:
         number, state = message["module"], message["state"]
         self._highest = max(self._highest, number, message.get("code", 0))
         if state == "loaded":
-            return await self._load(number, message)
+            return await self._load_module(number, message)
         if state == "ready":
-            return await self._start(self._member(number), message["settings"])
-        return await self._clear_up(number) if state == "gone" else await self._stop(number)
+            return await self._start_module(self._require_member(number), message["settings"])
+        return await self._clear_up(number) if state == "gone" else await self._stop_module(number)
 
-    async def _load(self, number: int, message: Message) -> dict[str, Any]:
+    async def _load_module(self, number: int, message: Message) -> dict[str, Any]:
         code = message["code"]
         try:
             if code not in self._codes:
                 for folder in message["path"]:
                     if folder not in sys.path:
                         sys.path.append(folder)
-                with self._watchdog.importing():
+                with self._watchdog.during_imports():
                     target = await asyncio.to_thread(
-                        load, message["name"], message["entry"], message["file"], message["fresh"]
+                        import_target, message["name"], message["entry"], message["file"], message["fresh"]
                     )
                 self._codes[code] = target
             member = Member(message["name"], number, self._codes[code], message["fingerprint"])
-            found = await asyncio.to_thread(member.make, message["locale"])
+            found = await asyncio.to_thread(member.make_plugin, message["locale"])
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - sys.exit() in a module must not end the host
@@ -197,16 +197,16 @@ class Worker:
         return found
 
     async def _check_settings(self, message: Message) -> Any:
-        member = self._member(message["module"])
+        member = self._require_member(message["module"])
         return await asyncio.to_thread(member.check_settings, message["values"])
 
-    async def _start(self, member: Member, values: dict[str, Any]) -> dict[str, Any]:
+    async def _start_module(self, member: Member, values: dict[str, Any]) -> dict[str, Any]:
         assert self._surroundings is not None  # noqa: S101 - the server greets first
         try:
             if member.runtime is not None:
                 if member.settings == values:
-                    member.runtime.tell_again()
-                    self._resources.tell_again(member.name, member.number)
+                    member.runtime.resend_state()
+                    self._resources.resend_resources(member.name, member.number)
                     return {}
                 await member.shutdown()
             settings = await asyncio.to_thread(member.settings_of, values)
@@ -221,7 +221,7 @@ class Worker:
                 routes=self._routes,
             )
             await self._surroundings.restore_control_files()
-            await self._stays.begin(member)
+            await self._stays.start_run(member)
             await member.init(runtime)
             member.settings = values
         except asyncio.CancelledError:
@@ -230,7 +230,7 @@ class Worker:
             return {"failed": failure_to_wire(exc)}
         return {}
 
-    async def _stop(self, number: int) -> dict[str, Any]:
+    async def _stop_module(self, number: int) -> dict[str, Any]:
         member = self._members.pop(number, None)
         if member is None:
             return {}
@@ -248,21 +248,21 @@ class Worker:
         member = self._stopped.pop(number, None)
         if member is None or self._surroundings is None:
             return {"left": []}
-        return {"left": await self._stays.end(member, self._surroundings.state)}
+        return {"left": await self._stays.end_run(member, self._surroundings.state)}
 
-    async def _define(self, message: Message) -> Any:
-        member = self._member(message["module"])
+    async def _collect_definitions(self, message: Message) -> Any:
+        member = self._require_member(message["module"])
         try:
             if message["what"] == "component":
-                return {"component": await member.component()}
-            return await member.definitions()
+                return {"component": await member.load_component()}
+            return await member.collect_definitions()
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": failure_to_wire(exc)}
 
-    async def _report(self, message: Message) -> Any:
-        runtime = self._member(message["module"]).runtime
+    async def _read_report(self, message: Message) -> Any:
+        runtime = self._require_member(message["module"]).runtime
         if runtime is None or runtime.report is None:
             return {"facts": {}, "log": "", "originalNames": {}}
         try:
@@ -278,49 +278,49 @@ class Worker:
             return {"failed": failure_to_wire(exc)}
 
     async def _log_in(self, message: Message) -> Any:
-        runtime = self._member(message["module"]).runtime
+        runtime = self._require_member(message["module"]).runtime
         if runtime is None or runtime.login is None:
             raise ToolError("login_failed", "the module offers no log-in any more")
-        return await runtime.login.step(message)
+        return await runtime.login.run_step(message)
 
     async def _check_requirement(self, message: Message) -> Any:
-        return await self._runtime(message["module"]).check_requirement(message["name"])
+        return await self._require_runtime(message["module"]).check_requirement(message["name"])
 
     async def _install_requirement(self, message: Message) -> Any:
-        await self._runtime(message["module"]).install_requirement(message["name"])
+        await self._require_runtime(message["module"]).install_requirement(message["name"])
         return {}
 
-    def _runtime(self, number: Any) -> RemoteRuntime:
-        runtime = self._member(number).runtime
+    def _require_runtime(self, number: Any) -> RemoteRuntime:
+        runtime = self._require_member(number).runtime
         if runtime is None:
             raise ToolError("module_stopping", "the module is stopping", retryable=True)
         return runtime
 
     async def _get_file(self, message: Message) -> Any:
-        data = await asyncio.to_thread(self._member(message["module"]).read_file, message["path"])
+        data = await asyncio.to_thread(self._require_member(message["module"]).read_file, message["path"])
         return await self.line.peer.send_blob(data)
 
-    def _notify(self, message: Message) -> None:
+    def _deliver_event(self, message: Message) -> None:
         member = self._members.get(message["module"])
         if member is None or member.runtime is None:
             return
         try:
-            member.runtime.notify(message)
+            member.runtime.deliver_event(message)
         except BaseException as exc:  # noqa: BLE001 - a listener of a module may even try to end the process
             log_failure(log, "event_listener_failed", exc, module=member.name)
 
-    def _folders(self) -> dict[str, tuple[str, ...]]:
+    def _list_source_folders(self) -> dict[str, tuple[str, ...]]:
         return {member.name: member.source_dirs for member in list(self._members.values())}
 
-    def _tell_blocked(self, holder: Holder, seconds: float) -> None:
+    def _report_blocked(self, holder: Holder, seconds: float) -> None:
         for member in self._members.values():
             if member.name == holder.module:
                 told = {"module": member.number, "tool": holder.tool, "place": holder.place, "seconds": seconds}
-                self.line.tell({"type": "module.blocked", **told})
+                self.line.send_message({"type": "module.blocked", **told})
                 return
 
     def _report_control_files(self, report: ControlReport) -> None:
-        self.line.tell(
+        self.line.send_message(
             {
                 "type": "control_files.report",
                 "modules": [each.number for each in self._members.values() if each.name in report.modules],
@@ -330,7 +330,7 @@ class Worker:
             }
         )
 
-    def _member(self, number: Any) -> Member:
+    def _require_member(self, number: Any) -> Member:
         member = self._members.get(number)
         if member is None:
             raise ToolError("module_stopping", "the module is stopping", retryable=True)
@@ -338,7 +338,7 @@ class Worker:
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    def _begin_call(self, message: Message) -> None:
+    def _start_call(self, message: Message) -> None:
         self._highest = max(self._highest, message["n"])
         # in no TaskGroup: `stop` ends it, or its server does
         task = asyncio.get_running_loop().create_task(self._carry_out(message), name=f"call:{message['tool']}")
@@ -347,83 +347,83 @@ class Worker:
 
     def _cancel_call(self, message: Message) -> None:
         if (context := self._running.get(message["n"])) is not None:
-            context.cut()
+            context.cancel_call()
 
     def _resume_call(self, message: Message) -> None:
         """The next server wants the end of a call: what goes on ends with it, and what has ended is said now."""
         if message["n"] in self._running:
             return
         if (ended := self._ended.get(message["call"])) is not None:
-            task = asyncio.get_running_loop().create_task(self._say(ended), name="call:said")
+            task = asyncio.get_running_loop().create_task(self._send_result(ended), name="call:said")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
             gone = ToolError("interrupted", "its result is not kept any more; look before you repeat it")
             head = {"type": "tool.result", "id": message["call"], "n": message["n"], "resourceId": None}
-            self.line.tell({**head, "ok": False, "error": error_to_wire(gone)})
+            self.line.send_message({**head, "ok": False, "error": error_to_wire(gone)})
 
     async def _carry_out(self, message: Message) -> None:
         number = message["n"]
         head = {"type": "tool.result", "id": message["call"], "n": number, "resourceId": message["resourceId"]}
         try:
-            member = self._member(message["module"])
-            context = self._begin(member, message)
+            member = self._require_member(message["module"])
+            context = self._open_context(member, message)
             try:
-                result, encoded = await member.execute(context, message["tool"], arguments_of(message))
-                context.tell_held()
+                result, encoded = await member.execute_call(context, message["tool"], arguments_of(message))
+                context.flush_progress()
                 ended = EndedCall(head, result, encoded)
             finally:
-                self._end(context)
+                self._close_context(context)
         except asyncio.CancelledError:
             ended = EndedCall(head, error=error_to_wire(ToolError("cancelled", "it was cancelled")))
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             ended = EndedCall(head, error=failure_to_wire(exc))
         if self.line.outlives:
             self._ended.add(ended)
-        await self._say(ended)
+        await self._send_result(ended)
 
-    async def _say(self, ended: EndedCall) -> None:
+    async def _send_result(self, ended: EndedCall) -> None:
         """Say how a call ended, if there is a server to hear it: its data stand in the message as they were encoded."""
         if not self.line.is_up:
             return
         if ended.result is None:
-            self.line.tell({**ended.head, "ok": False, "error": ended.error})
+            self.line.send_message({**ended.head, "ok": False, "error": ended.error})
             return
         try:
             wire = await result_to_wire(ended.result, self.line.peer.send_blob)
             said = to_json({**ended.head, "ok": True, "result": wire})[:-2] + b',"data":' + ended.encoded + b"}}"
             self.line.peer.send_encoded(said)
         except ToolError as exc:  # it is too large
-            self.line.tell({**ended.head, "ok": False, "error": error_to_wire(exc)})
+            self.line.send_message({**ended.head, "ok": False, "error": error_to_wire(exc)})
         except LinkError:
             pass  # where there is another server, that asks for it
 
-    def _begin(self, member: Member, message: Message) -> RemoteContext:
+    def _open_context(self, member: Member, message: Message) -> RemoteContext:
         """A call, or a preview of one, begins; `_end` ends a call."""
         assert self._surroundings is not None  # noqa: S101 - the server greets first
         if "nextIndex" in message:
-            self._resources.note_next(message["chatSessionId"], message["nextIndex"])
+            self._resources.set_next_indexes(message["chatSessionId"], message["nextIndex"])
         resource = None
         if "resource" in message:
             runs = message["type"] == "tool.call"
-            resource = self._resources.take(member.name, resource_of(message["resource"]), runs=runs)
+            resource = self._resources.resolve_resource(member.name, resource_of(message["resource"]), runs=runs)
         context = RemoteContext(self.line, message, self._surroundings.workspace, resource)
         self._running[context.number] = context
         return context
 
-    def _end(self, context: RemoteContext) -> None:
+    def _close_context(self, context: RemoteContext) -> None:
         del self._running[context.number]
         if context.resource is not None:
-            self._resources.let_go(context.resource)
+            self._resources.discard_planned(context.resource)
 
-    async def _preview(self, message: Message) -> Any:
+    async def _preview_call(self, message: Message) -> Any:
         if (task := asyncio.current_task()) is not None:
             task.set_name(f"preview:{message['tool']}")
         try:
-            member = self._member(message["module"])
-            context = self._begin(member, message)
+            member = self._require_member(message["module"])
+            context = self._open_context(member, message)
             try:
-                preview = await member.preview(context, message["tool"], arguments_of(message))
+                preview = await member.preview_call(context, message["tool"], arguments_of(message))
             finally:
                 context.end_preview()
                 del self._running[context.number]  # it takes nothing from the call that makes its resource
@@ -433,10 +433,12 @@ class Worker:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             return {"failed": failure_to_wire(exc)}
 
-    async def _complete(self, message: Message) -> Any:
-        member = self._member(message["module"])
+    async def _complete_argument(self, message: Message) -> Any:
+        member = self._require_member(message["module"])
         try:
-            found = await member.complete(message["tool"], message["argument"], message["begun"], message["given"])
+            found = await member.complete_argument(
+                message["tool"], message["argument"], message["begun"], message["given"]
+            )
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
@@ -445,16 +447,16 @@ class Worker:
 
     # -- resources and routes ----------------------------------------------------------------------------------
 
-    async def _release(self, message: Message) -> Any:
+    async def _release_resource(self, message: Message) -> Any:
         await self._resources.release_quietly(message["resourceId"])
         return {}
 
 
-def _going_on(context: RemoteContext) -> Message:
+def _describe_running_call(context: RemoteContext) -> Message:
     return {"call": context.call_id, "n": context.number, "leftMs": context.left_ms}
 
 
-def _over(ended: EndedCall) -> Message:
+def _describe_ended_call(ended: EndedCall) -> Message:
     return {"call": ended.call_id, "n": ended.head["n"], "leftMs": _SAID_SECONDS * 1000}
 
 

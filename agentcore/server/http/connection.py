@@ -94,7 +94,7 @@ class Connection(web.RequestHandler):
                 closes=True,
                 limit=manager.limit,
             )
-            transport.write(_raw(refusal.answer()))
+            transport.write(_encode_answer(refusal.to_answer()))
             transport.close()
             return
         super().connection_made(transport)
@@ -179,20 +179,20 @@ class Connection(web.RequestHandler):
         said = (message or "").partition("\n")[0].strip().rstrip(":")[:200]
         return Refusal(
             HTTPStatus.BAD_REQUEST, "invalid_request", f"this is not valid HTTP: {said}", closes=True
-        ).answer()
+        ).to_answer()
 
     def _headers_too_large(self) -> Answer:
         status, limit_bytes = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, self.max_field_size
         if not _COOKIES.search(self._head):
             message = f"the request line and each header may have {limit_bytes:,} bytes"
-            return Refusal(status, "headers_too_large", message, closes=True).answer()
+            return Refusal(status, "headers_too_large", message, closes=True).to_answer()
         if _WANTS_DOCUMENT.search(self._head):
             return self._cookie_help()
         message = (
             f"the cookies for this address are larger than {limit_bytes:,} bytes; another local server set them: "
             "delete the cookies of this address in the browser, and log in again"
         )
-        return Refusal(status, "cookies_too_large", message, closes=True).answer()
+        return Refusal(status, "cookies_too_large", message, closes=True).to_answer()
 
     async def _read_rest(self) -> None:
         """Throw away what is still sent, for a while: closing before that resets the connection, and with it the
@@ -223,7 +223,7 @@ class Connection(web.RequestHandler):
                 retryable=True,
                 closes=True,
             )
-            self.transport.write(_raw(refusal.answer()))
+            self.transport.write(_encode_answer(refusal.to_answer()))
         self.force_close()
 
 
@@ -308,5 +308,5 @@ class ConnectionFactory(web.Server):
         return Connection(self, self._limits, self._hits, self._loop, self._cookie_help)
 
 
-def _raw(answer: Answer) -> bytes:
+def _encode_answer(answer: Answer) -> bytes:
     return answer.raw_head() + answer.body

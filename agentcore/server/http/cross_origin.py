@@ -22,7 +22,7 @@ _MAX_AGE_SECONDS = 7200  # the most that Chromium keeps
 _PRIVATE_NETWORK = istr("Access-Control-Request-Private-Network")
 
 
-def let_read(request: web.BaseRequest, origin: str) -> None:
+def allow_cross_origin(request: web.BaseRequest, origin: str) -> None:
     """Let code of one origin read the answer to its request. No credentials of the browser's own: none counts."""
     lines = {
         hdrs.ACCESS_CONTROL_ALLOW_ORIGIN: origin,
@@ -38,14 +38,14 @@ def cross_origin_head(request: web.BaseRequest) -> bytes:
     return head
 
 
-def readable(request: web.BaseRequest, reply: R) -> R:
+def add_cross_origin_head(request: web.BaseRequest, reply: R) -> R:
     """The answer with these lines; a stream has sent them already."""
     if isinstance(reply, Answer):
         reply.add_head(cross_origin_head(request))
     return reply
 
 
-def preflight(request: web.BaseRequest) -> Answer:
+def answer_preflight(request: web.BaseRequest) -> Answer:
     """What a browser asks before it sends the request itself, which is judged on its own."""
     headers: dict[str, str] = {
         hdrs.ACCESS_CONTROL_ALLOW_METHODS: _METHODS,

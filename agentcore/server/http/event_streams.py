@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agentcore.core.events import Event, EventBus, matches
+from agentcore.core.events import Event, EventBus, matches_pattern
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, Hits
 from agentcore.server.http.connection import Connection
-from agentcore.server.http.raw_stream import RawStream, chunk, frame
+from agentcore.server.http.raw_stream import RawStream, encode_chunk, encode_event
 
 _CATCH_UP_BYTES = 256 * 1024
 _RETRY_MS = 1000
@@ -35,13 +35,13 @@ class EventFilter:
     allowed: tuple[str, ...] | None = None
     is_own: Callable[[str], bool] | None = None
 
-    def wants(self, event: Event) -> bool:
+    def matches_event(self, event: Event) -> bool:
         """Whether an event passes."""
         if self.session_id is not None and event.session_id != self.session_id:
             return False
-        if self.types and not any(matches(pattern, event.type) for pattern in self.types):
+        if self.types and not any(matches_pattern(pattern, event.type) for pattern in self.types):
             return False
-        if self.allowed is None or any(matches(pattern, event.type) for pattern in self.allowed):
+        if self.allowed is None or any(matches_pattern(pattern, event.type) for pattern in self.allowed):
             return True
         return self.is_own is not None and event.session_id is not None and self.is_own(event.session_id)
 
@@ -64,9 +64,9 @@ class _Group:
     is_chunked: bool
     readers: set[_Reader] = field(default_factory=set)
 
-    def payload(self, events: list[tuple[Event, bytes]]) -> bytes:
-        data = b"".join([framed for event, framed in events if self.filter.wants(event)])
-        return chunk(data) if data and self.is_chunked else data
+    def encode_events(self, events: list[tuple[Event, bytes]]) -> bytes:
+        data = b"".join([framed for event, framed in events if self.filter.matches_event(event)])
+        return encode_chunk(data) if data and self.is_chunked else data
 
 
 class EventStreams:
@@ -85,15 +85,17 @@ class EventStreams:
         self._pending: list[Event] = []
         self._written_id = bus.last_id
         self._timer: asyncio.TimerHandle | None = None
-        self._unsubscribe = bus.subscribe("*", self._take)
+        self._unsubscribe = bus.subscribe("*", self._enqueue_event)
         self.is_closed = False
 
     @property
-    def readers(self) -> int:
+    def reader_count(self) -> int:
         """How many read at this moment."""
         return sum(len(group.readers) for group in self._groups.values())
 
-    async def serve(self, stream: RawStream, connection: Connection, wanted: EventFilter, after: str | None) -> None:
+    async def serve_reader(
+        self, stream: RawStream, connection: Connection, wanted: EventFilter, after: str | None
+    ) -> None:
         """Keep a reader supplied until it goes or the server ends.
 
         Args:
@@ -105,9 +107,9 @@ class EventStreams:
         if self.is_closed:
             return
         reader = _Reader(stream, connection, wanted, self._loop.create_future())
-        connection.on_lost = lambda: self._drop(reader)
+        connection.on_lost = lambda: self._remove_reader(reader)
         connection.on_drained = lambda: self._catch_up(reader)
-        connection.end_stream = lambda: self._drop(reader)
+        connection.end_stream = lambda: self._remove_reader(reader)
         self._flush()  # what this reader did not ask for is not for it
         # where it begins, so that it can resume before the first event; who resumes knows already where it was
         begun = f"id: {self._bus.last_id}\n" if after is None else ""
@@ -117,11 +119,11 @@ class EventStreams:
         if after is not None:
             reader.behind_since = after
             self._catch_up(reader)
-        self._beat_later()
+        self._schedule_heartbeat()
         try:
             await reader.ended
         finally:
-            self._drop(reader)
+            self._remove_reader(reader)
             connection.on_lost = connection.on_drained = connection.end_stream = None
 
     def close(self) -> None:
@@ -132,11 +134,11 @@ class EventStreams:
             self._timer.cancel()
         for group in tuple(self._groups.values()):
             for reader in tuple(group.readers):
-                self._drop(reader)
+                self._remove_reader(reader)
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def _take(self, event: Event) -> None:
+    def _enqueue_event(self, event: Event) -> None:
         if not self._groups:
             self._written_id = event.id
             return
@@ -148,14 +150,14 @@ class EventStreams:
     def _flush(self) -> None:
         if not self._pending:
             return
-        events = [(event, frame(event.type, event.encoded(), event.id)) for event in self._pending]
+        events = [(event, encode_event(event.type, event.encode(), event.id)) for event in self._pending]
         self._pending = []
         for group in self._groups.values():
-            if payload := group.payload(events):
-                self._write(group, payload)
+            if payload := group.encode_events(events):
+                self._write_to_group(group, payload)
         self._written_id = events[-1][0].id
 
-    def _write(self, group: _Group, payload: bytes) -> None:
+    def _write_to_group(self, group: _Group, payload: bytes) -> None:
         for reader in group.readers:
             if reader.behind_since is not None:
                 continue
@@ -172,11 +174,11 @@ class EventStreams:
             return
         self._flush()
         while not reader.connection.writing_paused:
-            missed = self._bus.since(reader.behind_since)
+            missed = self._bus.events_since(reader.behind_since)
             if missed is None:
                 last_id = self._bus.last_id
                 told = {"id": last_id, "type": "events.reset", "time": time.time_ns() // 1_000_000}
-                reader.stream.write(frame("events.reset", json.dumps(told).encode(), last_id))
+                reader.stream.write(encode_event("events.reset", json.dumps(told).encode(), last_id))
                 reader.behind_since = None
                 return
             if self._write_missed(reader, missed):
@@ -187,8 +189,8 @@ class EventStreams:
         size, parts = 0, []
         for event in missed:
             reader.behind_since = event.id
-            if reader.filter.wants(event):
-                parts.append(frame(event.type, event.encoded(), event.id))
+            if reader.filter.matches_event(event):
+                parts.append(encode_event(event.type, event.encode(), event.id))
                 size += len(parts[-1])
                 if size > _CATCH_UP_BYTES:
                     break
@@ -197,7 +199,7 @@ class EventStreams:
         reader.stream.write(b"".join(parts))
         return reader.behind_since is None
 
-    def _drop(self, reader: _Reader) -> None:
+    def _remove_reader(self, reader: _Reader) -> None:
         key = (reader.filter, reader.stream.is_chunked)
         group = self._groups.get(key)
         if group is not None:
@@ -207,16 +209,16 @@ class EventStreams:
         if not reader.ended.done():
             reader.ended.set_result(None)
 
-    def _beat_later(self) -> None:
+    def _schedule_heartbeat(self) -> None:
         if self._timer is None and not self.is_closed:
-            self._timer = self._loop.call_later(self._heartbeat_s, self._beat)
+            self._timer = self._loop.call_later(self._heartbeat_s, self._send_heartbeat)
 
-    def _beat(self) -> None:
+    def _send_heartbeat(self) -> None:
         """Tell readers that the stream is alive, and where it is: an id without data moves their `Last-Event-ID`."""
         self._timer = None
         self._flush()
         data = b": alive\nid: %b\n\n" % self._bus.last_id.encode()
         for group in self._groups.values():
-            self._write(group, chunk(data) if group.is_chunked else data)
+            self._write_to_group(group, encode_chunk(data) if group.is_chunked else data)
         if self._groups:
-            self._beat_later()
+            self._schedule_heartbeat()

@@ -59,20 +59,20 @@ def parse_json(data: bytes) -> Any:
     except RecursionError as exc:
         raise _too_deep() from exc
     except _Unplaced as exc:
-        raise _placed(text, str(exc)) from exc
+        raise _locate_error(text, str(exc)) from exc
     except ValueError as exc:  # int() takes no more digits than this
-        raise _placed(text, f"a number has more than {sys.get_int_max_str_digits()} digits") from exc
+        raise _locate_error(text, f"a number has more than {sys.get_int_max_str_digits()} digits") from exc
     if text.count("[") + text.count("{") > JSON_DEPTH:
         _refuse_depth(value)
     if "\\u" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as exc:
-            raise _placed(text, "a \\u escape is half of a surrogate pair") from exc
+            raise _locate_error(text, "a \\u escape is half of a surrogate pair") from exc
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -81,7 +81,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _finite(text: str) -> float:
+def _parse_finite_float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
         raise _Unplaced(f"the number {text[:40]} is out of range")
@@ -102,7 +102,7 @@ def _refuse_depth(value: Any) -> None:
         level = [child for part in level for child in (part.values() if type(part) is dict else part)]
 
 
-def _placed(text: str, message: str) -> JsonTextError:
+def _locate_error(text: str, message: str) -> JsonTextError:
     if len(text) <= _LOCATED_CHARS:
         try:
             JsonSource(text)
@@ -117,4 +117,6 @@ def _too_deep() -> JsonTextError:
     return JsonTextError(f"objects and lists are nested more than {JSON_DEPTH} deep")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_reject_duplicate_keys, parse_float=_parse_finite_float, parse_constant=_no_constant
+)

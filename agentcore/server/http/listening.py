@@ -15,7 +15,7 @@ class ListenError(AgentcoreError):
     """The server cannot listen where it was told to; the message says what to change."""
 
 
-def listen(
+def open_listener(
     host: str,
     port: int,
     *,
@@ -35,7 +35,7 @@ def listen(
     Raises:
         ListenError: The address must not or cannot be bound.
     """
-    family, place = _resolve(host, port)
+    family, place = _resolve_address(host, port)
     if not ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback:
         _check_remote(host, allow_remote=allow_remote, declared_hosts=declared_hosts)
     listener = socket.socket(family, socket.SOCK_STREAM | getattr(socket, "SOCK_CLOEXEC", 0))
@@ -60,7 +60,7 @@ def own_name(listener: socket.socket) -> str:
     return f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004 - the version of the protocol
 
 
-def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[object, ...]]:
+def _resolve_address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[object, ...]]:
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     try:
         found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -39,7 +39,7 @@ class LiveConnections:
         self._unread: dict[str, UnreadAnswers] = {}
 
     @contextmanager
-    def serving(self, principal: Principal, connection: Ending) -> Iterator[None]:
+    def track_connection(self, principal: Principal, connection: Ending) -> Iterator[None]:
         """While this lasts, the connection ends when the principal's credential is taken back."""
         connections = self._serving.setdefault(principal.name, set())
         connections.add(connection)
@@ -71,7 +71,7 @@ class LiveConnections:
                 raise _too_many_unread(unread) from None
         return unread
 
-    def end(self, principal: Principal, *, but: Ending | None = None) -> None:
+    def end_connections(self, principal: Principal, *, but: Ending | None = None) -> None:
         """End what is being served to a principal: streams, sockets, requests whose body is not there yet.
 
         Args:

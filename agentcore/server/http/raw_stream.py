@@ -63,11 +63,11 @@ class RawStream:
         After the end nothing is sent: the connection may carry the next answer already.
         """
         if data and not self._has_ended and not self.transport.is_closing():
-            self.transport.write(chunk(data) if self.is_chunked else data)
+            self.transport.write(encode_chunk(data) if self.is_chunked else data)
 
     def send(self, message: bytes) -> None:
         """Send a message as an event. Never waits, never fails."""
-        self.write(frame("message", message))
+        self.write(encode_event("message", message))
 
     async def drain(self) -> None:
         """Wait until the reader has taken most of what was sent.
@@ -92,12 +92,12 @@ class RawStream:
         return Sent(keep_alive=False)
 
 
-def chunk(data: bytes) -> bytes:
+def encode_chunk(data: bytes) -> bytes:
     """One chunk of the chunked transfer coding (RFC 9112, 7.1)."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
-def frame(event: str, data: bytes, event_id: str = "") -> bytes:
+def encode_event(event: str, data: bytes, event_id: str = "") -> bytes:
     """One event of an event stream; `data` holds no line end.
 
     Source: https://html.spec.whatwg.org/multipage/server-sent-events.html

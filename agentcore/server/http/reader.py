@@ -62,7 +62,7 @@ class BodyReader:
             if len(data) > limit_bytes:
                 raise self._too_large(limit_bytes)
             return data
-        with self._told_of_faults(self._limits.body):
+        with self._convert_errors(self._limits.body):
             async with asyncio.timeout(self._limits.body):
                 _ask_to_go_on(request)
                 return await self._collect(content, limit_bytes)
@@ -85,7 +85,7 @@ class BodyReader:
         ends_at = loop.time() + self._limits.upload
         while True:
             left = min(self._limits.body, ends_at - loop.time())
-            with self._told_of_faults(left):
+            with self._convert_errors(left):
                 async with asyncio.timeout(left):
                     part = await content.readany()
             if not part:
@@ -107,7 +107,7 @@ class BodyReader:
             raise self._too_large(limit_bytes, advice)
 
     @contextmanager
-    def _told_of_faults(self, limit_s: float) -> Iterator[None]:
+    def _convert_errors(self, limit_s: float) -> Iterator[None]:
         try:
             yield
         except TimeoutError as exc:
@@ -197,7 +197,7 @@ def _validate(validate: Callable[[Any], Any], value: Any, error_type: str, what:
         return validate(value)
     except ValidationError as exc:
         errors = [
-            {"path": _path(error["loc"]), "message": _message(error["type"], error["msg"])}
+            {"path": _format_path(error["loc"]), "message": _format_message(error["type"], error["msg"])}
             for error in exc.errors(include_url=False, include_context=False, include_input=False)
         ]
         said = "; ".join(f"{error['path'] or what}: {error['message']}" for error in errors[:3])
@@ -206,14 +206,14 @@ def _validate(validate: Callable[[Any], Any], value: Any, error_type: str, what:
         ) from None
 
 
-def _path(parts: tuple[int | str, ...]) -> str:
+def _format_path(parts: tuple[int | str, ...]) -> str:
     text = ""
     for part in parts:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
 
 
-def _message(kind: str, message: str) -> str:
+def _format_message(kind: str, message: str) -> str:
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":

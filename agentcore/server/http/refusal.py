@@ -79,7 +79,7 @@ class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failu
         self.status, self.type, self.message = status, type, message
         self.retryable, self.headers, self.closes, self.context = retryable, headers, closes, context
 
-    def answer(self) -> Answer:
+    def to_answer(self) -> Answer:
         """The answer that says so."""
         error = {"type": self.type, "message": self.message, "context": self.context, "retryable": self.retryable}
         return Answer(to_json({"ok": False, "error": error}), self.status, JSON, self.headers, closes=self.closes)

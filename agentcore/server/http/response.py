@@ -141,8 +141,8 @@ class Answer:
         else:
             ending = b"Connection: keep-alive\r\n\r\n" if is_http_1_0 else b"\r\n"
         if self.status in _WITHOUT_BODY:
-            return b"%bDate: %b\r\n%b" % (self._head, _date(), ending)
-        return b"%bDate: %b\r\nContent-Length: %d\r\n%b" % (self._head, _date(), self.length, ending)
+            return b"%bDate: %b\r\n%b" % (self._head, _current_date(), ending)
+        return b"%bDate: %b\r\nContent-Length: %d\r\n%b" % (self._head, _current_date(), self.length, ending)
 
 
 class LateAnswer(Answer):
@@ -187,7 +187,7 @@ _date_second = 0
 _date_bytes = b""
 
 
-def _date() -> bytes:
+def _current_date() -> bytes:
     global _date_second, _date_bytes
     now = int(time.time())
     if now != _date_second:

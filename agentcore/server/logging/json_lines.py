@@ -98,37 +98,37 @@ def line_logger(level: int) -> type[structlog.BoundLoggerBase]:
     """
     names = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "critical": 50, "fatal": 50}
     members: dict[str, Any] = {
-        name: _method(name, number) if number >= level else _nothing for name, number in names.items()
+        name: _make_log_method(name, number) if number >= level else _ignore for name, number in names.items()
     }
-    members |= {"exception": _exception, "log": _log, "level": level}
+    members |= {"exception": _log_exception, "log": _log_at_level, "level": level}
     return type("LineLogger", (structlog.BoundLoggerBase,), members)
 
 
-def _method(name: str, number: int) -> Callable[..., None]:
+def _make_log_method(name: str, number: int) -> Callable[..., None]:
     level = {"warn": "warning", "fatal": "critical"}.get(name, name)
     is_urgent = number > logging.INFO
 
     def write(self: structlog.BoundLoggerBase, event: str = "", **fields: Any) -> None:
-        self._logger.write(_line(self, level, event, fields), is_urgent=is_urgent)
+        self._logger.write(_format_line(self, level, event, fields), is_urgent=is_urgent)
 
     return write
 
 
-def _nothing(_self: structlog.BoundLoggerBase, _event: str = "", **_fields: Any) -> None:
+def _ignore(_self: structlog.BoundLoggerBase, _event: str = "", **_fields: Any) -> None:
     """The level is not wanted."""
 
 
-def _exception(self: Any, event: str = "", **fields: Any) -> None:
+def _log_exception(self: Any, event: str = "", **fields: Any) -> None:
     fields.setdefault("exc_info", True)
     self.error(event, **fields)
 
 
-def _log(self: Any, level: int, event: str = "", **fields: Any) -> None:
+def _log_at_level(self: Any, level: int, event: str = "", **fields: Any) -> None:
     if level >= self.level:
         getattr(self, logging.getLevelName(min(level, logging.CRITICAL)).lower())(event, **fields)
 
 
-def whose(line: MutableMapping[str, Any]) -> None:
+def add_owner(line: MutableMapping[str, Any]) -> None:
     """Say of a line whose code wrote it, and in which call, where it does not say so itself."""
     if "module" not in line and (module := current_owner()):
         line["module"] = module
@@ -136,12 +136,12 @@ def whose(line: MutableMapping[str, Any]) -> None:
         line["call_id"] = call_id
 
 
-def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dict[str, Any]) -> bytes:
-    line = {"time": _now(), "level": level, "event": event}
+def _format_line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dict[str, Any]) -> bytes:
+    line = {"time": _current_timestamp(), "level": level, "event": event}
     line |= structlog.contextvars.get_contextvars()
     line |= logger._context  # noqa: SLF001 - structlog's way to add methods is a subclass, and its context is protected
     line |= fields
-    whose(line)
+    add_owner(line)
     if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
         line["exception"] = traceback_of(exc)
     mask_line(line)
@@ -150,7 +150,7 @@ def _line(logger: structlog.BoundLoggerBase, level: str, event: str, fields: dic
 
 def line_of(event: Mapping[str, Any]) -> bytes:
     """An event of structlog's processors, complete and masked, as a line."""
-    line = {"time": _now(), "level": event.get("level", ""), **event}
+    line = {"time": _current_timestamp(), "level": event.get("level", ""), **event}
     if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
         line["exception"] = traceback_of(exc)
     return to_json(line) + b"\n"
@@ -166,7 +166,7 @@ _second = 0
 _second_text = ""
 
 
-def _now() -> str:
+def _current_timestamp() -> str:
     global _second, _second_text
     now = time.time()
     whole = int(now)

@@ -16,7 +16,14 @@ import structlog
 
 from agentcore.core.containment import traceback_of
 from agentcore.secrets import mask_line
-from agentcore.server.logging.json_lines import FileOnlyWriter, LineWriter, exception_in, line_logger, line_of, whose
+from agentcore.server.logging.json_lines import (
+    FileOnlyWriter,
+    LineWriter,
+    add_owner,
+    exception_in,
+    line_logger,
+    line_of,
+)
 from agentcore.store.state import LogFile
 
 EventDict = MutableMapping[str, Any]
@@ -34,7 +41,7 @@ _QUIET = {
 }
 
 
-class _Kept:
+class _LogTargets:
     """Where lines go besides the stream: one server keeps its log in one state folder."""
 
     def __init__(self) -> None:
@@ -42,11 +49,11 @@ class _Kept:
         self.file: LogFile | None = None
 
 
-_kept = _Kept()
+_kept = _LogTargets()
 
 
 @contextmanager
-def keep_log(state: Path) -> Iterator[None]:
+def log_to_state_folder(state: Path) -> Iterator[None]:
     """Write the lines of this process into the log of a state folder, too, which it holds.
 
     Raises:
@@ -77,7 +84,12 @@ def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None 
     target = stream or sys.stderr
     if target.isatty() if is_terminal is None else is_terminal:
         structlog.configure(
-            processors=[structlog.contextvars.merge_contextvars, _say_whose, mask_secret_keys, *_for_person(target)],
+            processors=[
+                structlog.contextvars.merge_contextvars,
+                _add_owner,
+                mask_secret_keys,
+                *_console_processors(target),
+            ],
             wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
             logger_factory=structlog.WriteLoggerFactory(target),
             cache_logger_on_first_use=True,
@@ -114,21 +126,21 @@ def mask_secret_keys(_logger: object, _method: str, event: EventDict) -> EventDi
     return event
 
 
-def _for_person(stream: TextIO) -> list[Any]:
+def _console_processors(stream: TextIO) -> list[Any]:
     # not the default traceback renderer: it imports rich when it is there
     renderer = structlog.dev.ConsoleRenderer(
         colors=stream.isatty(), exception_formatter=_write_traceback, pad_event_to=24
     )
     stamp = structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False)
-    return [structlog.stdlib.add_log_level, _keep_line, _show_traceback, stamp, renderer]
+    return [structlog.stdlib.add_log_level, _write_to_file, _show_traceback, stamp, renderer]
 
 
-def _say_whose(_logger: object, _method: str, event: EventDict) -> EventDict:
-    whose(event)
+def _add_owner(_logger: object, _method: str, event: EventDict) -> EventDict:
+    add_owner(event)
     return event
 
 
-def _keep_line(_logger: object, _method: str, event: EventDict) -> EventDict:
+def _write_to_file(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Write the line into the log of the state folder, as a program would get it."""
     if _kept.file is not None:
         _kept.file.write(line_of(event))

@@ -13,7 +13,7 @@ from agentcore.server.addresses import counterpart_url
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.reader import parse_query
 from agentcore.server.http.refusal import Refusal
-from agentcore.server.mcp.greeting import Greeting
+from agentcore.server.mcp.greeting import PipeConnectRequest
 
 _WAIT_DIGITS = 6
 
@@ -31,7 +31,7 @@ def caller_for(
     """
     principal = exchange.principal
     config = (
-        exchange.host.config.clients.get(principal.id, ClientConfig()) if principal.kind == "mcp" else ClientConfig()
+        exchange.core.config.clients.get(principal.id, ClientConfig()) if principal.kind == "mcp" else ClientConfig()
     )
     return Caller(
         principal,
@@ -43,7 +43,7 @@ def caller_for(
     )
 
 
-def caller_on_pipe(config: AppConfig, principal: Principal, greeting: Greeting, approval_url: str) -> Caller:
+def caller_on_pipe(config: AppConfig, principal: Principal, greeting: PipeConnectRequest, approval_url: str) -> Caller:
     """The client that comes in by a pipe, which has no session yet.
 
     Args:

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.installing import pip_command
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
@@ -22,26 +22,26 @@ class McpEntrance:
         host: Its tools are served.
     """
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, core: Core) -> None:
+        self._core = core
         self._opening = asyncio.Lock()
         self._serving: McpServing | None = None
 
-    async def answer(self, exchange: Exchange) -> Answer | Sent:
+    async def answer_request(self, exchange: Exchange) -> Answer | Sent:
         """Answer one request of a client.
 
         Raises:
             Refusal: `mcp_not_installed`.
         """
-        return await (await self.serving()).answer(exchange)
+        return await (await self.load_serving()).answer_request(exchange)
 
-    async def serving(self) -> "McpServing":
+    async def load_serving(self) -> "McpServing":
         """What serves clients, imported by now.
 
         Raises:
             Refusal: `mcp_not_installed`.
         """
-        return self._serving or await self._open()
+        return self._serving or await self._open_serving()
 
     async def close(self) -> None:
         """End what goes on; may be called twice."""
@@ -49,7 +49,7 @@ class McpEntrance:
         if serving is not None:
             await serving.close()
 
-    async def _open(self) -> "McpServing":
+    async def _open_serving(self) -> "McpServing":
         async with self._opening:
             if self._serving is None:
                 if find_spec("mcp") is None:
@@ -58,9 +58,9 @@ class McpEntrance:
                         "mcp_not_installed",
                         f"the SDK of MCP is not installed here: {pip_command('agentcore-runtime[mcp]')}",
                     )
-                with self._host.importing():
+                with self._core.during_imports():
                     serving = await asyncio.to_thread(_import_serving)
-                self._serving = await serving.open(self._host)
+                self._serving = await serving.open(self._core)
             return self._serving
 
 

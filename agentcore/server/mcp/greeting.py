@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Greeting(BaseModel):
+class PipeConnectRequest(BaseModel):
     """The first line of a client: its key, and what it asks of itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -33,13 +33,13 @@ class Lines:
         """The lines that end in these bytes, without their ends."""
         *ends, rest = data.split(b"\n")
         for end in ends:
-            self._keep(end)
-            line = self._take()
+            self._append_part(end)
+            line = self._finish_line()
             if isinstance(line, TooLong) or line.strip():
                 yield line
-        self._keep(rest)
+        self._append_part(rest)
 
-    def _keep(self, part: bytes) -> None:
+    def _append_part(self, part: bytes) -> None:
         self._size += len(part)
         if self._size <= self._limit:
             self._parts.append(part)
@@ -48,7 +48,7 @@ class Lines:
             self._head, self._parts = b"".join(self._parts)[:_END_BYTES], []
         self._tail = (self._tail + part)[-_END_BYTES:]
 
-    def _take(self) -> bytes | TooLong:
+    def _finish_line(self) -> bytes | TooLong:
         is_kept, head, tail = self._size <= self._limit, self._head, self._tail
         line = b"".join(self._parts)
         self._parts, self._size, self._head, self._tail = [], 0, b"", b""

@@ -32,20 +32,20 @@ NO_MESSAGE = "the body is no JSON-RPC message; send one at a time"
 _SILENT_SECONDS = 15.0
 
 
-def fault_of_head(exchange: Exchange) -> Answer | None:
+def check_headers(exchange: Exchange) -> Answer | None:
     """What is wrong with the headers of a POST: it must be JSON, and take JSON and a stream of events."""
-    kinds = accepted(exchange)
+    kinds = parse_accepted_types(exchange)
     if JSON not in kinds or EVENT_STREAM not in kinds:
-        return refused(
+        return rpc_error_answer(
             HTTPStatus.NOT_ACCEPTABLE, INVALID_REQUEST, f"the client must accept both {JSON} and {EVENT_STREAM}"
         )
     said = exchange.request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower()
     if said != JSON:
-        return refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, f"the body must be {JSON}")
+        return rpc_error_answer(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, f"the body must be {JSON}")
     return None
 
 
-def accepted(exchange: Exchange) -> set[str]:
+def parse_accepted_types(exchange: Exchange) -> set[str]:
     """The media types that a client takes."""
     header = exchange.request.headers.get(hdrs.ACCEPT, "")
     kinds = {part.partition(";")[0].strip().lower() for part in header.split(",")}
@@ -62,10 +62,10 @@ async def read_document(exchange: Exchange) -> Any | Answer:
     try:
         return parse_json(body)
     except JsonTextError as exc:
-        return refused(HTTPStatus.BAD_REQUEST, PARSE_ERROR, f"the body is not JSON: {exc.message}")
+        return rpc_error_answer(HTTPStatus.BAD_REQUEST, PARSE_ERROR, f"the body is not JSON: {exc.message}")
 
 
-def message_in(document: Any) -> JSONRPCMessage:
+def parse_message(document: Any) -> JSONRPCMessage:
     """The message that a document is.
 
     Raises:
@@ -78,7 +78,7 @@ def message_in(document: Any) -> JSONRPCMessage:
     return message
 
 
-def refused(
+def rpc_error_answer(
     status: int, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None
 ) -> Answer:
     """The answer to what is not served."""

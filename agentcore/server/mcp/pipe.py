@@ -28,13 +28,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agentcore.api import Background
 from agentcore.encoding import to_json
-from agentcore.mcp import Door
+from agentcore.mcp import McpEndpoint
 from agentcore.server.http.bounds import STREAM_BUFFER_BYTES, UNREAD_STALLED_SECONDS
 from agentcore.server.http.json_text import JsonTextError, parse_json
 from agentcore.server.mcp.lines import MESSAGE_BYTES, Lines, TooLong
-from agentcore.server.mcp.messages import error_of, message_in
-from agentcore.server.mcp.reply import Told, progress_of, reply_context
-from agentcore.server.mcp.session import McpSession, notification
+from agentcore.server.mcp.messages import error_of, parse_message
+from agentcore.server.mcp.reply import NotificationContext, progress_of, reply_context
+from agentcore.server.mcp.session import McpSession, encode_notification
 from agentcore.server.mcp.stateless import connection_of
 
 log = structlog.get_logger(__name__)
@@ -108,7 +108,7 @@ class Pipe:
     def __init__(
         self,
         session: McpSession,
-        door: Door,
+        door: McpEndpoint,
         reader: asyncio.StreamReader,
         channel: Channel,
     ) -> None:
@@ -135,51 +135,51 @@ class Pipe:
                 if self._session.in_flight:
                     await asyncio.sleep(0)  # what it has asked before is answered first, if that takes no time
                 await self._channel.drain()
-                await self._take(line)
+                await self._handle_line(line)
 
-    async def _take(self, line: bytes | TooLong) -> None:
+    async def _handle_line(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
             said = f"the message has over {MESSAGE_BYTES:,} bytes, which is the bound"
-            self._refuse(PARSE_ERROR, said, _id_in(line))
+            self._send_error(PARSE_ERROR, said, _id_in(line))
             return
         try:
             document = parse_json(line)
-            message = message_in(document)
+            message = parse_message(document)
         except JsonTextError as exc:
-            self._refuse(PARSE_ERROR, f"the line is not JSON: {exc.message}")
+            self._send_error(PARSE_ERROR, f"the line is not JSON: {exc.message}")
         except ValueError:
-            self._refuse(INVALID_REQUEST, "the line is no JSON-RPC message; send one a line")
+            self._send_error(INVALID_REQUEST, "the line is no JSON-RPC message; send one a line")
         else:
             if isinstance(message, JSONRPCRequest):
-                self._begin(message, document)
+                self._start_request(message, document)
             elif isinstance(message, JSONRPCNotification):
-                await self._note(message)
+                await self._handle_notification(message)
             else:
-                self._session.take_answer(message)
+                self._session.accept_response(message)
 
-    def _begin(self, request: JSONRPCRequest, document: dict[str, Any]) -> None:
+    def _start_request(self, request: JSONRPCRequest, document: dict[str, Any]) -> None:
         session = self._session
         if request.id in session.in_flight:
-            self._refuse(INVALID_REQUEST, "a request with this id is being answered already", request.id)
+            self._send_error(INVALID_REQUEST, "a request with this id is being answered already", request.id)
             return
         if len(session.in_flight) >= _REQUESTS:
             said = f"{_REQUESTS} requests of this client are being answered already, which is the bound"
-            self._refuse(INVALID_REQUEST, said, request.id)
+            self._send_error(INVALID_REQUEST, said, request.id)
             return
-        runner = self._runner(document)
+        runner = self._choose_runner(document)
         if isinstance(runner, InboundLadderRejection):
-            self._refuse(runner.code, runner.message, request.id, runner.data)
+            self._send_error(runner.code, runner.message, request.id, runner.data)
             return
         reply = PipeReply(session, self._channel, request, can_ask=runner is session.runner)
         if runner is session.runner:
-            answered = session.answer(reply, request.method, request.params)
+            answered = session.answer_request(reply, request.method, request.params)
         else:
-            answered = self._door.answer(runner, reply, request.method, request.params)
+            answered = self._door.answer_request(runner, reply, request.method, request.params)
         work = asyncio.ensure_future(answered)
         session.in_flight[request.id] = work
-        work.add_done_callback(lambda done: self._finish(request, reply, done))
+        work.add_done_callback(lambda done: self._finish_request(request, reply, done))
 
-    def _runner(self, document: dict[str, Any]) -> "ServerRunner[Any] | InboundLadderRejection":
+    def _choose_runner(self, document: dict[str, Any]) -> "ServerRunner[Any] | InboundLadderRejection":
         """What answers a request: the session; of the newest revision, which says all with each request, that alone."""
         params = document.get("params")
         meta = params.get("_meta") if isinstance(params, Mapping) else None
@@ -191,9 +191,11 @@ class Pipe:
             return route
         return ServerRunner(self._door.server, connection_of(route), {})
 
-    def _finish(self, request: JSONRPCRequest, reply: "PipeReply", work: "asyncio.Future[dict[str, Any]]") -> None:
+    def _finish_request(
+        self, request: JSONRPCRequest, reply: "PipeReply", work: "asyncio.Future[dict[str, Any]]"
+    ) -> None:
         reply.has_ended = True
-        self._session.caller.departures.forget(request.id)
+        self._session.caller.departures.remove_request(request.id)
         if self._session.in_flight.get(request.id) is work:
             del self._session.in_flight[request.id]
         if work.cancelled():
@@ -222,17 +224,19 @@ class Pipe:
                     self._unsent = deque(_dropped(answer) for answer in self._unsent)
         self._unsent.clear()
 
-    async def _note(self, message: JSONRPCNotification) -> None:
+    async def _handle_notification(self, message: JSONRPCNotification) -> None:
         if message.method == "notifications/initialized":
-            await self._session.keep()
+            await self._session.save()
         if message.method != "notifications/cancelled":
-            await self._session.runner.on_notify(Told(self._session), message.method, message.params)
+            await self._session.runner.on_notify(NotificationContext(self._session), message.method, message.params)
             return
         cancelled = cancelled_request_id_from_params(message.params)
         if cancelled is not None:
-            await self._session.cancel(cancelled)
+            await self._session.cancel_request(cancelled)
 
-    def _refuse(self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None) -> None:
+    def _send_error(
+        self, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None
+    ) -> None:
         error = ErrorData(code=code, message=message, data=data).model_dump(mode="json", exclude_none=True)
         self._channel.send(to_json({"jsonrpc": "2.0", "id": request_id, "error": error}))
 
@@ -288,12 +292,12 @@ class PipeReply:
         """
         if not self.can_send_request:
             raise NoBackChannelError(method)
-        return await self._session.ask(self._channel, method, params, opts)
+        return await self._session.send_request(self._channel, method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something on the way; who reads too slowly misses it."""
         if not self.has_ended and not self._channel.is_behind:
-            self._channel.send(notification(method, params))
+            self._channel.send(encode_notification(method, params))
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far it is, if the client wants to know."""

@@ -13,13 +13,13 @@ from typing import Any
 import structlog
 
 from agentcore.api import Principal
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.mcp.entrance import McpEntrance
-from agentcore.server.mcp.greeting import Greeting
+from agentcore.server.mcp.greeting import PipeConnectRequest
 
 log = structlog.get_logger(__name__)
 
@@ -49,10 +49,10 @@ class Pipes:
         on_idle: Is called when nobody has been here for a while; None: the server does not live for its clients.
     """
 
-    def __init__(self, host: Host, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str) -> None:
-        self._host, self._entrance, self._live_connections = host, entrance, live_connections
+    def __init__(self, core: Core, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str) -> None:
+        self._core, self._entrance, self._live_connections = core, entrance, live_connections
         self._approval_url = approval_url
-        self.path = _place(host.state.path)
+        self.path = _socket_path(core.state.path)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[Any]] = set()
         self.on_idle: Callable[[], None] | None = None
@@ -63,9 +63,9 @@ class Pipes:
         with suppress(FileNotFoundError):
             self.path.unlink()  # of a server that was killed: this one holds the state folder
         # in a folder that nobody else may enter, so that it needs no rights of its own from its first moment on
-        self._server = await asyncio.start_unix_server(self._serve, self.path)
+        self._server = await asyncio.start_unix_server(self._serve_client, self.path)
         self.path.chmod(0o600)
-        self._look_idle(_FIRST_SECONDS)
+        self._schedule_idle_check(_FIRST_SECONDS)
 
     async def close(self) -> None:
         """Let nobody in any more, and end those who are here; safe to call twice."""
@@ -81,60 +81,60 @@ class Pipes:
         with suppress(FileNotFoundError):
             self.path.unlink()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - a server's callback is a task
         self._open.add(task)
         try:
-            await self._answer(reader, writer)
+            await self._accept_client(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
             pass  # the client has gone, or the server ends
         finally:
             self._open.discard(task)
             writer.close()
-            self._look_idle(_IDLE_SECONDS)
+            self._schedule_idle_check(_IDLE_SECONDS)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            greeting = await self._greeting(reader)
-            principal = await self._principal(greeting)
-            serving = await self._entrance.serving()
+            greeting = await self._read_connect_request(reader)
+            principal = await self._authenticate(greeting)
+            serving = await self._entrance.load_serving()
         except (ToolError, Refusal) as exc:
             writer.write(to_json({"error": {"type": exc.type, "message": exc.message}}) + b"\n")
             await writer.drain()
             return
         task = asyncio.current_task()
         connection = _Ending(writer.transport, lambda: None if task is None else task.cancel())
-        with self._live_connections.serving(principal, connection):
+        with self._live_connections.track_connection(principal, connection):
             await serving.serve_pipe(principal, greeting, self._approval_url, reader, writer)
 
-    async def _greeting(self, reader: asyncio.StreamReader) -> Greeting:
+    async def _read_connect_request(self, reader: asyncio.StreamReader) -> PipeConnectRequest:
         try:
             async with asyncio.timeout(_GREETING_SECONDS):
                 line = await reader.readuntil(b"\n")  # of at most 64 KiB, else it fails
-            return Greeting.model_validate(json.loads(line))
+            return PipeConnectRequest.model_validate(json.loads(line))
         except (TimeoutError, ValueError, RecursionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             # not chained: it holds the key
             raise ToolError("invalid_greeting", "the first line must be a client's greeting") from None
 
-    async def _principal(self, greeting: Greeting) -> Principal:
+    async def _authenticate(self, greeting: PipeConnectRequest) -> Principal:
         if len(self._open) > _CLIENTS:
             message = f"{_CLIENTS} clients are connected already, which is the bound"
             raise ToolError("too_many_clients", message, retryable=True)
-        known = await self._host.store.client_keys.find(greeting.key)
+        known = await self._core.store.client_keys.find_by_key(greeting.key)
         if known is None or known.principal.kind != "mcp":
             message = "the key of this client was revoked: connect it again with `agentcore connect`"
             raise ToolError("unauthorized", message)
         return known.principal
 
-    def _look_idle(self, after_s: float) -> None:
+    def _schedule_idle_check(self, after_s: float) -> None:
         if self.on_idle is None or self._server is None or self._open:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(after_s, self._tell_idle)
+        self._timer = asyncio.get_running_loop().call_later(after_s, self._report_idle)
 
-    def _tell_idle(self) -> None:
+    def _report_idle(self) -> None:
         if not self._open and self.on_idle is not None:
             log.info("server_idle")
             self.on_idle()
@@ -151,7 +151,7 @@ class _Ending:
         self._end()
 
 
-def _place(state: Path) -> Path:
+def _socket_path(state: Path) -> Path:
     """Where the socket lies: in the state folder, or where that has too long a name, in a folder of this user's own."""
     path = state / _SOCKET
     if len(os.fsencode(path)) <= _PATH_BYTES:

@@ -20,7 +20,7 @@ from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, LateAnswer, Sent
 from agentcore.server.http.unread_answers import room_for_answer
 from agentcore.server.mcp.resuming import CutOff, ResumableStream
-from agentcore.server.mcp.session import McpSession, notification
+from agentcore.server.mcp.session import McpSession, encode_notification
 
 SESSION_ID = "Mcp-Session-Id"
 _TRANSPORT = TransportContext(kind="streamable-http", can_send_request=True)
@@ -42,7 +42,7 @@ def reply_context(
     return transport, metadata, anyio.Event(), progress_token_from_params(request.params)
 
 
-class Told:
+class NotificationContext:
     """Implements the SDK's `DispatchContext` for a notification, which is not answered."""
 
     transport = _TRANSPORT
@@ -115,25 +115,25 @@ class Reply:
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something on the way; who reads too slowly misses it."""
         if not self._has_ended and not (self._stream is not None and self._stream.is_behind):
-            self.open().send(notification(method, params))
+            self.open_stream().send(encode_notification(method, params))
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far it is, if the client wants to know."""
         if self._token is not None:
             await self.notify("notifications/progress", progress_of(self._token, progress, total, message))
 
-    def open(self) -> RawStream | ResumableStream:
+    def open_stream(self) -> RawStream | ResumableStream:
         """The stream; what is not begun begins."""
         if self._stream is None:
-            self._stream = self._begun(RawStream(self._exchange.request, EVENT_STREAM, headers=self._headers))
+            self._stream = self._prepare_stream(RawStream(self._exchange.request, EVENT_STREAM, headers=self._headers))
         return self._stream
 
-    def _begun(self, stream: RawStream) -> RawStream | ResumableStream:
+    def _prepare_stream(self, stream: RawStream) -> RawStream | ResumableStream:
         return stream
 
     def keep_alive(self) -> None:
         """Show that it goes on, so that nobody on the way takes it for dead."""
-        self.open().write(b": alive\n\n")
+        self.open_stream().write(b": alive\n\n")
 
     async def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
         """Send the end of it, once its client has read enough of other answers.
@@ -195,7 +195,7 @@ class SessionReply(Reply):
             return await self._heir.send_raw_request(method, params, opts)
         if self._has_ended:
             raise NoBackChannelError(method)
-        return await self._session.ask(self.open(), method, params, opts)
+        return await self._session.send_request(self.open_stream(), method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something on the way; who reads too slowly misses it."""
@@ -226,7 +226,7 @@ class SessionReply(Reply):
         if key is not None:
             self._stream.cut_off = CutOff(key, work, self._hand_over)
         self._stream.on_left = work.cancel
-        self._stream.leave_request()
+        self._stream.detach_request()
 
     def _hand_over(self, heir: "SessionReply") -> None:
         self._heir = heir
@@ -241,9 +241,9 @@ class SessionReply(Reply):
             return self.break_off()
         return await super().finish(message, status)
 
-    def _begun(self, stream: RawStream) -> RawStream | ResumableStream:
-        events = self._session.streams.begin()
-        events.open(stream)
-        if self._session.takes_primes:
-            events.prime()
+    def _prepare_stream(self, stream: RawStream) -> RawStream | ResumableStream:
+        events = self._session.streams.open_stream()
+        events.attach_response(stream)
+        if self._session.supports_priming:
+            events.send_priming_event()
         return events

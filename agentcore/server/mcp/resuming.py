@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 
-from agentcore.server.http.raw_stream import RawStream, frame
+from agentcore.server.http.raw_stream import RawStream, encode_event
 from agentcore.server.http.response import Sent
 
 RESUMED_SECONDS = 30.0
@@ -112,7 +112,7 @@ class ResumableStream:
     def send(self, message: bytes) -> None:
         """Tell a message, and keep it. Never waits, never fails."""
         self._last += 1
-        event = frame("message", message, f"{self.name}-{self._last}")
+        event = encode_event("message", message, f"{self.name}-{self._last}")
         self._kept.append((self._last, event))
         self._size += len(event)
         while len(self._kept) > 1 and (len(self._kept) > _KEPT_EVENTS or self._size > _KEPT_BYTES):
@@ -138,18 +138,18 @@ class ResumableStream:
         if self._reader is not None:
             self._reader.stream.write(data)
 
-    def prime(self) -> None:
+    def send_priming_event(self) -> None:
         """Give whoever reads an id to come back with, before there is anything to tell."""
         self._last += 1
         self.write(f"id: {self.name}-{self._last}\ndata: \n\n".encode())
 
     # -- who reads ---------------------------------------------------------------------------------------------
 
-    def open(self, stream: RawStream) -> None:
+    def attach_response(self, stream: RawStream) -> None:
         """Begin with the answer to the request itself, which ends it."""
         self._reader = _Reader(stream, None)
 
-    def take_up(self, stream: RawStream, after: int | None) -> "asyncio.Future[None]":
+    def resume_on(self, stream: RawStream, after: int | None) -> "asyncio.Future[None]":
         """Go on in another answer; whoever read before reads no more.
 
         Args:
@@ -169,17 +169,17 @@ class ResumableStream:
             self._end_reading()
         return over
 
-    def leave_request(self) -> None:
+    def detach_request(self) -> None:
         """The client of the request's own answer has gone; it has a while to come back."""
         if self._reader is not None and self._reader.over is None:
-            self._leave()
+            self._detach()
 
-    def leave(self, over: "asyncio.Future[None]") -> None:
+    def detach_reader(self, over: "asyncio.Future[None]") -> None:
         """So has that of another answer."""
         if self._reader is not None and self._reader.over is over:
-            self._leave()
+            self._detach()
 
-    def _leave(self) -> None:
+    def _detach(self) -> None:
         self._drop_reader()
         self._start_timer(self.on_left)
 
@@ -233,22 +233,22 @@ class ResumableStreams:
     def __len__(self) -> int:
         return len(self._streams)
 
-    def begin_standalone(self) -> ResumableStream:
+    def open_standalone(self) -> ResumableStream:
         """The one for what belongs to no request."""
         name = f"{_PROCESS}-0"
-        stream = self._streams[name] = ResumableStream(name, self._forget, self._kept)
+        stream = self._streams[name] = ResumableStream(name, self._remove_stream, self._kept)
         return stream
 
-    def begin(self) -> ResumableStream:
+    def open_stream(self) -> ResumableStream:
         """That of a request."""
         name = f"{_PROCESS}-{next(self._numbers)}"
-        stream = self._streams[name] = ResumableStream(name, self._forget, self._kept)
+        stream = self._streams[name] = ResumableStream(name, self._remove_stream, self._kept)
         idle = [each for each in self._streams.values() if each.was_delivered]
         for each in idle[: max(0, len(self._streams) - _KEPT_STREAMS)]:
             each.close()
         return stream
 
-    def find(self, event_id: str) -> tuple[ResumableStream, int] | None:
+    def find_stream(self, event_id: str) -> tuple[ResumableStream, int] | None:
         """The stream that an event was of, and the event's number in it."""
         name, _, number = event_id.rpartition("-")
         stream = self._streams.get(name)
@@ -256,7 +256,7 @@ class ResumableStreams:
             return None
         return stream, int(number[:18])
 
-    def take_cut_off(self, key: bytes) -> CutOff | None:
+    def claim_cut_off_call(self, key: bytes) -> CutOff | None:
         """An equal call whose client was cut off and has not come back; it is given once."""
         for stream in self._streams.values():
             cut_off = stream.cut_off
@@ -270,7 +270,7 @@ class ResumableStreams:
         for stream in tuple(self._streams.values()):
             stream.close()
 
-    def _forget(self, stream: ResumableStream) -> None:
+    def _remove_stream(self, stream: ResumableStream) -> None:
         self._streams.pop(stream.name, None)
 
 
@@ -286,6 +286,6 @@ def _dropped_result() -> "asyncio.Future[dict[str, Any]]":
     return dropped
 
 
-def is_of_standalone(event_id: str) -> bool:
+def is_standalone_event(event_id: str) -> bool:
     """Whether an event belonged to no request, in this process or an earlier one."""
     return re.fullmatch(r"[0-9a-f]+-0-\d+", event_id) is not None

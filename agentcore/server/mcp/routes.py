@@ -12,7 +12,7 @@ from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, WireModel
-from agentcore.store.record import notice
+from agentcore.store.record import make_notice_row
 
 MCP_PATH = "/mcp"
 """What clients are told to connect to."""
@@ -48,12 +48,12 @@ async def serve_mcp(exchange: Exchange) -> Answer | Sent:
 async def connect_client(exchange: Exchange) -> Answer:
     """Make a key for an MCP client: it calls tools as a model does, so that a person is asked."""
     body: ConnectBody = exchange.body
-    host = exchange.host
-    key = await host.store.client_keys.add(body.name, (), kind="mcp")
+    core = exchange.core
+    key = await core.store.client_keys.create_key(body.name, (), kind="mcp")
     by = exchange.principal
-    row = notice("client_connected", name=body.name)
-    host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
-    host.events.publish("approvers.changed", {"name": body.name, "outcome": "client_connected"})
+    row = make_notice_row("client_connected", name=body.name)
+    core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+    core.events.publish("approvers.changed", {"name": body.name, "outcome": "client_connected"})
     return Answer(to_json(ClientKey(name=body.name, key=key)), 201)
 
 

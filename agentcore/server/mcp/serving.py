@@ -8,13 +8,13 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from agentcore.api import Principal
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.encoding import to_json
-from agentcore.mcp import Caller, Door
+from agentcore.mcp import Caller, McpEndpoint
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp.callers import caller_on_pipe
-from agentcore.server.mcp.greeting import Greeting
+from agentcore.server.mcp.greeting import PipeConnectRequest
 from agentcore.server.mcp.pipe import Channel, Pipe
 from agentcore.server.mcp.sessions import McpSessions
 from agentcore.server.mcp.stateless import Stateless
@@ -31,15 +31,15 @@ class McpServing:
         stateless: Serves the others.
     """
 
-    def __init__(self, host: Host, door: Door, sessions: McpSessions, stateless: Stateless) -> None:
-        self._host, self._door, self.sessions, self._stateless = host, door, sessions, stateless
+    def __init__(self, core: Core, door: McpEndpoint, sessions: McpSessions, stateless: Stateless) -> None:
+        self._core, self._door, self.sessions, self._stateless = core, door, sessions, stateless
         self._streamable = Streamable(sessions)
 
     @classmethod
-    async def open(cls, host: Host) -> "McpServing":
+    async def open(cls, core: Core) -> "McpServing":
         """Begin to serve a host's tools."""
-        door = Door(host, _caller_of)
-        return cls(host, door, McpSessions(host, door), Stateless(door))
+        door = McpEndpoint(core, _caller_of)
+        return cls(core, door, McpSessions(core, door), Stateless(door))
 
     async def close(self) -> None:
         """End what goes on."""
@@ -49,7 +49,7 @@ class McpServing:
     async def serve_pipe(
         self,
         principal: Principal,
-        greeting: Greeting,
+        greeting: PipeConnectRequest,
         approval_url: str,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
@@ -63,8 +63,8 @@ class McpServing:
             reader: What it writes.
             writer: What it reads; told the session first.
         """
-        caller = caller_on_pipe(self._host.config, principal, greeting, approval_url)
-        session = await self.sessions.adopt(caller, greeting.session)
+        caller = caller_on_pipe(self._core.config, principal, greeting, approval_url)
+        session = await self.sessions.adopt_session(caller, greeting.session)
         channel = Channel(writer)
         channel.send(to_json({"session": session.caller.session_id}))
         pipe = Pipe(session, self._door, reader, channel)
@@ -77,7 +77,7 @@ class McpServing:
             raise
         await self.sessions.end(session.caller.session_id)
 
-    async def answer(self, exchange: Exchange) -> Answer | Sent:
+    async def answer_request(self, exchange: Exchange) -> Answer | Sent:
         """Answer one request."""
         version = exchange.request.headers.get(VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:

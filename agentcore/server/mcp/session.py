@@ -17,7 +17,7 @@ from mcp_types import REQUEST_TIMEOUT, InitializeRequestParams, JSONRPCError, JS
 from pydantic import TypeAdapter
 
 from agentcore.encoding import to_json
-from agentcore.mcp import Caller, Door, Wishes
+from agentcore.mcp import Caller, McpEndpoint, SessionSubscriptions
 from agentcore.server.mcp.client_params import kept_client_params
 from agentcore.server.mcp.resuming import KeptEvents, ResumableStream, ResumableStreams
 
@@ -30,7 +30,7 @@ _PRIMED_SINCE = "2025-11-25"
 _CHANGING = frozenset(("logging/setLevel", "resources/subscribe", "resources/unsubscribe"))
 """Requests that say once what holds from then on."""
 
-_wishes = TypeAdapter(Wishes)
+_wishes = TypeAdapter(SessionSubscriptions)
 
 
 class MessageStream(Protocol):
@@ -69,13 +69,13 @@ class Standalone:
         """
         if self.stream is None:
             raise NoBackChannelError(method)
-        return await self._session.ask(self.stream, method, params, opts)
+        return await self._session.send_request(self.stream, method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
         """Tell the client something, if it listens, or has listened and may come back."""
         stream = self.stream or self.events
         if stream is not None and not stream.is_behind:
-            stream.send(notification(method, params))
+            stream.send(encode_notification(method, params))
 
 
 class McpSession:
@@ -98,7 +98,7 @@ class McpSession:
     def __init__(
         self,
         caller: Caller,
-        door: Door,
+        door: McpEndpoint,
         handshake: InitializationOptions,
         keep: "Callable[[McpSession], Awaitable[None]]",
         kept_events: KeptEvents,
@@ -115,25 +115,25 @@ class McpSession:
         self._numbers = itertools.count(1)
 
     @property
-    def takes_primes(self) -> bool:
+    def supports_priming(self) -> bool:
         """Whether the client knows events without data, which give an id to come back with."""
         return self.connection.protocol_version >= _PRIMED_SINCE
 
-    def answer(
+    def answer_request(
         self, reply: DispatchContext[TransportContext], method: str, params: dict[str, Any] | None
     ) -> Awaitable[dict[str, Any]]:
         """Answer one of its requests."""
         if method == "initialize" and params is not None:
             params = kept_client_params(params)
-        answered = self._door.answer(self.runner, reply, method, params)
-        return self._kept_after(answered) if method in _CHANGING else answered
+        answered = self._door.answer_request(self.runner, reply, method, params)
+        return self._answer_and_save(answered) if method in _CHANGING else answered
 
-    async def _kept_after(self, answered: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    async def _answer_and_save(self, answered: Awaitable[dict[str, Any]]) -> dict[str, Any]:
         result = await answered
-        await self.keep()
+        await self.save()
         return result
 
-    async def keep(self) -> None:
+    async def save(self) -> None:
         """Have it outlive the process, as it is now."""
         await self._keep(self)
 
@@ -164,7 +164,7 @@ class McpSession:
         self.connection.client_params, self.connection.protocol_version = client, protocol_version
         self.connection.initialized.set()
 
-    async def ask(
+    async def send_request(
         self, stream: MessageStream, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None
     ) -> dict[str, Any]:
         """Send the client a request on a stream, and wait for the answer that it posts.
@@ -185,7 +185,7 @@ class McpSession:
         finally:
             del self._asked[request_id]
 
-    def take_answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
+    def accept_response(self, message: JSONRPCResponse | JSONRPCError) -> None:
         """Take what the client posted; what nobody waits for, or has an answer already, is dropped."""
         waiting = self._asked.get(str(message.id))
         if waiting is None or waiting.done():
@@ -195,13 +195,13 @@ class McpSession:
         else:
             waiting.set_result(message.result)
 
-    async def cancel(self, request_id: RequestId) -> None:
+    async def cancel_request(self, request_id: RequestId) -> None:
         """End a request that the client has cancelled, also one whose connection was lost; others are ignored."""
         if (work := self.in_flight.get(request_id)) is not None:
-            self.caller.departures.note(request_id, "cancelled")
+            self.caller.departures.record_reason(request_id, "cancelled")
             work.cancel()
         else:
-            await self._door.calls.cancel(self.caller.session_id, request_id)
+            await self._door.calls.cancel_request(self.caller.session_id, request_id)
 
     def end(self) -> None:
         """End its streams and requests."""
@@ -214,7 +214,7 @@ class McpSession:
                 waiting.cancel()
 
 
-def notification(method: str, params: Mapping[str, Any] | None) -> bytes:
+def encode_notification(method: str, params: Mapping[str, Any] | None) -> bytes:
     """A notification as JSON text."""
     message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
     return to_json(message | {"params": dict(params)} if params else message)

@@ -11,9 +11,9 @@ import structlog
 from pydantic import ValidationError
 
 from agentcore.api import Background
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.encoding import to_json
-from agentcore.mcp import Caller, Door, Narrowing
+from agentcore.mcp import Caller, McpEndpoint, Narrowing
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp.callers import caller_for
@@ -42,30 +42,30 @@ class McpSessions:
         door: Answers clients.
     """
 
-    def __init__(self, host: Host, door: Door) -> None:
-        self._host, self._door = host, door
-        self._store = host.store.mcp_sessions
+    def __init__(self, core: Core, door: McpEndpoint) -> None:
+        self._core, self._door = core, door
+        self._store = core.store.mcp_sessions
         self._handshake = door.handshake
         self._sessions: dict[str, McpSession] = {}
         self._saved_at: dict[str, float] = {}
         self._kept_events: WeakValueDictionary[str, KeptEvents] = WeakValueDictionary()
         self._background = Background("mcp:sessions")
-        self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
-        self._unsubscribe = host.events.subscribe("tools.changed", lambda _: self._tell_of_tools())
-        door.on_resource_changed = self._tell_of_resource
+        self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._check_unused)
+        self._unsubscribe = core.events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
+        door.on_resource_changed = self._notify_resource_updated
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, exchange: Exchange) -> McpSession:
+    def create_session(self, exchange: Exchange) -> McpSession:
         """A session for a client that begins; it counts once its handshake is done."""
         self._make_room(exchange.principal.name)
         session_id = f"mcp-{secrets.token_hex(16)}"
-        session = self._new(caller_for(exchange, session_id))
+        session = self._build_session(caller_for(exchange, session_id))
         self._sessions[session_id] = session
         return session
 
-    async def adopt(self, caller: Caller, session_id: str) -> McpSession:
+    async def adopt_session(self, caller: Caller, session_id: str) -> McpSession:
         """The session of a client on a pipe: the one that it had with an earlier process, or a new one.
 
         Args:
@@ -76,16 +76,16 @@ class McpSessions:
         if row is None:
             self._make_room(caller.principal.name)
         own = replace(caller, session_id=f"mcp-{secrets.token_hex(16)}" if row is None else row.session_id)
-        session = (None if row is None else self._restored(own, row)) or self._new(own)
+        session = (None if row is None else self._restore_session(own, row)) or self._build_session(own)
         session.is_held = True
         self._sessions[own.session_id] = session
         return session
 
-    def drop(self, session: McpSession) -> None:
+    def remove_session(self, session: McpSession) -> None:
         """Forget a session whose handshake failed."""
         self._sessions.pop(session.caller.session_id, None)
 
-    async def keep(self, session: McpSession) -> None:
+    async def save_session(self, session: McpSession) -> None:
         """Have a session outlive the process."""
         if session.connection.client_params is None:
             return
@@ -103,21 +103,21 @@ class McpSessions:
             )
         )
 
-    async def find(self, exchange: Exchange, session_id: str) -> McpSession | None:
+    async def find_session(self, exchange: Exchange, session_id: str) -> McpSession | None:
         """The session of an id, if it is this client's; one of an earlier process goes on."""
         session = self._sessions.get(session_id)
         if session is None:
             row = await self._store.find(session_id, exchange.principal.name)
             # two requests may have looked at once
-            session = self._sessions.get(session_id) or (None if row is None else self._revive(exchange, row))
+            session = self._sessions.get(session_id) or (None if row is None else self._restore_from_row(exchange, row))
         if session is None or session.caller.principal.name != exchange.principal.name:
             return None
         session.last_used_at = time.time()
         if session.last_used_at - self._saved_at.get(session_id, 0.0) > _SAVE_SECONDS:
-            await self.keep(session)
+            await self.save_session(session)
         return session
 
-    async def keep_open(self, exchange: Exchange, stream: RawStream, ended: "asyncio.Future[None]") -> None:
+    async def serve_stream(self, exchange: Exchange, stream: RawStream, ended: "asyncio.Future[None]") -> None:
         """Hold a stream open until there is no more to read, its client goes or the server ends."""
 
         def end() -> None:
@@ -139,11 +139,11 @@ class McpSessions:
         """End a session, and what it has open unless that keeps running."""
         session = self._sessions.pop(session_id, None)
         self._saved_at.pop(session_id, None)
-        await self._store.remove(session_id)
+        await self._store.delete(session_id)
         if session is not None:
             session.end()
         await self._door.calls.end_session(session_id)
-        await self._host.end_session(session_id)
+        await self._core.end_session(session_id)
 
     async def close(self) -> None:
         """The server ends; the sessions stay, for the next process."""
@@ -164,43 +164,43 @@ class McpSessions:
 
     def _is_needed(self, session: McpSession) -> bool:
         """True while a session may not end for want of use: a call that waits for a decision keeps it, too."""
-        is_waiting = self._host.approvals.waits_in(session.caller.session_id)
+        is_waiting = self._core.approvals.waits_in(session.caller.session_id)
         return bool(session.in_flight) or session.is_held or is_waiting
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _revive(self, exchange: Exchange, row: McpSessionRow) -> McpSession | None:
+    def _restore_from_row(self, exchange: Exchange, row: McpSessionRow) -> McpSession | None:
         narrowing = json.loads(row.narrowing)
         kept = Narrowing(tuple(narrowing["tools"]), narrowing["wait_s"])
-        session = self._restored(caller_for(exchange, row.session_id, kept), row)
+        session = self._restore_session(caller_for(exchange, row.session_id, kept), row)
         if session is not None:
             self._sessions[row.session_id] = session
         return session
 
-    def _restored(self, caller: Caller, row: McpSessionRow) -> McpSession | None:
-        session = self._new(caller)
+    def _restore_session(self, caller: Caller, row: McpSessionRow) -> McpSession | None:
+        session = self._build_session(caller)
         try:
             session.restore(json.loads(row.handshake))
         except (ValueError, KeyError, ValidationError):  # of a version that wrote it otherwise
             return None
         return session
 
-    def _new(self, caller: Caller) -> McpSession:
+    def _build_session(self, caller: Caller) -> McpSession:
         client = caller.principal.name
         kept_events = self._kept_events.get(client) or self._kept_events.setdefault(client, KeptEvents())
-        return McpSession(caller, self._door, self._handshake, self.keep, kept_events)
+        return McpSession(caller, self._door, self._handshake, self.save_session, kept_events)
 
-    def _tell_of_resource(self, uri: str) -> None:
+    def _notify_resource_updated(self, uri: str) -> None:
         for session in self._sessions.values():
-            if self._door.tells_of(session.caller, uri):
+            if self._door.is_subscribed(session.caller, uri):
                 self._background.start(session.connection.send_resource_updated(uri))
 
-    def _tell_of_tools(self) -> None:
+    def _notify_tools_changed(self) -> None:
         for session in self._sessions.values():
             self._background.start(session.connection.send_tool_list_changed())
 
-    def _look(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
+    def _check_unused(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._check_unused)
         self._background.start(self._end_unused())
 
     async def _end_unused(self) -> None:
@@ -208,6 +208,6 @@ class McpSessions:
         for session in list(self._sessions.values()):
             if session.last_used_at < oldest and not self._is_needed(session):
                 await self.end(session.caller.session_id)
-        for session_id in await self._store.take_unused(int((oldest - _SAVE_SECONDS) * 1000)):
+        for session_id in await self._store.delete_unused(int((oldest - _SAVE_SECONDS) * 1000)):
             if session_id not in self._sessions:
-                await self._host.end_session(session_id)
+                await self._core.end_session(session_id)

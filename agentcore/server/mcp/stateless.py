@@ -29,11 +29,11 @@ from mcp_types import HEADER_MISMATCH, INVALID_REQUEST, JSONRPCNotification, JSO
 from pydantic import ValidationError
 
 from agentcore.encoding import to_json
-from agentcore.mcp import Caller, Door
+from agentcore.mcp import Caller, McpEndpoint
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp.callers import caller_for
-from agentcore.server.mcp.messages import NO_MESSAGE, error_of, fault_of_head, read_document, refused, wait_for
+from agentcore.server.mcp.messages import NO_MESSAGE, check_headers, error_of, read_document, rpc_error_answer, wait_for
 from agentcore.server.mcp.reply import Reply
 
 _LISTEN = "subscriptions/listen"
@@ -48,7 +48,7 @@ class Stateless:
         door: Answers them.
     """
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: McpEndpoint) -> None:
         self._door = door
         self._found: dict[str, list[str]] = {}
         self._marks: dict[str, str] = {}
@@ -57,29 +57,29 @@ class Stateless:
         """Answer one request."""
         if exchange.request.method != "POST":
             return Answer(b"", HTTPStatus.METHOD_NOT_ALLOWED, "", {hdrs.ALLOW: "POST"})
-        if (fault := fault_of_head(exchange)) is not None:
+        if (fault := check_headers(exchange)) is not None:
             return fault
         document = await read_document(exchange)
         if isinstance(document, Answer):
             return document
         if isinstance(document, dict) and "id" not in document:
-            return _note(exchange, document)
-        return await self._serve(exchange, document)
+            return _accept_notification(exchange, document)
+        return await self._serve_request(exchange, document)
 
-    async def _serve(self, exchange: Exchange, document: Any) -> Answer | Sent:
+    async def _serve_request(self, exchange: Exchange, document: Any) -> Answer | Sent:
         try:
             request = JSONRPCRequest.model_validate(document, by_name=False)
         except ValidationError:
-            return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
-        route = _route(exchange, document)
+            return rpc_error_answer(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
+        route = _classify_request(exchange, document)
         if isinstance(route, InboundLadderRejection):
-            return _rejected(route, request.id)
-        caller = self._caller(exchange)
-        if (mismatch := self._mismatch(exchange, caller, request)) is not None:
-            return _rejected(mismatch, request.id)
-        return await self._answer(exchange, caller, request, route)
+            return _rejection_answer(route, request.id)
+        caller = self._build_caller(exchange)
+        if (mismatch := self._find_header_mismatch(exchange, caller, request)) is not None:
+            return _rejection_answer(mismatch, request.id)
+        return await self._answer_request(exchange, caller, request, route)
 
-    def _caller(self, exchange: Exchange) -> Caller:
+    def _build_caller(self, exchange: Exchange) -> Caller:
         """Who asks. The session is the client's: what it makes there is named in its next call by id."""
         principal = exchange.principal
         session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
@@ -88,7 +88,9 @@ class Stateless:
         mark = self._marks.setdefault(session_id, caller.mark)
         return replace(caller, narrowing=replace(caller.narrowing, wait_s=0), mark=mark)
 
-    def _mismatch(self, exchange: Exchange, caller: Caller, request: JSONRPCRequest) -> InboundLadderRejection | None:
+    def _find_header_mismatch(
+        self, exchange: Exchange, caller: Caller, request: JSONRPCRequest
+    ) -> InboundLadderRejection | None:
         """Where an argument that a tool wants in a header too stands otherwise there."""
         if request.method != "tools/call" or request.params is None:
             return None
@@ -98,20 +100,20 @@ class Stateless:
         schema = self._door.header_schema(caller, name)
         return None if schema is None else validate_mcp_param_headers(schema, arguments, exchange.request.headers)
 
-    async def _answer(
+    async def _answer_request(
         self, exchange: Exchange, caller: Caller, request: JSONRPCRequest, route: InboundModernRoute
     ) -> Answer | Sent:
         connection = connection_of(route)
         reply = Reply(exchange, caller, request)
         runner: ServerRunner[Any] = ServerRunner(self._door.server, connection, {})
-        work = asyncio.ensure_future(self._door.answer(runner, reply, request.method, request.params))
+        work = asyncio.ensure_future(self._door.answer_request(runner, reply, request.method, request.params))
 
         def cancel() -> None:
-            caller.departures.note(request.id, "cancelled")
+            caller.departures.record_reason(request.id, "cancelled")
             work.cancel()
 
         def end() -> None:
-            caller.departures.note(request.id, "ended")
+            caller.departures.record_reason(request.id, "ended")
             work.cancel()
 
         # the client cancels by closing its connection
@@ -121,14 +123,14 @@ class Stateless:
             exchange.parts.streams.add(end)  # it has no end of its own, and the server does not wait for it
         try:
             await wait_for(work, reply.keep_alive)
-            return await _finish(reply, request, work)
+            return await _finish_reply(reply, request, work)
         finally:
             work.cancel()
             exchange.parts.streams.discard(end)
             exchange.connection.on_lost = exchange.connection.end_stream = None
 
 
-async def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
+async def _finish_reply(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
     if work.cancelled():  # the client has gone, or lost its key
         return reply.break_off()
     if (exc := work.exception()) is None:
@@ -138,7 +140,7 @@ async def _finish(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[d
     return await reply.finish(told, ERROR_CODE_HTTP_STATUS.get(error.code, HTTPStatus.OK))
 
 
-def _route(exchange: Exchange, document: dict[str, Any]) -> InboundModernRoute | InboundLadderRejection:
+def _classify_request(exchange: Exchange, document: dict[str, Any]) -> InboundModernRoute | InboundLadderRejection:
     """What the request says of itself, if body and headers say the same."""
     headers = exchange.request.headers
     said = {}
@@ -165,18 +167,18 @@ def _connection_of(said: bytes) -> Connection:
     return Connection.from_envelope(*json.loads(said))
 
 
-def _note(exchange: Exchange, document: dict[str, Any]) -> Answer:
+def _accept_notification(exchange: Exchange, document: dict[str, Any]) -> Answer:
     """Take a notification: none means anything here, for a client cancels by closing its connection."""
     try:
         JSONRPCNotification.model_validate(document, by_name=False)
     except ValidationError:
-        return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
+        return rpc_error_answer(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
     version = exchange.request.headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
     if (unsupported := unsupported_protocol_version_rejection(version)) is not None:
-        return _rejected(unsupported, None)
+        return _rejection_answer(unsupported, None)
     return Answer(b"", HTTPStatus.ACCEPTED, "")
 
 
-def _rejected(rejection: InboundLadderRejection, request_id: RequestId | None) -> Answer:
+def _rejection_answer(rejection: InboundLadderRejection, request_id: RequestId | None) -> Answer:
     status = ERROR_CODE_HTTP_STATUS.get(rejection.code, HTTPStatus.BAD_REQUEST)
-    return refused(status, rejection.code, rejection.message, request_id, rejection.data)
+    return rpc_error_answer(status, rejection.code, rejection.message, request_id, rejection.data)

@@ -27,16 +27,16 @@ from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.mcp.messages import (
     NO_MESSAGE,
-    accepted,
+    check_headers,
     error_of,
-    fault_of_head,
-    message_in,
+    parse_accepted_types,
+    parse_message,
     read_document,
-    refused,
+    rpc_error_answer,
     wait_for,
 )
-from agentcore.server.mcp.reply import SESSION_ID, SessionReply, Told
-from agentcore.server.mcp.resuming import ResumableStream, is_of_standalone
+from agentcore.server.mcp.reply import SESSION_ID, NotificationContext, SessionReply
+from agentcore.server.mcp.resuming import ResumableStream, is_standalone_event
 from agentcore.server.mcp.session import McpSession
 from agentcore.server.mcp.sessions import McpSessions
 
@@ -58,63 +58,65 @@ class Streamable:
 
     async def post(self, exchange: Exchange) -> Answer | Sent:
         """Take one message of a client."""
-        if (fault := fault_of_head(exchange)) is not None:
+        if (fault := check_headers(exchange)) is not None:
             return fault
         document = await read_document(exchange)
-        message = document if isinstance(document, Answer) else _message(document)
+        message = document if isinstance(document, Answer) else _parse_message(document)
         if isinstance(message, Answer):
             return message
         if isinstance(message, JSONRPCRequest) and message.method == "initialize":
             return await self._initialize(exchange, message)
-        session = await self._session(exchange)
+        session = await self._require_session(exchange)
         if isinstance(session, Answer):
             return session
         if isinstance(message, JSONRPCRequest):
-            return await self._answer(exchange, session, message)
-        await _take(session, message)
+            return await self._answer_request(exchange, session, message)
+        await _handle_message(session, message)
         return Answer(b"", HTTPStatus.ACCEPTED, "")
 
     async def get(self, exchange: Exchange) -> Answer | Sent:
         """Keep a stream open for what belongs to no request."""
-        if EVENT_STREAM not in accepted(exchange):
-            return refused(HTTPStatus.NOT_ACCEPTABLE, INVALID_REQUEST, f"the client must accept {EVENT_STREAM}")
-        session = await self._session(exchange)
+        if EVENT_STREAM not in parse_accepted_types(exchange):
+            return rpc_error_answer(
+                HTTPStatus.NOT_ACCEPTABLE, INVALID_REQUEST, f"the client must accept {EVENT_STREAM}"
+            )
+        session = await self._require_session(exchange)
         if isinstance(session, Answer):
             return session
         last = exchange.request.headers.get(_LAST_EVENT_ID, "")
-        if not last or is_of_standalone(last):
-            return await self._listen(exchange, session, last)
-        found = session.streams.find(last)
+        if not last or is_standalone_event(last):
+            return await self._serve_standalone_stream(exchange, session, last)
+        found = session.streams.find_stream(last)
         if found is None:
             message = "what this event was of is kept no longer; send the request again"
-            return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, message)
-        return await self._read(exchange, session, *found)
+            return rpc_error_answer(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, message)
+        return await self._serve_stream(exchange, session, *found)
 
-    async def _listen(self, exchange: Exchange, session: McpSession, last: str) -> Answer | Sent:
+    async def _serve_standalone_stream(self, exchange: Exchange, session: McpSession, last: str) -> Answer | Sent:
         """Tell what belongs to no request; what was told since an event, too."""
-        standalone, found = session.standalone, session.streams.find(last)
+        standalone, found = session.standalone, session.streams.find_stream(last)
         if standalone.events is None:
-            standalone.events = session.streams.begin_standalone()
+            standalone.events = session.streams.open_standalone()
         if standalone.events.is_read and found is None:
-            return refused(HTTPStatus.CONFLICT, INVALID_REQUEST, "this session has such a stream already")
-        return await self._read(exchange, session, standalone.events, None if found is None else found[1])
+            return rpc_error_answer(HTTPStatus.CONFLICT, INVALID_REQUEST, "this session has such a stream already")
+        return await self._serve_stream(exchange, session, standalone.events, None if found is None else found[1])
 
-    async def _read(
+    async def _serve_stream(
         self, exchange: Exchange, session: McpSession, events: ResumableStream, after: int | None
     ) -> Answer | Sent:
-        stream = RawStream(exchange.request, headers=_named(session))
-        over = events.take_up(stream, after)
-        if after is None and session.takes_primes:
-            events.prime()
+        stream = RawStream(exchange.request, headers=_session_headers(session))
+        over = events.resume_on(stream, after)
+        if after is None and session.supports_priming:
+            events.send_priming_event()
         try:
-            await self._sessions.keep_open(exchange, stream, over)
+            await self._sessions.serve_stream(exchange, stream, over)
         finally:
-            events.leave(over)
+            events.detach_reader(over)
         return stream.end()
 
     async def delete(self, exchange: Exchange) -> Answer:
         """End a session, at the client's wish."""
-        session = await self._session(exchange)
+        session = await self._require_session(exchange)
         if isinstance(session, Answer):
             return session
         await self._sessions.end(session.caller.session_id)
@@ -123,61 +125,63 @@ class Streamable:
     # -- one message -------------------------------------------------------------------------------------------
 
     async def _initialize(self, exchange: Exchange, message: JSONRPCRequest) -> Answer | Sent:
-        session = self._sessions.begin(exchange)
-        answer = await self._answer(exchange, session, message)
+        session = self._sessions.create_session(exchange)
+        answer = await self._answer_request(exchange, session, message)
         if session.connection.client_params is not None:
-            await self._sessions.keep(session)
+            await self._sessions.save_session(session)
         else:
-            self._sessions.drop(session)
+            self._sessions.remove_session(session)
         return answer
 
-    async def _session(self, exchange: Exchange) -> McpSession | Answer:
+    async def _require_session(self, exchange: Exchange) -> McpSession | Answer:
         headers = exchange.request.headers
         version = headers.get(VERSION_HEADER, DEFAULT_NEGOTIATED_VERSION)
         if version not in HANDSHAKE_PROTOCOL_VERSIONS:
             known = ", ".join(HANDSHAKE_PROTOCOL_VERSIONS)
-            return refused(
+            return rpc_error_answer(
                 HTTPStatus.BAD_REQUEST, INVALID_REQUEST, f"revision {version[:40]!r} is not served here; {known} are"
             )
         session_id = headers.get(SESSION_ID)
         if session_id is None:
-            return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, f"no {SESSION_ID}: send `initialize` first")
-        session = await self._sessions.find(exchange, session_id)
-        return session or refused(
+            return rpc_error_answer(
+                HTTPStatus.BAD_REQUEST, INVALID_REQUEST, f"no {SESSION_ID}: send `initialize` first"
+            )
+        session = await self._sessions.find_session(exchange, session_id)
+        return session or rpc_error_answer(
             HTTPStatus.NOT_FOUND, INVALID_REQUEST, "this session has ended; send `initialize` to begin another"
         )
 
-    async def _answer(self, exchange: Exchange, session: McpSession, message: JSONRPCRequest) -> Answer | Sent:
+    async def _answer_request(self, exchange: Exchange, session: McpSession, message: JSONRPCRequest) -> Answer | Sent:
         if message.id in session.in_flight:
-            return refused(
+            return rpc_error_answer(
                 HTTPStatus.BAD_REQUEST, INVALID_REQUEST, "a request with this id is being answered already", message.id
             )
         reply = SessionReply(exchange, session, message)
-        work = _taken_up(session, message, reply) or asyncio.ensure_future(
-            session.answer(reply, message.method, message.params)
+        work = _resume_cut_off_call(session, message, reply) or asyncio.ensure_future(
+            session.answer_request(reply, message.method, message.params)
         )
         session.in_flight[message.id] = work
 
         departures = session.caller.departures
 
         def end() -> None:
-            departures.note(message.id, "ended")
+            departures.record_reason(message.id, "ended")
             work.cancel()
 
         exchange.connection.on_lost = lambda: reply.lose_client(_call_key(message), work)
         exchange.connection.end_stream = end
         try:
             await wait_for(work, reply.keep_alive)
-            return await reply.finish(_outcome(message, work))
+            return await reply.finish(_to_response(message, work))
         finally:
             work.cancel()
             exchange.connection.on_lost = exchange.connection.end_stream = None
-            departures.forget(message.id)
+            departures.remove_request(message.id)
             if session.in_flight.get(message.id) is work:
                 del session.in_flight[message.id]
 
 
-def _outcome(message: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
+def _to_response(message: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> dict[str, Any]:
     if work.cancelled():
         error = ErrorData(code=REQUEST_CANCELLED, message="Request cancelled")
     elif (exc := work.exception()) is None:
@@ -187,16 +191,16 @@ def _outcome(message: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") ->
     return {"jsonrpc": "2.0", "id": message.id, "error": error.model_dump(mode="json", exclude_none=True)}
 
 
-async def _take(session: McpSession, message: JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
+async def _handle_message(session: McpSession, message: JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
     if not isinstance(message, JSONRPCNotification):
-        session.take_answer(message)
+        session.accept_response(message)
         return
     if message.method == "notifications/cancelled":
         cancelled = cancelled_request_id_from_params(message.params)
         if cancelled is not None:
-            await session.cancel(cancelled)
+            await session.cancel_request(cancelled)
         return
-    await session.runner.on_notify(Told(session), message.method, message.params)
+    await session.runner.on_notify(NotificationContext(session), message.method, message.params)
 
 
 def _call_key(message: JSONRPCRequest) -> bytes | None:
@@ -206,24 +210,24 @@ def _call_key(message: JSONRPCRequest) -> bytes | None:
     return to_json([message.params.get("name"), message.params.get("arguments")])
 
 
-def _taken_up(
+def _resume_cut_off_call(
     session: McpSession, message: JSONRPCRequest, reply: SessionReply
 ) -> "asyncio.Future[dict[str, Any]] | None":
     """The work of an equal call whose client was cut off; what is told of it goes to this request from now on."""
     key = _call_key(message) if session.streams else None
-    cut_off = None if key is None else session.streams.take_cut_off(key)
+    cut_off = None if key is None else session.streams.claim_cut_off_call(key)
     if cut_off is None:
         return None
     cut_off.hand_over(reply)
     return cut_off.work
 
 
-def _message(document: object) -> JSONRPCMessage | Answer:
+def _parse_message(document: object) -> JSONRPCMessage | Answer:
     try:
-        return message_in(document)
+        return parse_message(document)
     except ValueError:
-        return refused(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
+        return rpc_error_answer(HTTPStatus.BAD_REQUEST, INVALID_REQUEST, NO_MESSAGE)
 
 
-def _named(session: McpSession) -> dict[str, str]:
+def _session_headers(session: McpSession) -> dict[str, str]:
     return {SESSION_ID: session.caller.session_id}

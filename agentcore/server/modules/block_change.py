@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from agentcore.config import ConfigError, JsonSource
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.approvals import Proposal
 from agentcore.core.discovery import Family, installed_families, name_of_block
 from agentcore.core.settings import (
@@ -17,7 +17,7 @@ from agentcore.core.settings import (
     SettingsSubject,
     diff_of,
     plan_changes,
-    pointer,
+    to_json_pointer,
 )
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
@@ -49,26 +49,27 @@ class BlockChange:
     def paths(self) -> tuple[str, ...]:
         """The places in app.json that change, as JSON Pointers."""
         lists = ("/modules",) if self.added or self.removed else ()
-        return (*(pointer((self.family.key, key)) for key in self.keys), *lists)
+        return (*(to_json_pointer((self.family.key, key)) for key in self.keys), *lists)
 
     @property
     def diff(self) -> tuple[tuple[str, str], ...]:
         """What changes in app.json, with secrets masked."""
         return diff_of(self.plan.before, self.plan.after)
 
-    def moved_to(self, again: "BlockChange") -> "BlockChange":
+    def rebase_onto(self, again: "BlockChange") -> "BlockChange":
         """The same change of what app.json has become since, where that does the same; else this one.
 
         Of two changes that wait, the one that is applied first changes the file that the other was planned on.
         """
         before, after = self.plan.before, self.plan.after
         is_same = (self.added, self.removed) == (again.added, again.removed) and all(
-            before.at(path) == again.plan.before.at(path) and after.at(path) == again.plan.after.at(path)
+            before.value_at(path) == again.plan.before.value_at(path)
+            and after.value_at(path) == again.plan.after.value_at(path)
             for path in ((self.family.key, key) for key in self.keys)
         )
         return replace(again, code=self.code) if is_same else self
 
-    def proposal(self, secrets: Mapping[str, bool]) -> Proposal:
+    def to_proposal(self, secrets: Mapping[str, bool]) -> Proposal:
         """What a person is shown.
 
         Args:
@@ -80,7 +81,7 @@ class BlockChange:
         elif self.removed:
             kind = "blocks_remove"
         names = ", ".join(name_of_block(self.family, key) for key in self.keys)
-        paths = (*self.paths, *(pointer(("secrets", name)) for name in secrets))
+        paths = (*self.paths, *(to_json_pointer(("secrets", name)) for name in secrets))
         lines = (
             f"-{name}: …\n+{name}: … (new)\n" if is_there else f"+{name}: …\n" for name, is_there in secrets.items()
         )
@@ -104,7 +105,7 @@ def family_of(key: str) -> Family:
 
 
 def plan_blocks(
-    host: Host, subject: SettingsSubject, key: str, blocks: Mapping[str, Mapping[str, Any] | None]
+    core: Core, subject: SettingsSubject, key: str, blocks: Mapping[str, Mapping[str, Any] | None]
 ) -> BlockChange:
     """See what blocks would change; reads files.
 
@@ -117,28 +118,28 @@ def plan_blocks(
         ConfigError: app.json cannot be read.
     """
     family = family_of(key)
-    document = subject.read()
-    old = document.at((key,)) if isinstance(document.at((key,)), dict) else {}
-    changes = [_change(family, name, old.get(name, _NOTHING), block) for name, block in blocks.items()]
+    document = subject.read_document()
+    old = document.value_at((key,)) if isinstance(document.value_at((key,)), dict) else {}
+    changes = [_plan_change(family, name, old.get(name, _NOTHING), block) for name, block in blocks.items()]
     plan = plan_changes(document, changes)
     _refuse_same_names(family, plan.after, blocks)
     gone = tuple(name_of_block(family, name) for name, block in blocks.items() if block is None)
     new = tuple(name_of_block(family, name) for name, block in blocks.items() if block is not None and name not in old)
-    listed = listed_names(host.config.file)
+    listed = listed_names(core.config.file)
     wanted = (*(name for name in listed if name not in gone), *(name for name in new if name not in listed))
     if wanted != listed:
         plan = replace(plan, after=_with_modules(plan.after, wanted))
-    return BlockChange(family, plan, tuple(blocks), family.entry.fingerprint(), new, gone)
+    return BlockChange(family, plan, tuple(blocks), family.entry.compute_fingerprint(), new, gone)
 
 
-async def carry_out(host: Host, switch: ModuleSwitch, change: BlockChange) -> None:
+async def apply_block_change(core: Core, switch: ModuleSwitch, change: BlockChange) -> None:
     """Write blocks exactly as they were planned, and have their modules start, begin anew or end.
 
     Raises:
         ConfigError: The file cannot be written, or was changed meanwhile.
         Refusal: `module_changed`: the family's code is another than when this was planned.
     """
-    if await asyncio.to_thread(family_of(change.family.key).entry.fingerprint) != change.code:
+    if await asyncio.to_thread(family_of(change.family.key).entry.compute_fingerprint) != change.code:
         raise Refusal(
             HTTPStatus.CONFLICT,
             "module_changed",
@@ -147,20 +148,20 @@ async def carry_out(host: Host, switch: ModuleSwitch, change: BlockChange) -> No
             retryable=True,
         )
     await asyncio.to_thread(change.plan.write)
-    host.events.publish("settings.changed", {"module": None, "paths": list(change.paths)})
+    core.events.publish("settings.changed", {"module": None, "paths": list(change.paths)})
     for name in change.removed:
-        if name in host.modules.records:
+        if name in core.modules.records:
             await switch.disable(name)
-            await host.modules.forget(name)
-    await host.modules.take_blocks([(change.family.key, key) for key in change.keys])
+            await core.modules.remove_module(name)
+    await core.modules.reload_changed_blocks([(change.family.key, key) for key in change.keys])
     for name in change.added:
         found = await switch.sole_candidate(name)
         if found is not None:  # the person has seen what it is made of
-            await host.sources.choose(name, found, "person", runs=False)
+            await core.sources.choose_source(name, found, "person", runs=False)
         await switch.enable(name)
 
 
-def _change(family: Family, key: str, old: Any, block: Mapping[str, Any] | None) -> SettingChange:
+def _plan_change(family: Family, key: str, old: Any, block: Mapping[str, Any] | None) -> SettingChange:
     path = (family.key, key)
     if block is None:
         if old is _NOTHING:
@@ -169,28 +170,30 @@ def _change(family: Family, key: str, old: Any, block: Mapping[str, Any] | None)
     if not name_of_block(family, key):
         message = f"{key!r} makes no module's name: it has no letter a-z and no digit, or is too long; rename it"
         raise ToolError("invalid_block", message, key=key)
-    return SettingChange(path, _unmasked(block, old, path))
+    return SettingChange(path, _restore_masked(block, old, path))
 
 
-def _unmasked(value: Any, old: Any, path: tuple[str | int, ...]) -> Any:
+def _restore_masked(value: Any, old: Any, path: tuple[str | int, ...]) -> Any:
     """A value with what stood there in place of masks."""
     if value == MASK:
         if not isinstance(old, str):
-            message = f"{pointer(path)} is a mask, and nothing stood there that it could mean; give the value itself"
-            raise ToolError("invalid_block", message, path=pointer(path))
+            message = (
+                f"{to_json_pointer(path)} is a mask, and nothing stood there that it could mean; give the value itself"
+            )
+            raise ToolError("invalid_block", message, path=to_json_pointer(path))
         return old
     if isinstance(value, Mapping):
         before = old if isinstance(old, dict) else {}
-        return {key: _unmasked(part, before.get(key, _NOTHING), (*path, key)) for key, part in value.items()}
+        return {key: _restore_masked(part, before.get(key, _NOTHING), (*path, key)) for key, part in value.items()}
     if isinstance(value, list):
         # a list says by place what is what; one of another length has others in its places
         items = old if isinstance(old, list) and len(old) == len(value) else [_NOTHING] * len(value)
-        return [_unmasked(part, items[at], (*path, at)) for at, part in enumerate(value)]
+        return [_restore_masked(part, items[at], (*path, at)) for at, part in enumerate(value)]
     return value
 
 
 def _refuse_same_names(family: Family, after: SettingsDocument, blocks: Mapping[str, object]) -> None:
-    all_blocks = after.at((family.key,))
+    all_blocks = after.value_at((family.key,))
     for key in blocks if isinstance(all_blocks, dict) else ():
         name = name_of_block(family, key)
         others = [other for other in all_blocks if other != key and name_of_block(family, other) == name]
@@ -202,7 +205,7 @@ def _refuse_same_names(family: Family, after: SettingsDocument, blocks: Mapping[
 def _with_modules(document: SettingsDocument, names: tuple[str, ...]) -> SettingsDocument:
     file = document.file
     try:
-        source = JsonSource(file.edited(("modules",), list(names)))
+        source = JsonSource(file.edit_text(("modules",), list(names)))
     except ConfigError as exc:
         raise ToolError("invalid_settings", f"nothing was saved: {exc}") from exc
     return document.with_file(replace(file, source=source, exists=True))

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from agentcore.config import has_reference
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.core.discovery import FamilyMember, Found
 from agentcore.core.modules import ModuleRecord
 from agentcore.core.settings import SettingsSubject, masked_part
@@ -35,10 +35,10 @@ class BlockView(BaseModel, defer_build=True, alias_generator=to_camel, populate_
     """Whether what its references stand for has become another secret, and a reload would take that."""
 
 
-def subject_of_blocks(host: Host, found: Iterable[Found]) -> SettingsSubject:
+def subject_of_blocks(core: Core, found: Iterable[Found]) -> SettingsSubject:
     """What tells the secrets in the blocks of some modules: the models of their families, as far as they are loaded."""
     keys = {each.family.key: None for each in found if isinstance(each, FamilyMember)}
-    return SettingsSubject.of_app(host.config, blocks={**keys, **host.modules.block_models()})
+    return SettingsSubject.of_app(core.config, blocks={**keys, **core.modules.block_models()})
 
 
 def block_view(
@@ -63,7 +63,7 @@ def block_view(
         file=str(origin.file or ""),
         line=origin.line,
         variable=origin.variable or "",
-        text="\n".join(_lines(subject, member)),
+        text="\n".join(_format_lines(subject, member)),
         is_changed=isinstance(runs, FamilyMember) and runs.block != member.block,
         is_secret_changed=record is not None
         and record.state == "ready"
@@ -71,21 +71,21 @@ def block_view(
     )
 
 
-def block_diff(host: Host, name: str, found: Iterable[Found]) -> tuple[tuple[str, str], ...]:
+def block_diff(core: Core, name: str, found: Iterable[Found]) -> tuple[tuple[str, str], ...]:
     """What enabling or reloading a module would make of its block: where it stands, with a unified diff.
 
     All of it is new for a module that does not run; nothing is to be told where the block is as it was.
     """
-    record = host.modules.records.get(name)
+    record = core.modules.records.get(name)
     runs = record.found if record is not None and record.state == "ready" else None
     before = runs if isinstance(runs, FamilyMember) else None
     member = next((each for each in found if isinstance(each, FamilyMember)), None)
     if member is None or (before is not None and before.block == member.block):
         return ()
-    subject = subject_of_blocks(host, [member])
+    subject = subject_of_blocks(core, [member])
     place = " ".join(member.path)
-    old = [] if before is None else _lines(subject, before)
-    new = _lines(subject, member, _NOTHING if before is None else before.block)
+    old = [] if before is None else _format_lines(subject, before)
+    new = _format_lines(subject, member, _NOTHING if before is None else before.block)
     lines = difflib.unified_diff(old, new, place if old else "/dev/null", place, lineterm="")
     return ((place, "\n".join(lines)),)
 
@@ -94,13 +94,13 @@ def _has_other_secrets(subject: SettingsSubject, member: FamilyMember, record: M
     if not has_reference(member.block):
         return False
     try:
-        found = subject.resolved({member.family.key: {member.keys[0]: member.block}}, {})
+        found = subject.resolve_references({member.family.key: {member.keys[0]: member.block}}, {})
     except AgentcoreError:  # one is gone, and the module goes on with what it was given
         return True
     return not set(found.secrets) <= set(record.secrets)
 
 
-def _lines(subject: SettingsSubject, member: FamilyMember, before: object = _NOTHING) -> list[str]:
+def _format_lines(subject: SettingsSubject, member: FamilyMember, before: object = _NOTHING) -> list[str]:
     compared = () if before is _NOTHING else (before,)
     shown = masked_part(subject, member.path, member.block, *compared)
     return json.dumps(shown, indent=2, ensure_ascii=False).splitlines()

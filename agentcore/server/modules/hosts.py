@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.core.core import Host
-from agentcore.core.modules import ModuleRecord, PlaceReport, host_in, pool_of, title_of
+from agentcore.core.core import Core
+from agentcore.core.modules import HostReport, ModuleRecord, host_in, pool_of, title_of
 from agentcore.errors import ToolError
 from agentcore.hosts import Hosts
 from agentcore.server.wire import WireModel
@@ -27,7 +27,7 @@ class HostedModuleView(WireModel):
     ] = 0
 
 
-class HeldResourcesView(WireModel):
+class HostResourcesView(WireModel):
     """Resources of one type that live in a host."""
 
     type: str
@@ -83,7 +83,7 @@ class HostView(WireModel):
         ),
     ]
     calls_in_flight: int
-    resources: list[HeldResourcesView]
+    resources: list[HostResourcesView]
     modules: Annotated[
         list[HostedModuleView],
         Field(description="Of a pool: those that app.json lists, each as on the host where it is best."),
@@ -96,57 +96,61 @@ class HostList(WireModel):
     hosts: list[HostView]
 
 
-def hosts_of(host: Host) -> Hosts:
+def hosts_of(core: Core) -> Hosts:
     """The hosts of a server.
 
     Raises:
         ToolError: `host_not_found`: it serves none.
     """
-    if not isinstance(host.places, Hosts):
+    if not isinstance(core.places, Hosts):
         raise ToolError("host_not_found", "this server has no hosts", hosts=[])
-    return host.places
+    return core.places
 
 
-def list_hosts(host: Host) -> HostList:
+def list_hosts(core: Core) -> HostList:
     """All of them."""
-    return HostList(hosts=[_view(report, host) for report in host.places.reports()])
+    return HostList(hosts=[_describe_host(report, core) for report in core.places.describe_hosts()])
 
 
-def show_host(host: Host, name: str) -> HostView:
+def show_host(core: Core, name: str) -> HostView:
     """One of them.
 
     Raises:
         ToolError: `host_not_found`.
     """
-    reports = {report.name: report for report in host.places.reports()}
+    reports = {report.name: report for report in core.places.describe_hosts()}
     if name not in reports:
         raise ToolError(
             "host_not_found", f"there is no host {name!r}; there are {sorted(reports)}", hosts=sorted(reports)
         )
-    return _view(reports[name], host)
+    return _describe_host(reports[name], core)
 
 
-def host_of(host: Host, module: str) -> str:
+def host_of(core: Core, module: str) -> str:
     """The name of the host in which a module runs; empty: it runs in the server."""
-    place = host.places.of(module)
+    place = core.places.find_module_host(module)
     return "" if place is None else place.name
 
 
-def _view(told: PlaceReport, host: Host) -> HostView:
+def _describe_host(told: HostReport, core: Core) -> HostView:
     if told.kind == "nats":
-        modules = [_module_of_pool(told.name, name, host) for name in told.modules]
-        return _shown(told, [], modules, host)
-    known = host.registry.hosted if told.kind in ("remote", "member") else host.modules.records
+        modules = [_module_of_pool(told.name, name, core) for name in told.modules]
+        return _build_host_view(told, [], modules, core)
+    known = core.registry.hosted if told.kind in ("remote", "member") else core.modules.records
     records = [record for name in told.modules if (record := known.get(name)) is not None]
     failed = [
         HostedModuleView(name=name, title=title_of(name, None), state="failed", is_listed=True, reason=reason)
         for name, reason in told.failed.items()
     ]
-    return _shown(told, records, [*(_module(name, known.get(name)) for name in told.modules), *failed], host)
+    return _build_host_view(
+        told, records, [*(_describe_module(name, known.get(name)) for name in told.modules), *failed], core
+    )
 
 
-def _shown(told: PlaceReport, records: Sequence[ModuleRecord], modules: list[HostedModuleView], host: Host) -> HostView:
-    held = Counter(each.resource_type for record in records for each in host.resources.list(owner=record.name))
+def _build_host_view(
+    told: HostReport, records: Sequence[ModuleRecord], modules: list[HostedModuleView], core: Core
+) -> HostView:
+    held = Counter(each.resource_type for record in records for each in core.resources.list(owner=record.name))
     return HostView(
         name=told.name,
         kind=told.kind,
@@ -171,23 +175,23 @@ def _shown(told: PlaceReport, records: Sequence[ModuleRecord], modules: list[Hos
         labels=list(told.labels),
         may_use_chats=told.may_use_chats,
         calls_in_flight=sum(len(record.calls) for record in records),
-        resources=[HeldResourcesView(type=each, count=count) for each, count in sorted(held.items())],
+        resources=[HostResourcesView(type=each, count=count) for each, count in sorted(held.items())],
         modules=modules,
     )
 
 
-def _module_of_pool(pool: str, name: str, host: Host) -> HostedModuleView:
+def _module_of_pool(pool: str, name: str, core: Core) -> HostedModuleView:
     """A module as it is on the host of a pool that has most of it; `stopped`: none has it just now."""
-    known = host.registry.hosted.items()
+    known = core.registry.hosted.items()
     found = [record for each, record in known if pool_of(host_in(each)) == pool and each.rpartition("/")[2] == name]
     if not found:
         return HostedModuleView(name=name, title=title_of(name, None), state="stopped", is_listed=True)
     best = max(found, key=lambda record: (record.state == "ready", len(record.tools)))
     waiting = max(len(record.withheld) for record in found)
-    return _module(name, best).model_copy(update={"waiting": waiting})
+    return _describe_module(name, best).model_copy(update={"waiting": waiting})
 
 
-def _module(name: str, record: ModuleRecord | None) -> HostedModuleView:
+def _describe_module(name: str, record: ModuleRecord | None) -> HostedModuleView:
     own_name = name.rpartition("/")[2]
     if record is None:
         return HostedModuleView(name=own_name, title=title_of(own_name, None), state="stopped", is_listed=False)

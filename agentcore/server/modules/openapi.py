@@ -14,7 +14,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from agentcore.api.context import KeyScope
 from agentcore.bounds import HOOK_SECONDS
-from agentcore.core.containment import log_failure, plain, plain_text, reason_of, run_contained
+from agentcore.core.containment import copy_plain, log_failure, plain_text, reason_of, run_contained
 from agentcore.core.modules import ModuleRoute
 from agentcore.server.http.response import JSON
 
@@ -56,7 +56,7 @@ async def describe_modules(
         by_module[route.module].append(route)
     for module, own in by_module.items():
         try:
-            read = asyncio.to_thread(_Operations(refused, security).describe, own)
+            read = asyncio.to_thread(_Operations(refused, security).describe_routes, own)
             part = await run_contained(read, HOOK_SECONDS, f"openapi:{module}", module)
         except asyncio.CancelledError:
             raise
@@ -76,14 +76,14 @@ class _Operations:
         self._refused, self._security = refused, security
         self._schemas: dict[str, Any] = {}
 
-    def describe(self, routes: list[ModuleRoute]) -> ModuleDescription:
+    def describe_routes(self, routes: list[ModuleRoute]) -> ModuleDescription:
         """Describe them as plain values. Runs code of the module: in a thread, under a limit."""
         paths: dict[str, dict[str, Any]] = {}
         for route in routes:
-            paths.setdefault(route.path, {})[route.method.lower()] = plain(self._operation(route))
+            paths.setdefault(route.path, {})[route.method.lower()] = copy_plain(self._describe_operation(route))
         return ModuleDescription(paths, self._schemas)
 
-    def _operation(self, route: ModuleRoute) -> dict[str, Any]:
+    def _describe_operation(self, route: ModuleRoute) -> dict[str, Any]:
         doc = inspect.getdoc(route.handler) if inspect.isroutine(route.handler) else None
         about = plain_text(doc)[:_ABOUT_CHARS] if doc else None
         operation: dict[str, Any] = {
@@ -92,21 +92,21 @@ class _Operations:
             "summary": (about or f"{route.method} {route.path}").split("\n", 1)[0].rstrip("."),
             "description": about or f"Served by the module {route.module}.",
             "security": [*self._security, *([] if route.scope is None else [client_key(route.scope)])],
-            "responses": {**_answers(route), "4XX": self._refused},
+            "responses": {**_describe_responses(route), "4XX": self._refused},
         }
-        query = {} if route.query is None else self._schema(route, route.query, "validation")
+        query = {} if route.query is None else self._model_schema(route, route.query, "validation")
         if parameters := [*path_parameters(route.path), *query_parameters(query)]:
             operation["parameters"] = parameters
         if route.body is not None:
-            schema = self._schema(route, route.body, "validation")
+            schema = self._model_schema(route, route.body, "validation")
             operation["requestBody"] = {"required": True, "content": {JSON: {"schema": schema}}}
         return operation
 
-    def _schema(self, route: ModuleRoute, model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
+    def _model_schema(self, route: ModuleRoute, model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
         """The schema of a module's model; anything, where the model has none."""
         try:
             made = model.model_json_schema(ref_template=f"#/components/schemas/{route.module}.{{model}}", mode=mode)
-            schema: dict[str, Any] = plain(made)
+            schema: dict[str, Any] = copy_plain(made)
         except Exception as exc:  # noqa: BLE001 - a model of the module's may have a schema of its own making
             log.warning("module_schema_failed", module=route.module, path=route.path, reason=reason_of(exc))
             return {}
@@ -115,7 +115,7 @@ class _Operations:
         return schema
 
 
-def _answers(route: ModuleRoute) -> dict[str, Any]:
+def _describe_responses(route: ModuleRoute) -> dict[str, Any]:
     match route.kind:
         case "websocket":
             return {"101": {"description": "A WebSocket."}}

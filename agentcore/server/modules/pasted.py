@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, dotted, has_secret, without_comments
+from agentcore.config import JsonPath, JsonSource, JsonSyntaxError, format_path, has_secret, without_comments
 from agentcore.errors import ToolError
 from agentcore.secrets import SecretSpan, WrittenSecrets, find_written_secrets, is_secret_argument
 
@@ -59,18 +59,18 @@ def read_pasted(text: str, families: Collection[str]) -> Pasted:
     try:
         source = JsonSource(without_comments(text))
     except JsonSyntaxError as exc:
-        raise _refused(f"this is no JSON: {exc}") from exc
+        raise _invalid_block_error(f"this is no JSON: {exc}") from exc
     value = source.value
     if not isinstance(value, dict) or not value:
-        raise _refused('paste an object, such as {"NAME": {…}}')
+        raise _invalid_block_error('paste an object, such as {"NAME": {…}}')
     named = [key for key in value if key in families]
     if len(named) > 1:
-        raise _refused(f"it has blocks of several families, {' and '.join(named)}; paste those of one")
+        raise _invalid_block_error(f"it has blocks of several families, {' and '.join(named)}; paste those of one")
     if named:
         ignored = tuple(key for key in value if key != named[0])
-        return Pasted(named[0], _blocks(value[named[0]], named[0]), ignored)
+        return Pasted(named[0], _validate_blocks(value[named[0]], named[0]), ignored)
     if all(isinstance(part, dict) for part in value.values()):
-        return Pasted(None, _blocks(value, "the text"))
+        return Pasted(None, _validate_blocks(value, "the text"))
     return Pasted(None, {"": value})
 
 
@@ -86,13 +86,13 @@ def secrets_in(
     """
     used, found = set(taken), []
     recognised = {written.path: written for written in find_written_secrets(block)}
-    for path, text in _texts(block, ()):
+    for path, text in _iterate_texts(block, ()):
         if text in declared and path not in recognised:
             recognised[path] = WrittenSecrets(path, text, [SecretSpan(0, len(text), str(path[-1]))])
     for path, text, spans in recognised.values():
         instead, at = "", 0
         for start, end, label in spans:
-            name = _free(_named(key, label), used)
+            name = _unused_name(_suggest_name(key, label), used)
             used.add(name)
             instead += f"{text[at:start]}${{secret:{name}}}"
             at = end
@@ -115,15 +115,16 @@ def exposure_warning(block: Mapping[str, Any]) -> str:
     if not paths:
         return ""
     holds = "holds a secret" if len(paths) == 1 else "hold secrets"
-    return f"{', '.join(map(dotted, paths))} {holds}, which other users of this machine can see while the command runs"
+    places = ", ".join(map(format_path, paths))
+    return f"{places} {holds}, which other users of this machine can see while the command runs"
 
 
-def _texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
+def _iterate_texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict | list):
         for step, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts(part, (*path, step))
+            yield from _iterate_texts(part, (*path, step))
 
 
 def _arguments(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str]]:
@@ -145,30 +146,30 @@ def _is_exposed(text: str, before: str) -> bool:
     return has_secret(text) or is_secret_argument(_REFERENCE.sub("value", text), _REFERENCE.sub("value", before))
 
 
-def _blocks(value: Any, where: str) -> dict[str, dict[str, Any]]:
+def _validate_blocks(value: Any, where: str) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict) or not value:
-        raise _refused(f"{where} holds no blocks; it is to be an object of them")
+        raise _invalid_block_error(f"{where} holds no blocks; it is to be an object of them")
     for key, block in value.items():
         if not isinstance(block, dict):
-            raise _refused(f"{key!r} is no block; it is to be an object")
+            raise _invalid_block_error(f"{key!r} is no block; it is to be an object")
     if len(value) > BLOCKS:
-        raise _refused(f"these are {len(value)} blocks; paste at most {BLOCKS} at a time")
+        raise _invalid_block_error(f"these are {len(value)} blocks; paste at most {BLOCKS} at a time")
     return value
 
 
-def _named(key: str, label: str) -> str:
+def _suggest_name(key: str, label: str) -> str:
     own, name = (_OTHERS.sub("_", text.lower()).strip("_") for text in (key, label))
     name = name if not own or name.startswith(own) else f"{own}_{name or 'secret'}"
     name = name[:_NAME_CHARS].strip("_") or "secret"
     return name if name[0].isalpha() else f"_{name}"
 
 
-def _free(name: str, used: Collection[str]) -> str:
+def _unused_name(name: str, used: Collection[str]) -> str:
     number, free = 2, name
     while free in used:
         number, free = number + 1, f"{name}_{number}"
     return free
 
 
-def _refused(message: str) -> ToolError:
+def _invalid_block_error(message: str) -> ToolError:
     return ToolError("invalid_block", message)

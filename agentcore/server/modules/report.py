@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from agentcore.api import LoginState, ToolDefinition
-from agentcore.core import Host
-from agentcore.core.approvals import fingerprint
+from agentcore.core import Core
+from agentcore.core.approvals import definition_fingerprint
 from agentcore.core.containment import ModuleLogin, read_report
 from agentcore.core.modules import ModuleRecord
 from agentcore.encoding import to_json
@@ -43,21 +43,21 @@ class ReportView(BaseModel, defer_build=True):
     login: Annotated[LoginView | None, Field(description="Null where there is nothing to log in to.")]
 
 
-async def show_report(host: Host, name: str) -> bytes:
+async def show_report(core: Core, name: str) -> bytes:
     """A module's report, as JSON text.
 
     Raises:
         ToolError: `module_not_found`, `report_failed`, `login_failed`.
     """
-    record = host.modules.get(name)
+    record = core.modules.get_record(name)
     report = await read_report(record.report, name)
     definitions = [tool.definition for tool in (*record.tools, *record.withheld)]
     tools = [
         OfferedTool(
             name=each.name,
             originalName=report.original_names.get(each.name, ""),
-            state=_state(host, record, each),
-            fingerprint=fingerprint(each)[:_FINGERPRINT_CHARS],
+            state=_review_state(core, record, each),
+            fingerprint=definition_fingerprint(each)[:_FINGERPRINT_CHARS],
         )
         for each in sorted(definitions, key=lambda each: each.name)
     ]
@@ -75,9 +75,9 @@ def show_login(login: ModuleLogin) -> LoginView:
     return LoginView(state=status.state, said=status.said, address=status.address)
 
 
-def _state(
-    host: Host, record: ModuleRecord, definition: ToolDefinition
+def _review_state(
+    core: Core, record: ModuleRecord, definition: ToolDefinition
 ) -> Literal["accepted", "refused", "waiting", ""]:
     if not record.manifest.definitions_need_review:
         return ""
-    return host.definition_review.verdict(record.name, definition)
+    return core.definition_review.get_review_status(record.name, definition)

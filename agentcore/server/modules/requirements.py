@@ -40,16 +40,16 @@ def encode_requirement(view: RequirementView) -> dict[str, Any]:
         name=info.name,
         host=view.host,
         modules=list(view.modules),
-        title=_plain(info.title),
-        purpose=_plain(info.purpose),
-        installs=_plain(info.installs),
+        title=_to_plain(info.title),
+        purpose=_to_plain(info.purpose),
+        installs=_to_plain(info.installs),
         command=info.command,
         download_bytes=info.download_bytes,
         is_required=info.is_required,
         is_installable=view.is_installable,
         state=view.state,
-        text=_plain(view.text),
-        progress=None if view.progress is None else _plain(view.progress),
+        text=_to_plain(view.text),
+        progress=None if view.progress is None else _to_plain(view.progress),
         fraction=view.fraction,
         error=view.error,
         is_declined=view.is_declined,
@@ -57,5 +57,5 @@ def encode_requirement(view: RequirementView) -> dict[str, Any]:
     ).model_dump(by_alias=True)
 
 
-def _plain(text: LocalizedText) -> str | dict[str, str]:
+def _to_plain(text: LocalizedText) -> str | dict[str, str]:
     return text if isinstance(text, str) else dict(text)

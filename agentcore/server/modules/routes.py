@@ -43,19 +43,19 @@ async def serve_module_route(
         Refusal: Query or body are not what the route's models say, or it is no WebSocket where one is expected.
         ToolError: `confirmation_required`.
     """
-    exchange.parts.live_control.check(exchange.principal, route)
+    exchange.parts.live_control.check_route(exchange.principal, route)
     try:
-        request = await _request(exchange, route, path_values)
+        request = await _build_request(exchange, route, path_values)
         if route.kind == "websocket":
-            return await _talk(exchange, route, request)
-        response = await _run(
-            exchange, route, lambda: _call(route, request), limit_s=exchange.parts.limits.module_answer
+            return await _serve_websocket(exchange, route, request)
+        response = await _run_contained(
+            exchange, route, lambda: _call_handler(route, request), limit_s=exchange.parts.limits.module_answer
         )
         if not isinstance(response.body, bytes):
-            return await _stream(exchange, route, response)
+            return await _send_stream(exchange, route, response)
         return Answer(response.body, response.status, response.mime, response.headers)
     except ToolError as exc:
-        return _refused(route, exc)
+        return _answer_tool_error(route, exc)
     except TimeoutError:
         exchange.parts.hits.add("module_route_timeout")
         limit_s = exchange.parts.limits.module_answer
@@ -71,10 +71,10 @@ async def serve_module_route(
         raise
     except BaseException as exc:  # noqa: BLE001 - the border between host and module
         _log_failure(route, exc)
-        return answer_error(_defect(route))
+        return answer_error(_handler_error(route))
 
 
-async def _request(exchange: Exchange, route: ModuleRoute, path_values: dict[str, str]) -> Request:
+async def _build_request(exchange: Exchange, route: ModuleRoute, path_values: dict[str, str]) -> Request:
     principal = exchange.principal
     return Request(
         method=exchange.request.method,
@@ -84,13 +84,13 @@ async def _request(exchange: Exchange, route: ModuleRoute, path_values: dict[str
         headers={
             name.lower(): value for name, value in exchange.request.headers.items() if name.lower() not in _CREDENTIALS
         },
-        body=await _body(exchange, route),
+        body=await _read_body(exchange, route),
         principal=principal,
         page_session=principal.id if principal.kind == "page" else None,
     )
 
 
-async def _body(exchange: Exchange, route: ModuleRoute) -> Any:
+async def _read_body(exchange: Exchange, route: ModuleRoute) -> Any:
     request, reader = exchange.request, exchange.parts.reader
     if request.method not in _METHODS_WITH_BODY:
         return None
@@ -102,12 +102,12 @@ async def _body(exchange: Exchange, route: ModuleRoute) -> Any:
     return await (reader.read_json(request) if is_json else reader.read_bytes(request))
 
 
-async def _call(route: ModuleRoute, request: Request) -> Response:
+async def _call_handler(route: ModuleRoute, request: Request) -> Response:
     """What a handler gives, as plain values; its body is encoded here, inside of what contains the module."""
-    return _plain(route, await route.handler(request))
+    return _to_plain_response(route, await route.handler(request))
 
 
-async def _run(
+async def _run_contained(
     exchange: Exchange, route: ModuleRoute, work: Callable[[], Coroutine[Any, Any, T]], *, limit_s: float | None = None
 ) -> T:
     """Run a module's code so that its end, the client's going, or the limit ends it."""
@@ -116,16 +116,16 @@ async def _run(
     stopping = ToolError("module_stopping", f"module {route.module!r} is stopping", module=route.module, retryable=True)
 
     def end() -> None:
-        contained.cut(stopping)
+        contained.cancel_with(stopping)
 
     route.enders.add(end)
     if limit_s is None:
         exchange.parts.streams.add(end)
-        exchange.connection.on_lost = lambda: contained.cut_at(
+        exchange.connection.on_lost = lambda: contained.cancel_at(
             loop.time() + _LEAVE_SECONDS, ConnectionResetError("the client has gone")
         )
     else:
-        contained.cut_at(loop.time() + limit_s, TimeoutError())
+        contained.cancel_at(loop.time() + limit_s, TimeoutError())
     try:
         return await contained.wait()
     except ToolError as exc:
@@ -136,28 +136,28 @@ async def _run(
         exchange.parts.streams.discard(end)
 
 
-def _plain(route: ModuleRoute, response: Any) -> Response:
+def _to_plain_response(route: ModuleRoute, response: Any) -> Response:
     if not issubclass(type(response), Response):
         raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
-    status, headers = _status(response), _headers(response)
+    status, headers = _check_status(response), _filter_headers(response)
     body = response.body
     if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
         return Response(b"", status, "", headers)
     if issubclass(type(body), bytes | bytearray | memoryview):
-        return Response(bytes(body), status, _text(response.mime, "mime"), headers)
+        return Response(bytes(body), status, _check_text(response.mime, "mime"), headers)
     if route.kind == "stream" and issubclass(type(body), AsyncIterator):
-        return Response(body, status, _text(response.mime, "mime"), headers)
+        return Response(body, status, _check_text(response.mime, "mime"), headers)
     # what is no JSON value is a defect of the handler: nobody asks a foreign object for its text
     return Response(pydantic_core.to_json(body, by_alias=True, inf_nan_mode="null"), status, JSON, headers)
 
 
-def _text(value: Any, name: str) -> str:
+def _check_text(value: Any, name: str) -> str:
     if not issubclass(type(value), str):
         raise TypeError(f"{name} of a Response must be text, not {type_name(value)}")
     return plain_text(value)
 
 
-async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) -> Sent:
+async def _send_stream(exchange: Exchange, route: ModuleRoute, response: Response) -> Sent:
     stream = RawStream(exchange.request, response.mime, response.status, response.headers)
 
     async def pump() -> None:
@@ -170,7 +170,7 @@ async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) ->
                 await response.body.aclose()  # what it has opened is closed now, not when it is collected
 
     try:
-        await _run(exchange, route, pump)
+        await _run_contained(exchange, route, pump)
     except ConnectionError:
         return stream.break_off()
     except ToolError as exc:  # the status is sent already: an end that is no end is all that can be said
@@ -184,9 +184,9 @@ async def _stream(exchange: Exchange, route: ModuleRoute, response: Response) ->
     return stream.end()
 
 
-async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web.WebSocketResponse:
+async def _serve_websocket(exchange: Exchange, route: ModuleRoute, request: Request) -> web.WebSocketResponse:
     control = exchange.parts.live_control
-    socket = await ModuleSocket.open(exchange, lambda message: control.refusal(exchange.principal, route, message))
+    socket = await ModuleSocket.open(exchange, lambda message: control.find_refusal(exchange.principal, route, message))
     talk = replace(request, body=None, socket=socket)
 
     async def handle() -> None:
@@ -194,7 +194,7 @@ async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web
 
     code, reason = 1000, ""
     try:
-        await _run(exchange, route, handle)
+        await _run_contained(exchange, route, handle)
     except ConnectionError:
         pass  # the other side left: that is how most of them end
     except ToolError as exc:
@@ -208,7 +208,7 @@ async def _talk(exchange: Exchange, route: ModuleRoute, request: Request) -> web
     return socket.response
 
 
-def _status(response: Response) -> int:
+def _check_status(response: Response) -> int:
     if not issubclass(type(response.status), int):
         raise TypeError(f"status of a Response must be an integer, not {type_name(response.status)}")
     if not HTTPStatus.OK <= response.status < 600:  # noqa: PLR2004 - the end of what HTTP defines
@@ -216,8 +216,10 @@ def _status(response: Response) -> int:
     return int(response.status)
 
 
-def _headers(response: Response) -> dict[str, str]:
-    headers = {_text(name, "a header"): _text(value, "a header") for name, value in response.headers.items()}
+def _filter_headers(response: Response) -> dict[str, str]:
+    headers = {
+        _check_text(name, "a header"): _check_text(value, "a header") for name, value in response.headers.items()
+    }
     return {
         name: value
         for name, value in headers.items()
@@ -225,19 +227,19 @@ def _headers(response: Response) -> dict[str, str]:
     }
 
 
-def _refused(route: ModuleRoute, exc: ToolError) -> Answer:
+def _answer_tool_error(route: ModuleRoute, exc: ToolError) -> Answer:
     try:
         return answer_error(plain_error(exc))
     except WrongToolError as wrong:
         _log_failure(route, wrong)
-        return answer_error(_defect(route))
+        return answer_error(_handler_error(route))
 
 
 def _log_failure(route: ModuleRoute, exc: BaseException) -> None:
     log_failure(log, "module_route_failed", exc, module=route.module, method=route.method, path=route.path)
 
 
-def _defect(route: ModuleRoute) -> ToolError:
+def _handler_error(route: ModuleRoute) -> ToolError:
     return ToolError(
         "internal_error",
         f"module {route.module!r} failed at {route.method} {route.path}; the server's log has the traceback",

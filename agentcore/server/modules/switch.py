@@ -11,8 +11,8 @@ from typing import Literal
 from agentcore.api import Principal
 from agentcore.config import ConfigError, ConfigFile, JsonSource, set_modules
 from agentcore.core.approvals import Apply
-from agentcore.core.core import Host
-from agentcore.core.discovery import Found, candidates, find_module, installed_names
+from agentcore.core.core import Core
+from agentcore.core.discovery import Found, find_candidates, find_module, installed_names
 from agentcore.core.modules import ModuleRecord, page_additions, policy_lines
 from agentcore.core.settings import SettingsSubject, diff_of
 from agentcore.errors import AgentcoreError, ToolError
@@ -25,8 +25,8 @@ ModuleAction = Literal["enable", "disable", "reload"]
 class ModuleSwitch:
     """Enables and disables modules, one change at a time: app.json first, so that a restart finds what was said."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, core: Core) -> None:
+        self._core = core
         self._change = asyncio.Lock()
 
     async def enable(self, name: str) -> None:
@@ -36,11 +36,11 @@ class ModuleSwitch:
             ToolError: `module_not_found`: it is neither listed nor installed.
             Refusal: `setting_read_only`, `config_not_written`.
         """
-        await self._find(name)
-        if not is_given(self._host.modules.records.get(name)):
-            await self._list(name, is_on=True)
-        await self._host.modules.enable(name)
-        await self._arrange()
+        await self._check_exists(name)
+        if not is_passed_as_object(self._core.modules.records.get(name)):
+            await self._set_listed(name, is_on=True)
+        await self._core.modules.enable(name)
+        await self._sort_modules()
 
     async def must_confirm(self, principal: Principal, name: str, action: ModuleAction) -> bool:
         """Whether a person confirms what somebody wants done with a module.
@@ -56,7 +56,7 @@ class ModuleSwitch:
             return False
         if action == "enable":
             return True
-        modules = self._host.modules
+        modules = self._core.modules
         stopping = modules.stopped_with(name, for_reload=action == "reload")
         if any(record.manifest.runs_scripts_in_page for record in stopping):
             return True
@@ -66,13 +66,13 @@ class ModuleSwitch:
         """Whether a person confirms that the host of these modules is started anew: as if each was reloaded."""
         if principal.kind != "page":
             return False
-        modules = self._host.modules
+        modules = self._core.modules
         again = modules.restarted_with(names)
         if any(record.manifest.runs_scripts_in_page for record in again):
             return True
         return not all([await modules.is_same_code(record.name) for record in again])
 
-    async def only_as_asked(self, names: Sequence[str], apply: Apply) -> Apply:
+    async def only_if_code_unchanged(self, names: Sequence[str], apply: Apply) -> Apply:
         """Have a change carried out only while the code that it loads is what it was when a person was asked.
 
         Args:
@@ -81,7 +81,7 @@ class ModuleSwitch:
         Returns:
             What carries it out, or raises `module_changed`.
         """
-        modules = self._host.modules
+        modules = self._core.modules
         code = [await modules.code_on_disk(name) for name in names]
 
         async def checked() -> None:
@@ -97,7 +97,7 @@ class ModuleSwitch:
 
         return checked
 
-    async def check(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
+    async def preview_change(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
         """See whether a module can be enabled or disabled, and what that would change: file and unified diff.
 
         What a module would add to the page beyond its element is among it, and the block that it would be made of.
@@ -106,34 +106,34 @@ class ModuleSwitch:
             ToolError: `module_not_found`.
             Refusal: `setting_read_only`, `config_not_written`.
         """
-        await self._find(name)
-        if is_given(self._host.modules.records.get(name)):
+        await self._check_exists(name)
+        if is_passed_as_object(self._core.modules.records.get(name)):
             return ()
         self.refuse_fixed()
         try:
-            listing = await asyncio.to_thread(_listing_diff, self._host, name, is_on)
+            listing = await asyncio.to_thread(_listing_diff, self._core, name, is_on)
             if not is_on:
                 return listing
-            return (*listing, *await self.block_diff(name), *await asyncio.to_thread(_page_diff, self._host, name))
+            return (*listing, *await self.block_diff(name), *await asyncio.to_thread(_page_diff, self._core, name))
         except ConfigError as exc:
             raise _not_written(exc) from exc
 
     async def block_diff(self, name: str) -> tuple[tuple[str, str], ...]:
         """What enabling or reloading a module makes of the block that it is made of; empty: nothing."""
-        found = await asyncio.to_thread(candidates, name, self._host.config)
-        return block_diff(self._host, name, found)
+        found = await asyncio.to_thread(find_candidates, name, self._core.config)
+        return block_diff(self._core, name, found)
 
     async def sole_candidate(self, name: str) -> Found | None:
         """What enabling a module would put behind its name; None: there is nothing, or a person has to choose first."""
-        if is_given(self._host.modules.records.get(name)):
+        if is_passed_as_object(self._core.modules.records.get(name)):
             return None
-        found = await asyncio.to_thread(candidates, name, self._host.config)
+        found = await asyncio.to_thread(find_candidates, name, self._core.config)
         return found[0] if len(found) == 1 else None
 
-    async def _find(self, name: str) -> None:
-        if name in self._host.modules.records:
+    async def _check_exists(self, name: str) -> None:
+        if name in self._core.modules.records:
             return
-        installed = await asyncio.to_thread(installed_names, self._host.config)
+        installed = await asyncio.to_thread(installed_names, self._core.config)
         if name not in installed:
             raise ToolError(
                 "module_not_found",
@@ -148,21 +148,21 @@ class ModuleSwitch:
             ToolError: `module_not_found`.
             Refusal: `setting_read_only`, `config_not_written`.
         """
-        if not is_given(self._host.modules.get(name)):
-            await self._list(name, is_on=False)
-        await self._host.modules.disable(name)
-        await self._arrange()
+        if not is_passed_as_object(self._core.modules.get_record(name)):
+            await self._set_listed(name, is_on=False)
+        await self._core.modules.disable(name)
+        await self._sort_modules()
 
-    async def _arrange(self) -> None:
+    async def _sort_modules(self) -> None:
         """Have the modules run in the order in which a restart would find them."""
         with suppress(ConfigError):  # somebody edits it just now
-            self._host.modules.arrange(await asyncio.to_thread(listed_names, self._host.config.file))
+            self._core.modules.reorder_modules(await asyncio.to_thread(listed_names, self._core.config.file))
 
-    async def _list(self, name: str, *, is_on: bool) -> None:
+    async def _set_listed(self, name: str, *, is_on: bool) -> None:
         self.refuse_fixed()
         async with self._change:
             try:
-                await asyncio.to_thread(_rewrite, self._host.config.file, name, is_on)
+                await asyncio.to_thread(_rewrite_list, self._core.config.file, name, is_on)
             except ConfigError as exc:
                 raise _not_written(exc) from exc
 
@@ -172,7 +172,7 @@ class ModuleSwitch:
         Raises:
             Refusal: `setting_read_only`.
         """
-        origin = self._host.config.origin_of(("modules",))
+        origin = self._core.config.origin_of(("modules",))
         if origin.is_read_only:
             raise Refusal(
                 HTTPStatus.CONFLICT,
@@ -182,7 +182,7 @@ class ModuleSwitch:
             )
 
 
-def is_given(record: ModuleRecord | None) -> bool:
+def is_passed_as_object(record: ModuleRecord | None) -> bool:
     """Whether a module was handed to the host as an object: then app.json has nothing to do with it."""
     return record is not None and record.plugin is not None and not record.origin
 
@@ -197,39 +197,39 @@ def listed_names(file: Path) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
 
 
-def _rewrite(file: Path, name: str, is_on: bool) -> None:
+def _rewrite_list(file: Path, name: str, is_on: bool) -> None:
     names = listed_names(file)
-    wanted = _with(names, name, is_on)
+    wanted = _with_module(names, name, is_on)
     if wanted != names:
         set_modules(file, wanted)
 
 
-def _with(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, ...]:
+def _with_module(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, ...]:
     if is_on and name not in names:
         return (*names, name)
     return names if is_on else tuple(other for other in names if other != name)
 
 
-def _listing_diff(host: Host, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
+def _listing_diff(core: Core, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
     """What listing a module, or taking it off the list, changes in app.json."""
-    before = SettingsSubject.of_app(host.config, blocks=host.modules.block_models()).read()
-    names = listed_names(host.config.file)
-    wanted = _with(names, name, is_on)
+    before = SettingsSubject.of_app(core.config, blocks=core.modules.block_models()).read_document()
+    names = listed_names(core.config.file)
+    wanted = _with_module(names, name, is_on)
     if wanted == names:
         return ()
-    text = before.app.edited(("modules",), list(wanted))
+    text = before.app.edit_text(("modules",), list(wanted))
     after = replace(before, app=replace(before.app, source=JsonSource(text), exists=True))
     return diff_of(before, after)
 
 
-def _page_diff(host: Host, name: str) -> tuple[tuple[str, str], ...]:
+def _page_diff(core: Core, name: str) -> tuple[tuple[str, str], ...]:
     """What enabling a module adds to the page: as it runs, else as its source says it."""
-    record = host.modules.records.get(name)
+    record = core.modules.records.get(name)
     if record is not None and record.component is not None:
         lines = policy_lines(record.component)
     else:
         try:
-            lines = page_additions(find_module(name, host.config).source_paths)
+            lines = page_additions(find_module(name, core.config).source_paths)
         except AgentcoreError:  # not installed, or not chosen: nothing of it will run
             return ()
     if not lines:

@@ -30,21 +30,21 @@ class ToolViews:
     def path_of(self, definition: ToolDefinition) -> str | None:
         """The path of the frame that shows a tool's view; None: it has none."""
         view = definition.view
-        return FRAME_PATH + self._id(definition.name, view) if isinstance(view, ToolView) else None
+        return FRAME_PATH + self._view_id(definition.name, view) if isinstance(view, ToolView) else None
 
-    def find(self, view_id: str) -> ToolView | None:
+    def find_view(self, view_id: str) -> ToolView | None:
         """The view of an address; None: no tool that is offered now has it."""
         version, views = self._found
         if version != self._registry.version:
-            version, views = self._registry.version, dict(self._all())
+            version, views = self._registry.version, dict(self._iterate_views())
             self._found = version, views
         return views.get(view_id)
 
-    def _all(self) -> Iterator[tuple[str, ToolView]]:
+    def _iterate_views(self) -> Iterator[tuple[str, ToolView]]:
         for name, tool in self._registry.own.items():
             if isinstance(tool.definition.view, ToolView):
-                yield self._id(name, tool.definition.view), tool.definition.view
+                yield self._view_id(name, tool.definition.view), tool.definition.view
 
-    def _id(self, tool: str, view: ToolView) -> str:
+    def _view_id(self, tool: str, view: ToolView) -> str:
         # another document or another policy under one name is another address: no frame shows the one under the other
         return hmac.new(self._key, pydantic_core.to_json((tool, view)), "sha256").hexdigest()

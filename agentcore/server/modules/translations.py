@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.modules import ModuleRecord, RegisteredTool
 
 
@@ -38,10 +38,10 @@ class TextsView(BaseModel, defer_build=True):
     examples: list[ExampleView]
 
 
-def texts_of(host: Host) -> TextsView:
+def texts_of(core: Core) -> TextsView:
     """What the modules say whose tools can be called now."""
-    tools = {name: translations_of(host, tool) for name, tool in host.registry.tools.items()}
-    records = {tool.module.name: tool.module for tool in host.registry.tools.values()}
+    tools = {name: translations_of(core, tool) for name, tool in core.registry.tools.items()}
+    records = {tool.module.name: tool.module for tool in core.registry.tools.values()}
     said = {
         name: {
             language: ModuleTexts(title=texts.get("module.title"), description=texts.get("module"))
@@ -54,7 +54,7 @@ def texts_of(host: Host) -> TextsView:
         ExampleView(tool=each.tool, title=dict(each.title), arguments=dict(each.arguments))
         for record in records.values()
         for each in record.manifest.examples
-        if each.tool in host.registry.tools and host.registry.tools[each.tool].module is record
+        if each.tool in core.registry.tools and core.registry.tools[each.tool].module is record
     ]
     return TextsView(
         tools={name: texts for name, texts in tools.items() if texts},
@@ -68,7 +68,7 @@ def title_of(record: ModuleRecord) -> str:
     return record.name if record.is_foreign else record.manifest.title or record.name
 
 
-def translations_of(host: Host, registered: RegisteredTool) -> dict[str, ToolTexts]:
+def translations_of(core: Core, registered: RegisteredTool) -> dict[str, ToolTexts]:
     """One tool, by language.
 
     What a stranger says of its tool in another language was seen by nobody who accepted the tool, and could say
@@ -76,8 +76,8 @@ def translations_of(host: Host, registered: RegisteredTool) -> dict[str, ToolTex
     """
     tool, record = registered.definition.name, registered.module
     if record.is_foreign:
-        own = host.registry.module(record.name.rpartition("/")[2])
-        if own is None or own.is_foreign or not any(_says_the_same(each, registered) for each in own.tools):
+        own = core.registry.find_module(record.name.rpartition("/")[2])
+        if own is None or own.is_foreign or not any(_has_same_texts(each, registered) for each in own.tools):
             return {}
         record = own
     found = {}
@@ -89,7 +89,7 @@ def translations_of(host: Host, registered: RegisteredTool) -> dict[str, ToolTex
     return found
 
 
-def _says_the_same(own: RegisteredTool, other: RegisteredTool) -> bool:
+def _has_same_texts(own: RegisteredTool, other: RegisteredTool) -> bool:
     """Whether two tools are described alike, so that a translation of one is one of the other."""
     texts = [(each.definition.name, each.definition.description, each.definition.input_schema) for each in (own, other)]
     return texts[0] == texts[1]

@@ -8,15 +8,15 @@ from pydantic.alias_generators import to_camel
 
 from agentcore.api import Principal, WebComponent
 from agentcore.config import ConfigError
-from agentcore.core.core import Host
-from agentcore.core.discovery import FamilyMember, Found, candidates, choose_command, installed_names
+from agentcore.core.core import Core
+from agentcore.core.discovery import FamilyMember, Found, choose_command, find_candidates, installed_names
 from agentcore.core.modules import ModuleRecord, policy_lines, title_of
 from agentcore.core.policy import PERSONS
 from agentcore.core.settings import SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
 from agentcore.server.modules.hosts import host_of
-from agentcore.server.modules.switch import is_given, listed_names
+from agentcore.server.modules.switch import is_passed_as_object, listed_names
 
 
 class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
@@ -38,7 +38,7 @@ class RouteView(BaseModel, defer_build=True):
     kind: str
 
 
-class NoteView(BaseModel, defer_build=True):
+class DiagnosticView(BaseModel, defer_build=True):
     """What a module says about its surroundings; with advice, something is to be done."""
 
     subject: str
@@ -92,7 +92,7 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     """Tools that nobody is offered before a person has accepted them as they are now."""
     problems: list[str] = []
     """What is wrong although it may run, one sentence each; what `reloadError` says is among it."""
-    notes: list[NoteView] = []
+    notes: list[DiagnosticView] = []
     routes: list[RouteView] = []
     calls_in_flight: int = 0
     start_ms: float | None = None
@@ -109,66 +109,70 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     """The block of app.json that it is made of, if it is one of a family."""
 
 
-async def list_modules(host: Host, principal: Principal) -> list[bytes]:
+async def list_modules(core: Core, principal: Principal) -> list[bytes]:
     """All modules that are listed or installed, the listed ones first and in their order, each as JSON text."""
-    listed = await asyncio.to_thread(_listed, host)
-    installed = await asyncio.to_thread(installed_names, host.config)
-    names = dict.fromkeys([*host.modules.records, *installed])
-    found = await asyncio.to_thread(_on_disk, names, host)
-    blocks = subject_of_blocks(host, (each for several in found.values() for each in several))
-    views = [_of_record(record, host, listed, found[record.name], blocks) for record in host.modules.records.values()]
-    views += [_unlisted(name, host, found[name], blocks) for name in installed if name not in host.modules.records]
-    return [_encoded(view, principal) for view in views]
+    listed = await asyncio.to_thread(_read_listed_names, core)
+    installed = await asyncio.to_thread(installed_names, core.config)
+    names = dict.fromkeys([*core.modules.records, *installed])
+    found = await asyncio.to_thread(_find_candidates, names, core)
+    blocks = subject_of_blocks(core, (each for several in found.values() for each in several))
+    views = [
+        _describe_record(record, core, listed, found[record.name], blocks) for record in core.modules.records.values()
+    ]
+    views += [
+        _describe_unlisted(name, core, found[name], blocks) for name in installed if name not in core.modules.records
+    ]
+    return [_encode(view, principal) for view in views]
 
 
-async def show_module(host: Host, name: str, principal: Principal) -> bytes:
+async def show_module(core: Core, name: str, principal: Principal) -> bytes:
     """One module, as JSON text.
 
     Raises:
         ToolError: `module_not_found`.
     """
-    found = (await asyncio.to_thread(_on_disk, [name], host))[name]
-    blocks = subject_of_blocks(host, found)
-    if name not in host.modules.records and found:
-        return _encoded(_unlisted(name, host, found, blocks), principal)
-    record = host.modules.get(name)
-    listed = await asyncio.to_thread(_listed, host)
-    view = _of_record(record, host, listed, found, blocks)
-    view.is_changed_on_disk = await host.modules.has_changed(record)
-    return _encoded(view, principal)
+    found = (await asyncio.to_thread(_find_candidates, [name], core))[name]
+    blocks = subject_of_blocks(core, found)
+    if name not in core.modules.records and found:
+        return _encode(_describe_unlisted(name, core, found, blocks), principal)
+    record = core.modules.get_record(name)
+    listed = await asyncio.to_thread(_read_listed_names, core)
+    view = _describe_record(record, core, listed, found, blocks)
+    view.is_changed_on_disk = await core.modules.has_changed(record)
+    return _encode(view, principal)
 
 
-def _encoded(view: ModuleView, principal: Principal) -> bytes:
+def _encode(view: ModuleView, principal: Principal) -> bytes:
     if principal.kind not in PERSONS:
         view.traceback = ""  # a model's calls never get one, and this is no way around it
     return to_json(view.model_dump(mode="json", by_alias=True))
 
 
-def _on_disk(names: Iterable[str], host: Host) -> dict[str, tuple[Found, ...]]:
+def _find_candidates(names: Iterable[str], core: Core) -> dict[str, tuple[Found, ...]]:
     """What stands behind names now; what is shown of it is read here, and not in the event loop."""
-    found = {name: candidates(name, host.config) for name in names}
+    found = {name: find_candidates(name, core.config) for name in names}
     for each in (each for several in found.values() for each in several):
-        each.origin()
+        each.describe_origin()
     return found
 
 
-def _listed(host: Host) -> tuple[str, ...]:
-    if host.config.origin_of(("modules",)).is_read_only:
-        return host.config.modules
+def _read_listed_names(core: Core) -> tuple[str, ...]:
+    if core.config.origin_of(("modules",)).is_read_only:
+        return core.config.modules
     try:
-        return listed_names(host.config.file)
+        return listed_names(core.config.file)
     except ConfigError:  # somebody edits it just now; what was read at the start still runs
-        return host.config.modules
+        return core.config.modules
 
 
-def _of_record(
-    record: ModuleRecord, host: Host, listed: tuple[str, ...], found: tuple[Found, ...], blocks: SettingsSubject
+def _describe_record(
+    record: ModuleRecord, core: Core, listed: tuple[str, ...], found: tuple[Found, ...], blocks: SettingsSubject
 ) -> ModuleView:
-    tools = [tool.definition.name for tool in host.registry.tools.values() if tool.module is record]
-    found = () if is_given(record) else found
+    tools = [tool.definition.name for tool in core.registry.tools.values() if tool.module is record]
+    found = () if is_passed_as_object(record) else found
     # one that is off, or not found at all, says with its state what there is to say
     is_on = record.found is not None or len(found) > 1 or bool(record.rivals)
-    history = host.sources.history(record.name) if record.state == "ready" and record.found is not None else None
+    history = core.sources.find_choice(record.name) if record.state == "ready" and record.found is not None else None
     return ModuleView(
         name=record.name,
         title=record.manifest.title or title_of(record.name, record.found),
@@ -177,27 +181,33 @@ def _of_record(
         reason=record.reason,
         reload_error=record.reload_error,
         traceback=record.traceback,
-        listed=record.name in listed or is_given(record),
+        listed=record.name in listed or is_passed_as_object(record),
         distribution=record.distribution,
         version=record.origin.get("version", ""),
         file=record.origin.get("file", ""),
         version_on_disk=_version_on_disk(record, found),
         version_before="" if history is None else history.before,
         version_since=None if history is None else history.since_ms,
-        others=[_source(record.name, each, host) for each in found if not _is_used(record, each)] if is_on else [],
+        others=[_describe_source(record.name, each, core) for each in found if not _is_used(record, each)]
+        if is_on
+        else [],
         requires=list(record.manifest.requires),
         tools=tools,
         withheld=[tool.definition.name for tool in record.withheld],
-        problems=[*record.problems(), *record.problems_of_models()],
-        notes=[NoteView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()],
-        routes=[RouteView(method=r.method, path=r.path, kind=r.kind) for r in host.routes.of(record.name)],
+        problems=[*record.list_problems(), *record.problems_of_models()],
+        notes=[
+            DiagnosticView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()
+        ],
+        routes=[
+            RouteView(method=r.method, path=r.path, kind=r.kind) for r in core.routes.routes_of_module(record.name)
+        ],
         calls_in_flight=len(record.calls),
         start_ms=record.started_ms if record.state == "ready" else None,
         ready_at=record.ready_at_ms if record.state == "ready" else None,
-        component=None if record.component is None else _component(record.name, record.component),
+        component=None if record.component is None else _describe_component(record.name, record.component),
         page_additions=policy_lines(record.component),
         settings_key=record.manifest.config_key,
-        host=host_of(host, record.name),
+        host=host_of(core, record.name),
         block=block_view(blocks, found, record),
     )
 
@@ -212,17 +222,17 @@ def _version_on_disk(record: ModuleRecord, found: Iterable[Found]) -> str | None
     return next((each.version for each in found if _is_used(record, each)), None)
 
 
-def _source(name: str, found: Found, host: Host) -> SourceView:
+def _describe_source(name: str, found: Found, core: Core) -> SourceView:
     return SourceView(
         source=found.source,
         version=found.version,
-        file=found.origin().get("file", ""),
-        is_refused=host.sources.is_refused(name, found),
+        file=found.describe_origin().get("file", ""),
+        is_refused=core.sources.is_refused(name, found),
         command=choose_command(name, found.source),
     )
 
 
-def _component(name: str, component: WebComponent) -> ComponentView:
+def _describe_component(name: str, component: WebComponent) -> ComponentView:
     base = f"/modules/{name}/"
     return ComponentView(
         tag=component.tag,
@@ -234,8 +244,8 @@ def _component(name: str, component: WebComponent) -> ComponentView:
     )
 
 
-def _unlisted(name: str, host: Host, found: tuple[Found, ...], blocks: SettingsSubject) -> ModuleView:
-    origin = found[0].origin() if len(found) == 1 else {}
+def _describe_unlisted(name: str, core: Core, found: tuple[Found, ...], blocks: SettingsSubject) -> ModuleView:
+    origin = found[0].describe_origin() if len(found) == 1 else {}
     return ModuleView(
         name=name,
         title=title_of(name, found[0] if len(found) == 1 else None),
@@ -246,25 +256,25 @@ def _unlisted(name: str, host: Host, found: tuple[Found, ...], blocks: SettingsS
         version=origin.get("version", ""),
         version_on_disk=origin.get("version", ""),
         file=origin.get("file", ""),
-        others=[_source(name, each, host) for each in found] if len(found) > 1 else [],
-        host=host_of(host, name),
+        others=[_describe_source(name, each, core) for each in found] if len(found) > 1 else [],
+        host=host_of(core, name),
         block=block_view(blocks, found),
-        problems=_faults(found),
+        problems=_find_block_errors(found),
     )
 
 
-def _faults(found: tuple[Found, ...]) -> list[str]:
+def _find_block_errors(found: tuple[Found, ...]) -> list[str]:
     """What keeps blocks from being modules."""
     faults = []
     for member in (each for each in found if isinstance(each, FamilyMember)):
         try:
-            member.check()
+            member.check_block()
         except ConfigError as exc:
             faults.append(str(exc))
     return faults
 
 
 def _why_unlisted(found: tuple[Found, ...]) -> str:
-    blocks = [each.described for each in found if isinstance(each, FamilyMember)]
+    blocks = [each.description for each in found if isinstance(each, FamilyMember)]
     what = f"block {blocks[0]} makes it" if blocks else "it is installed"
     return f"{what}, and app.json does not list it"

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentcore.api import Principal
-from agentcore.approval_rules import Touched, touched
-from agentcore.core import Host
+from agentcore.approval_rules import Touched, list_touched
+from agentcore.core import Core
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
@@ -123,29 +123,29 @@ class Waiting(WireModel):
     now: int
 
 
-async def titles_of(host: Host, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
+async def titles_of(core: Core, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
     """Titles of the chats that ask, by their ids."""
     ids = {request.principal.id for request in requests if request.principal.kind == "chat"}
     ids.update(request.session_id for request in requests if isinstance(request, ApprovalRequest))
-    return await host.store.chats.titles(ids)
+    return await core.store.chats.load_titles(ids)
 
 
-def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]) -> WaitingCall:
+def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]) -> WaitingCall:
     """One call with everything that a decision on it rests on."""
     definition, preview = request.definition, request.preview
-    tool = host.registry.tools_at(request.host).get(definition.name)
+    tool = core.registry.tools_at(request.host).get(definition.name)
     record = None if tool is None else tool.module
     effects = definition.effects if preview is None or preview.effects is None else preview.effects
     return WaitingCall(
         call_id=request.call_id,
         session_id=request.session_id,
         session_title=titles.get(request.session_id, ""),
-        asked_by=_asker(request.principal, titles),
+        asked_by=_describe_asker(request.principal, titles),
         tool=definition.name,
         description=definition.description,
         module="" if record is None else record.name,
         module_title="" if record is None else title_of(record),
-        host=request.host or ("" if record is None else host_of(host, record.name)),
+        host=request.host or ("" if record is None else host_of(core, record.name)),
         is_on_other_machine=bool(request.host),
         effects=sorted(effects),
         is_destructive=definition.annotations.destructive is True,
@@ -155,10 +155,10 @@ def waiting_call(request: ApprovalRequest, host: Host, titles: Mapping[str, str]
         offers=[OfferView(**offer.to_json()) for offer in request.offers],
         arguments=request.arguments,
         input_schema=definition.input_schema,
-        translations={} if tool is None else translations_of(host, tool),
+        translations={} if tool is None else translations_of(core, tool),
         digest=request.digest,
         preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
-        touches=[] if preview is None else touched(request.facts),
+        touches=[] if preview is None else list_touched(request.facts),
         changes=list(request.changes),
         requested_at=request.requested_at_ms,
         expires_at=None,
@@ -174,7 +174,7 @@ def waiting_change(change: PolicyChange, titles: Mapping[str, str]) -> WaitingCh
         subject=proposal.subject,
         paths=list(proposal.paths),
         diff=[FileDiff(file=file, text=text) for file, text in proposal.diff],
-        asked_by=_asker(change.principal, titles),
+        asked_by=_describe_asker(change.principal, titles),
         requested_at=change.requested_at_ms,
         expires_at=change.expires_at_ms,
     )
@@ -194,6 +194,6 @@ def waiting_pairing(pairing: Pairing) -> WaitingPairing:
     )
 
 
-def _asker(principal: Principal, titles: Mapping[str, str]) -> AskerView:
+def _describe_asker(principal: Principal, titles: Mapping[str, str]) -> AskerView:
     name = {"chat": titles.get(principal.id, ""), "page": ""}.get(principal.kind, principal.id)
     return AskerView(kind=principal.kind, id=principal.id, name=name)

@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.server.addresses import Addresses
 from agentcore.server.page.open_command import open_command
 
@@ -29,7 +29,7 @@ def page_folder() -> Path:
     return inside if (inside / "index.html").is_file() else beside
 
 
-def document(host: Host, approval_origin: str) -> str:
+def render_page(core: Core, approval_origin: str) -> str:
     """The document as HTML.
 
     Args:
@@ -40,14 +40,14 @@ def document(host: Host, approval_origin: str) -> str:
     """
     text = (page_folder() / "index.html").read_text(encoding="utf-8")
     scripts = "\n    ".join(
-        f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(host)
+        f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(core)
     )
-    text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(host))
-    command = open_command(host.config.file.absolute(), Path.cwd(), sys.argv, os.environ)
+    text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(core))
+    command = open_command(core.config.file.absolute(), Path.cwd(), sys.argv, os.environ)
     return text.replace(_APPROVAL_MARK, html.escape(approval_origin)).replace(_COMMAND_MARK, html.escape(command))
 
 
-def policy(host: Host, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
+def page_policy(core: Core, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
     """The Content-Security-Policy of the page: own sources, its inline scripts by hash, the frames of the approval
     view and of tools' views, what modules add."""
     directives: dict[str, list[str]] = {
@@ -65,15 +65,15 @@ def policy(host: Host, addresses: Addresses, framed: Iterable[Addresses], text: 
     }
     if origins := {origin for each in framed for origin in each.origins}:
         directives["frame-src"] = sorted(origins)
-    for directive, sources in _additions(host):
+    for directive, sources in _policy_additions(core):
         present = directives.setdefault(directive, [])
         present.extend(source for source in sources if source not in present)
-    return _written(directives)
+    return _format_policy(directives)
 
 
 def approval_policy(page: Addresses, text: str) -> str:
     """The Content-Security-Policy of the approval view: own sources only, and only the page may frame it."""
-    return _written(
+    return _format_policy(
         {
             "default-src": ["'none'"],
             "script-src": ["'self'", *inline_hashes(text)],
@@ -93,34 +93,37 @@ def inline_hashes(text: str, tag: str = "script") -> list[str]:
     return [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in bodies]
 
 
-def _written(directives: Mapping[str, Iterable[str]]) -> str:
+def _format_policy(directives: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f"{directive} {' '.join(sources)}" for directive, sources in directives.items())
 
 
-def page_version(host: Host) -> str:
+def page_version(core: Core) -> str:
     """Names the scripts and the policy that a page opened now would get; another value: pages reload once.
 
     Empty while the server stops: modules go one by one then, and a page that reloads finds nobody any more.
     """
-    if host.is_stopping:
+    if core.is_stopping:
         return ""
-    parts = [*_page_scripts(host), *(f"{directive} {' '.join(sources)}" for directive, sources in _additions(host))]
+    parts = [
+        *_page_scripts(core),
+        *(f"{directive} {' '.join(sources)}" for directive, sources in _policy_additions(core)),
+    ]
     return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _page_scripts(host: Host) -> list[str]:
+def _page_scripts(core: Core) -> list[str]:
     return [
         f"/modules/{record.name}/{record.component.page_script}"
-        for record in host.modules.records.values()
+        for record in core.modules.records.values()
         if record.component is not None and record.component.page_script is not None
     ]
 
 
-def _additions(host: Host) -> list[tuple[str, Sequence[str]]]:
-    """What components of ready modules add to the policy, as `host/modules/components.py` has read it."""
+def _policy_additions(core: Core) -> list[tuple[str, Sequence[str]]]:
+    """What components of ready modules add to the policy, as `core/declarations/components.py` has read it."""
     return [
         (directive, sources)
-        for record in host.modules.records.values()
+        for record in core.modules.records.values()
         if record.component is not None
         for directive, sources in record.component.csp.items()
     ]

@@ -23,24 +23,24 @@ def open_command(config: Path, folder: Path, argv: Sequence[str], environ: Mappi
         Such as `agentcore open`, or in a clone `.venv/bin/agentcore open`: a terminal where nothing is activated knows
         no more than that. It says no more of the machine's folders than it has to: whoever asks is shown it.
     """
-    words = [*_program(folder, argv, environ), "open"]
+    words = [*_choose_program(folder, argv, environ), "open"]
     if config != folder / _DEFAULT_CONFIG:
-        words += ["--config", _shown(config, folder)]
+        words += ["--config", _format_path(config, folder)]
     return " ".join(word if word.startswith("~/") else shlex.quote(word) for word in words)
 
 
-def _program(folder: Path, argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+def _choose_program(folder: Path, argv: Sequence[str], environ: Mapping[str, str]) -> list[str]:
     started = Path(os.path.abspath(folder / argv[0])) if argv else Path()  # noqa: PTH100 - links of environments stay
     if started.name == "__main__.py" and started.parent.name == PROGRAM:
-        return [_shown(Path(sys.executable), folder), "-m", PROGRAM]
+        return [_format_path(Path(sys.executable), folder), "-m", PROGRAM]
     if started.name != PROGRAM:  # inside of another program
         return [PROGRAM]
     is_activated = str(started.parent.parent) == environ.get("VIRTUAL_ENV")
     is_on_path = shutil.which(PROGRAM, path=environ.get("PATH")) == str(started) and not is_activated
-    return [PROGRAM if is_on_path else _shown(started, folder)]
+    return [PROGRAM if is_on_path else _format_path(started, folder)]
 
 
-def _shown(path: Path, folder: Path) -> str:
+def _format_path(path: Path, folder: Path) -> str:
     """A path from the folder on, else from one's home on, else whole."""
     if path.is_relative_to(folder):
         return str(path.relative_to(folder))

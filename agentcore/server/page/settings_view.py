@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from agentcore.config import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.approvals import Proposal
 from agentcore.core.settings import (
     SettingsDocument,
     SettingsPlan,
     SettingsSubject,
     diff_of,
-    pointer,
-    shown,
+    redact_settings,
+    to_json_pointer,
     waits_for_reload,
     waits_for_restart,
 )
@@ -98,41 +98,46 @@ class ChangeView(WireModel):
 
 def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
     """Settings for whoever asks; reads no file."""
-    visible, schema, module = shown(document), document.subject.schema, document.subject.module
+    visible, schema, module = redact_settings(document), document.subject.schema, document.subject.module
     confirms = _confirms_policy(exchange)
-    names = {subject_name(replace(document, subject=subject)) for subject in readers(exchange.host, document.subject)}
+    names = {
+        subject_name(replace(document, subject=subject))
+        for subject in subjects_with_same_key(exchange.core, document.subject)
+    }
     return SettingsView(
         module=module,
         files=[str(file.path) for file in document.files],
         digest=document.digest,
         schema_=None if schema is None else schema.root,
         values=visible.values,
-        withheld=[pointer(path) for path in visible.withheld],
+        withheld=[to_json_pointer(path) for path in visible.withheld],
         origins={
-            pointer(path): OriginView.model_validate(origin)
+            to_json_pointer(path): OriginView.model_validate(origin)
             for path, origin in document.origins.items()
             if path and not any(path[: len(hidden)] == hidden and path != hidden for hidden in visible.withheld)
         },
         problems=[problem_view(problem) for problem in document.problems],
-        policy=[] if schema is None else [pointer(path) for path in schema.declared() if not schema.is_harmless(path)],
+        policy=[]
+        if schema is None
+        else [to_json_pointer(path) for path in schema.declared_paths() if not schema.is_harmless(path)],
         may_change_policy=confirms is not None,
         policy_is_confirmed=confirms is True,
         waits_for_confirmation=[
             path
-            for change in exchange.host.policy_changes.waiting
+            for change in exchange.core.policy_changes.waiting
             if change.proposal.kind in _KINDS and change.proposal.subject in names
             for path in change.proposal.paths
         ],
-        over_app=[pointer(path) for path in document.over_app],
+        over_app=[to_json_pointer(path) for path in document.over_app],
         waits_for_restart=[] if module is not None else _waiting_for_restart(exchange, document),
-        waits_for_reload=module is not None and waits_for_reload(document, exchange.host.modules.get(module)),
+        waits_for_reload=module is not None and waits_for_reload(document, exchange.core.modules.get_record(module)),
     )
 
 
 def _waiting_for_restart(exchange: Exchange, document: SettingsDocument) -> list[str]:
     setup = exchange.parts.chat.setup
-    at_once = {path for path in document.values if setup.uses(path, document.values[path])}
-    return [pointer(path) for path in waits_for_restart(document) if path[0] not in at_once]
+    at_once = {path for path in document.values if setup.is_current_value(path, document.values[path])}
+    return [to_json_pointer(path) for path in waits_for_restart(document) if path[0] not in at_once]
 
 
 def change_view(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
@@ -159,12 +164,12 @@ def subject_name(document: SettingsDocument) -> str:
     return document.subject.module or document.app.path.name
 
 
-def readers(host: Host, subject: SettingsSubject) -> list[SettingsSubject]:
+def subjects_with_same_key(core: Core, subject: SettingsSubject) -> list[SettingsSubject]:
     """A subject, and each further module whose settings stand under the same key."""
     if subject.module is None:
         return [subject]
-    records = (record for record in host.modules.records.values() if record.name != subject.module)
-    others = [SettingsSubject.of_module(host.config, record) for record in records]
+    records = (record for record in core.modules.records.values() if record.name != subject.module)
+    others = [SettingsSubject.of_module(core.config, record) for record in records]
     return [subject, *(other for other in others if other.key == subject.key)]
 
 
@@ -184,4 +189,4 @@ def _confirms_policy(exchange: Exchange) -> bool | None:
 
 def problem_view(problem: ConfigProblem) -> ProblemView:
     """A problem for the wire."""
-    return ProblemView.model_validate({**asdict(problem), "path": pointer(problem.path)})
+    return ProblemView.model_validate({**asdict(problem), "path": to_json_pointer(problem.path)})

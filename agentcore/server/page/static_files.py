@@ -49,7 +49,7 @@ async def answer_file(folder: Path, path: str, known_etag: str | None) -> Answer
         Refusal: `not_found`; also for whatever is no regular file below the folder, links included.
     """
     media_type = _TYPES.get(Path(path).suffix.lower())
-    data = await asyncio.to_thread(_read, folder, path) if media_type is not None else None
+    data = await asyncio.to_thread(_read_file, folder, path) if media_type is not None else None
     if data is None or media_type is None:
         raise Refusal(HTTPStatus.NOT_FOUND, "not_found", f"there is no file {path[:200]!r} here")
     headers = {"ETag": f'"{sha256(data).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
@@ -58,16 +58,16 @@ async def answer_file(folder: Path, path: str, known_etag: str | None) -> Answer
     return Answer(data, HTTPStatus.OK, media_type, headers)
 
 
-def _read(folder: Path, path: str) -> bytes | None:
+def _read_file(folder: Path, path: str) -> bytes | None:
     segments = path.split("/")
     if any(segment in ("", ".", "..") or segment.startswith(".") or "\0" in segment for segment in segments):
         return None
     with ExitStack() as opened:
         try:
-            folder_descriptor = _open(opened, folder, _FOLDER_FLAGS & ~os.O_NOFOLLOW, None)
+            folder_descriptor = _open_at(opened, folder, _FOLDER_FLAGS & ~os.O_NOFOLLOW, None)
             for segment in segments[:-1]:
-                folder_descriptor = _open(opened, segment, _FOLDER_FLAGS, folder_descriptor)
-            descriptor = _open(opened, segments[-1], _FILE_FLAGS, folder_descriptor)
+                folder_descriptor = _open_at(opened, segment, _FOLDER_FLAGS, folder_descriptor)
+            descriptor = _open_at(opened, segments[-1], _FILE_FLAGS, folder_descriptor)
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode) or status.st_size > STATIC_FILE_BYTES:
                 return None
@@ -77,7 +77,7 @@ def _read(folder: Path, path: str) -> bytes | None:
             return None
 
 
-def _open(opened: ExitStack, name: str | Path, flags: int, folder: int | None) -> int:
+def _open_at(opened: ExitStack, name: str | Path, flags: int, folder: int | None) -> int:
     descriptor = os.open(name, flags, dir_fd=folder)
     opened.callback(os.close, descriptor)
     return descriptor

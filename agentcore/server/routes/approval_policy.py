@@ -20,22 +20,22 @@ class Grants(BaseModel, defer_build=True):
 
 async def explain_call(exchange: Exchange) -> Answer:
     """Send what the policy would say of a call."""
-    return Answer(to_json(await chat.explain_call(exchange.host, exchange.parts.chat.setup.settings, exchange.body)))
+    return Answer(to_json(await chat.explain_call(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def try_new_rule(exchange: Exchange) -> Answer:
     """Send which recorded calls a rule would change."""
-    return Answer(to_json(await chat.try_new_rule(exchange.host, exchange.parts.chat.setup.settings, exchange.body)))
+    return Answer(to_json(await chat.try_new_rule(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def list_grants(exchange: Exchange) -> Answer:
     """Send the grants."""
-    return Answer(to_json({"grants": [grant.to_json() for grant in exchange.host.policy.grants]}))
+    return Answer(to_json({"grants": [grant.to_json() for grant in exchange.core.policy.grants]}))
 
 
 async def revoke_grant(exchange: Exchange) -> Answer:
     """Take a grant back; calls that it let pass are asked about again."""
-    await exchange.host.policy.revoke(exchange.path_values["id"])
+    await exchange.core.policy.revoke_grant(exchange.path_values["id"])
     return Answer(to_json({"ok": True}))
 
 

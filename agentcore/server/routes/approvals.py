@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from agentcore.core.approvals import ApprovalRequest, Verdict, check_approver
-from agentcore.core.policy import GrantOffer, owner_of, reach
+from agentcore.core.policy import GrantOffer, find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
@@ -55,17 +55,17 @@ class Decided(BaseModel, defer_build=True):
 
 async def list_waiting(exchange: Exchange) -> Answer:
     """Send all that waits; to a client that decides in sessions of its own, what waits there."""
-    host, is_everywhere = exchange.host, reach(exchange.principal, "see_waiting") == "all"
-    calls = host.approvals.waiting
+    core, is_everywhere = exchange.core, find_reach(exchange.principal, "see_waiting") == "all"
+    calls = core.approvals.waiting
     if not is_everywhere:
-        owned = await host.store.chats.owned(owner_of(exchange.principal), {call.session_id for call in calls})
+        owned = await core.store.chats.filter_owned(owner_of(exchange.principal), {call.session_id for call in calls})
         calls = [call for call in calls if call.session_id in owned]
     # pairing is for no client to look at
-    pairings = host.pairings.waiting if exchange.principal.kind != "client" else []
-    changes = host.policy_changes.waiting if is_everywhere else []
-    titles = await titles_of(host, [*calls, *changes])
+    pairings = core.pairings.waiting if exchange.principal.kind != "client" else []
+    changes = core.policy_changes.waiting if is_everywhere else []
+    titles = await titles_of(core, [*calls, *changes])
     waiting = Waiting(
-        calls=[waiting_call(request, host, titles) for request in calls],
+        calls=[waiting_call(request, core, titles) for request in calls],
         changes=[waiting_change(change, titles) for change in changes],
         pairings=[waiting_pairing(pairing) for pairing in pairings],
         now=time.time_ns() // 1_000_000,
@@ -73,49 +73,49 @@ async def list_waiting(exchange: Exchange) -> Answer:
     return Answer(to_json(waiting))
 
 
-async def edit(exchange: Exchange) -> Answer:
+async def edit_call(exchange: Exchange) -> Answer:
     """Send the call as it would be with other arguments, ready to be approved; it waits on as it was asked for."""
     call_id, body = exchange.path_values["id"], exchange.body
-    pending = exchange.host.approvals.find(call_id)
-    await _check(exchange, None if pending is None else pending.request)
-    edited = await exchange.host.call_review.edit(call_id, body.arguments)
-    titles = await titles_of(exchange.host, [edited])
-    return Answer(to_json(waiting_call(edited, exchange.host, titles)))
+    pending = exchange.core.approvals.find_pending(call_id)
+    await _check_may_decide(exchange, None if pending is None else pending.request)
+    edited = await exchange.core.call_review.edit_call(call_id, body.arguments)
+    titles = await titles_of(exchange.core, [edited])
+    return Answer(to_json(waiting_call(edited, exchange.core, titles)))
 
 
-async def decide(exchange: Exchange) -> Answer:
+async def decide_call(exchange: Exchange) -> Answer:
     """Approve or reject exactly the call that was shown."""
     call_id, body, who = exchange.path_values["id"], exchange.body, exchange.principal
-    pending = exchange.host.approvals.find(call_id)
+    pending = exchange.core.approvals.find_pending(call_id)
     request = None if pending is None else pending.as_edited(body.digest)
-    await _check(exchange, request)
+    await _check_may_decide(exchange, request)
     if body.approved:
-        grant = None if request is None else _offer(request, body.offer)
-        if grant is not None and grant.scope == "always" and reach(who, "approve") == "own":
+        grant = None if request is None else _find_offer(request, body.offer)
+        if grant is not None and grant.scope == "always" and find_reach(who, "approve") == "own":
             message = "this client decides in sessions that it made; what is allowed in all of them is for a person"
             raise ToolError("forbidden", message, principal=who.kind, action="approve")
         verdict = Verdict(True, who.name, body.digest, grant)
     else:
         verdict = Verdict(False, who.name, reason=body.reason.strip())
-    await exchange.host.approvals.decide(call_id, verdict)
-    return _done()
+    await exchange.core.approvals.decide_call(call_id, verdict)
+    return _ok_answer()
 
 
-async def _check(exchange: Exchange, request: ApprovalRequest | None) -> None:
+async def _check_may_decide(exchange: Exchange, request: ApprovalRequest | None) -> None:
     owner = None
-    if reach(exchange.principal, "approve") == "own":
-        session = None if request is None else await exchange.host.store.chats.find(request.session_id)
+    if find_reach(exchange.principal, "approve") == "own":
+        session = None if request is None else await exchange.core.store.chats.find_session(request.session_id)
         owner = "" if session is None else session.owner
     check_approver(
         exchange.principal,
         None if request is None else request.definition,
         None if request is None else request.preview,
-        api_token_approves=exchange.host.policy.config.api_token,
+        api_token_approves=exchange.core.policy.config.api_token,
         session_owner=owner,
     )
 
 
-def _offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
+def _find_offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
     if number is None:
         return None
     if number >= len(request.offers):
@@ -127,11 +127,11 @@ def _offer(request: ApprovalRequest, number: int | None) -> GrantOffer | None:
 async def decide_change(exchange: Exchange) -> Answer:
     """Apply a change of what is allowed, or refuse it."""
     body, who = exchange.body, exchange.principal.name
-    await exchange.host.policy_changes.decide(exchange.path_values["id"], approved=body.approved, by=who)
-    return _done()
+    await exchange.core.policy_changes.decide_change(exchange.path_values["id"], approved=body.approved, by=who)
+    return _ok_answer()
 
 
-def _done() -> Answer:
+def _ok_answer() -> Answer:
     return Answer(to_json({"ok": True}))
 
 
@@ -151,7 +151,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/approvals/{id}/decision",
-        decide,
+        decide_call,
         "Approve or reject a call that waits, as it was asked for or as it was edited. It takes the "
         "approval view, or the key of a client that was paired for it; others get `approval_denied`. A second word "
         "finds nothing: `approval_not_found`.",
@@ -164,7 +164,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/approvals/{id}/edit",
-        edit,
+        edit_call,
         "Look at a call that waits with other arguments: what it would touch and write. It waits on; a decision with "
         "the digest of this answer lets it run so.",
         action="see_waiting",

@@ -15,7 +15,7 @@ from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.credentials import CODE_SECONDS, PairedKind
-from agentcore.store.record import notice
+from agentcore.store.record import make_notice_row
 
 Scopes = Annotated[frozenset[KeyScope], Field(max_length=3)]
 
@@ -100,24 +100,24 @@ async def list_approvers(exchange: Exchange) -> Answer:
             created_at=known.created_at_ms,
             last_used_at=known.last_used_at_ms,
         )
-        for known in exchange.host.store.client_keys.clients()
+        for known in exchange.core.store.client_keys.list_clients()
     ]
     return Answer(to_json(Approvers(approvers=found)))
 
 
 async def create_pairing_code(exchange: Exchange) -> Answer:
     """Make a short code; only for a person."""
-    return Answer(to_json(PairingCode(code=exchange.host.pairings.create_code(), expires_in_s=CODE_SECONDS)))
+    return Answer(to_json(PairingCode(code=exchange.core.pairings.create_code(), expires_in_s=CODE_SECONDS)))
 
 
-async def pair(exchange: Exchange) -> Answer:
+async def request_pairing(exchange: Exchange) -> Answer:
     """Take a client's code, and have a person decide on the client."""
     body: PairBody = exchange.body
     # a browser says where a request comes from, and no page can say otherwise; a program may say anything
     origin = exchange.request.headers.get(hdrs.ORIGIN, "")
     try:
         wanted = PairingRequest(body.name, body.kind, origin, body.scopes)
-        pairing, ticket = exchange.host.pairings.request(body.code, wanted)
+        pairing, ticket = exchange.core.pairings.request_pairing(body.code, wanted)
     except ToolError as exc:
         if exc.type == "invalid_code":
             exchange.parts.hits.add("wrong_code")
@@ -126,9 +126,9 @@ async def pair(exchange: Exchange) -> Answer:
     return Answer(to_json(answer), 202)
 
 
-async def take_key(exchange: Exchange) -> Answer:
+async def wait_for_key(exchange: Exchange) -> Answer:
     """Wait for the person's word, and send the key."""
-    taken = await exchange.host.pairings.take(exchange.body.ticket, PAIRING_POLL_SECONDS)
+    taken = await exchange.core.pairings.wait_for_key(exchange.body.ticket, PAIRING_POLL_SECONDS)
     if taken is None:
         return Answer(to_json(PairedKey(state="waiting")))
     answer = PairedKey(state="paired", name=taken.name, key=taken.key, scopes=sorted(taken.scopes))
@@ -141,22 +141,22 @@ async def decide_pairing(exchange: Exchange) -> Answer:
     if body.approved and not body.scopes:
         raise ToolError("invalid_body", "scopes: choose at least one of approve, chat, tab, or refuse the client")
     scopes = body.scopes if body.approved else frozenset[KeyScope]()
-    exchange.host.pairings.decide(exchange.path_values["id"], scopes, exchange.principal.name)
+    exchange.core.pairings.decide_pairing(exchange.path_values["id"], scopes, exchange.principal.name)
     return Answer(to_json({"ok": True}))
 
 
-async def revoke(exchange: Exchange) -> Answer:
+async def revoke_approver(exchange: Exchange) -> Answer:
     """End what a client may do, and what goes on for it: that only takes rights away."""
     name = exchange.path_values["name"]
     parts = exchange.parts
-    principal = exchange.host.store.client_keys.named(name).principal
-    sessions = await exchange.host.revoke_client(name, lambda: parts.live_connections.end(principal))
+    principal = exchange.core.store.client_keys.get_client(name).principal
+    sessions = await exchange.core.revoke_client(name, lambda: parts.live_connections.end_connections(principal))
     for session_id in sessions:
         parts.chat.end_turns(session_id)
-    row = notice("approver_revoked", name=name)
+    row = make_notice_row("approver_revoked", name=name)
     by = exchange.principal
-    exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
-    exchange.host.events.publish("approvers.changed", {"name": name, "outcome": "approver_revoked"})
+    exchange.core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+    exchange.core.events.publish("approvers.changed", {"name": name, "outcome": "approver_revoked"})
     return Answer(to_json({"ok": True}))
 
 
@@ -183,7 +183,7 @@ APPROVAL_ROUTES = (
     ServerRoute(
         "DELETE",
         "/api/approvers/{name}",
-        revoke,
+        revoke_approver,
         "End all that a client may do, and the connections and turns that go on for it.",
         action="revoke",
         answer=Done,
@@ -195,7 +195,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/approvers",
-        pair,
+        request_pairing,
         "Ask to be paired, with a short code. A person confirms it and chooses the scopes; the ticket gets the key.",
         action=None,
         body=PairBody,
@@ -206,7 +206,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/approvers/key",
-        take_key,
+        wait_for_key,
         "Wait for the person's word, up to 25 seconds, and get the key: once.",
         action=None,
         body=TicketBody,

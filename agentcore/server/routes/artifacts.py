@@ -10,7 +10,7 @@ from aiohttp import hdrs
 from pydantic import BaseModel, Field
 
 from agentcore.bounds import UPLOAD_BYTES
-from agentcore.core.policy import owner_of, reach
+from agentcore.core.policy import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
@@ -60,23 +60,23 @@ class Uploaded(BaseModel, defer_build=True):
     name: str
 
 
-async def take_artifact(exchange: Exchange) -> Answer:
+async def upload_artifact(exchange: Exchange) -> Answer:
     """Keep a file that is to be attached to a message; it belongs to whoever sends it."""
     query: UploadQuery = exchange.query
     chunks = exchange.parts.reader.stream_bytes(exchange.request, UPLOAD_BYTES, _TOO_LARGE)
-    link = await exchange.host.store.artifacts.receive(chunks, name=query.name, owner=owner_of(exchange.principal))
+    link = await exchange.core.store.artifacts.save_stream(chunks, name=query.name, owner=owner_of(exchange.principal))
     document = {"artifactId": link.artifact_id, "mime": link.mime, "bytes": link.size_bytes, "name": link.name}
     return Answer(to_json(document), HTTPStatus.CREATED)
 
 
 async def send_artifact(exchange: Exchange) -> Answer | Sent:
     """Send the bytes, always as a file to save: what a tool fetched must not run as a page of ours."""
-    artifact = await _reached(exchange)
+    artifact = await _find_artifact(exchange)
     start, end = _asked_range(exchange.request.headers.get(hdrs.RANGE), artifact.size_bytes)
     is_part = (start, end) != (0, None)
     try:
-        async with exchange.host.store.artifacts.open_range(artifact.artifact_id, start, end) as opened:
-            headers = _headers(artifact)
+        async with exchange.core.store.artifacts.open_range(artifact.artifact_id, start, end) as opened:
+            headers = _download_headers(artifact)
             if is_part:
                 headers[hdrs.CONTENT_RANGE] = f"bytes {opened.start}-{opened.end - 1}/{artifact.size_bytes}"
             if exchange.request.method == "HEAD":
@@ -84,7 +84,7 @@ async def send_artifact(exchange: Exchange) -> Answer | Sent:
             stream = RawStream(
                 exchange.request, artifact.mime, 206 if is_part else 200, headers, opened.end - opened.start
             )
-            async for chunk in opened.chunks():
+            async for chunk in opened.read_chunks():
                 stream.write(chunk)
                 await stream.drain()
             return stream.end()
@@ -103,19 +103,19 @@ async def send_artifact(exchange: Exchange) -> Answer | Sent:
 async def search_artifact(exchange: Exchange) -> Answer:
     """Send the lines of a text that hold the query."""
     query: SearchQuery = exchange.query
-    artifact = await _reached(exchange)
-    found = await exchange.host.store.artifacts.search(
+    artifact = await _find_artifact(exchange)
+    found = await exchange.core.store.artifacts.search(
         artifact.artifact_id, query.q, ignore_case=query.ignore_case, limit=query.limit
     )
     matches = [dataclasses.asdict(match) for match in found]
     return Answer(to_json({"matches": matches, "isCut": len(matches) == query.limit}))
 
 
-async def _reached(exchange: Exchange) -> Artifact:
+async def _find_artifact(exchange: Exchange) -> Artifact:
     """The artifact that the path names; that of somebody else is not there for who reaches only their own."""
     principal = exchange.principal
-    owner = owner_of(principal) if reach(principal, "follow") == "own" else None
-    return await exchange.host.store.artifacts.describe(exchange.path_values["id"], owner)
+    owner = owner_of(principal) if find_reach(principal, "follow") == "own" else None
+    return await exchange.core.store.artifacts.get_artifact(exchange.path_values["id"], owner)
 
 
 def _asked_range(header: str | None, size_bytes: int) -> tuple[int, int | None]:
@@ -130,7 +130,7 @@ def _asked_range(header: str | None, size_bytes: int) -> tuple[int, int | None]:
     return int(first), None if last is None else int(last) + 1
 
 
-def _headers(artifact: Artifact) -> dict[str, str]:
+def _download_headers(artifact: Artifact) -> dict[str, str]:
     plain = re.sub(r"[^A-Za-z0-9._ -]", "_", artifact.name)
     return {
         hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(artifact.name, safe='')}",
@@ -142,7 +142,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/artifacts",
-        take_artifact,
+        upload_artifact,
         "Keep a file of up to 32 MiB that is to be attached to a message: the body is the file, as it is. It makes way "
         "for newer ones as others do, but not while a message holds it.",
         action="converse",

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from agentcore.core.calls import Call
-from agentcore.core.policy import owner_of, reach
+from agentcore.core.policy import find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
@@ -80,12 +80,12 @@ async def list_calls(exchange: Exchange) -> Answer:
         after_seq=query.after,
         before_seq=query.before,
     )
-    record = exchange.host.store.record
+    record = exchange.core.store.record
     total = None
     if query.total:
-        rows, total = await record.page_and_count(wanted, skip=query.skip, limit=query.limit)
+        rows, total = await record.read_page_and_count(wanted, skip=query.skip, limit=query.limit)
     else:
-        rows = await record.page(wanted, skip=query.skip, limit=query.limit)
+        rows = await record.read_page(wanted, skip=query.skip, limit=query.limit)
     calls = [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in rows]
     following = rows[-1].seq if len(rows) == query.limit else None
     return Answer(to_json({"calls": calls, "next": following, "total": total}))
@@ -93,8 +93,8 @@ async def list_calls(exchange: Exchange) -> Answer:
 
 async def list_calls_on_the_way(exchange: Exchange) -> Answer:
     """Send the calls that have not ended."""
-    waiting = {request.call_id for request in exchange.host.approvals.waiting}
-    calls = [_on_the_way(call, is_waiting=call.id in waiting) for call in exchange.host.calls.in_flight.values()]
+    waiting = {request.call_id for request in exchange.core.approvals.waiting}
+    calls = [_on_the_way(call, is_waiting=call.id in waiting) for call in exchange.core.calls.in_flight.values()]
     return Answer(to_json({"calls": calls[::-1]}))
 
 
@@ -115,16 +115,16 @@ def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
 
 async def get_output(exchange: Exchange) -> Answer:
     """Send the end of what a call has written; of one that has ended, nothing: its result says it."""
-    call = exchange.host.calls.in_flight.get(exchange.path_values["id"])
-    if call is not None and reach(exchange.principal, "follow") == "own":
-        owned = await exchange.host.store.chats.owned(owner_of(exchange.principal), [call.session_id])
+    call = exchange.core.calls.in_flight.get(exchange.path_values["id"])
+    if call is not None and find_reach(exchange.principal, "follow") == "own":
+        owned = await exchange.core.store.chats.filter_owned(owner_of(exchange.principal), [call.session_id])
         call = call if owned else None
     return Answer(to_json({"text": "", "end": 0} if call is None or call.output is None else call.output.to_json()))
 
 
 async def cancel_call(exchange: Exchange) -> Answer:
     """End a call that is on its way, or waits for a decision; whoever made it gets `cancelled`."""
-    await exchange.host.calls.cancel(exchange.path_values["id"], exchange.principal)
+    await exchange.core.calls.cancel_call(exchange.path_values["id"], exchange.principal)
     return Answer(to_json({"ok": True}))
 
 

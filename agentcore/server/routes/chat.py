@@ -14,7 +14,7 @@ from agentcore.server.http.response import Sent
 from agentcore.server.route_table import ServerRoute
 
 
-async def chat(exchange: Exchange) -> Sent:
+async def stream_turn(exchange: Exchange) -> Sent:
     """Take a message and send the events of the turn; a client that goes away does not end it."""
     authorise(exchange.principal, "see_waiting" if exchange.body.role == "function" else "converse")
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
@@ -22,7 +22,7 @@ async def chat(exchange: Exchange) -> Sent:
     def send(event_id: str, payload: Mapping[str, Any]) -> None:
         stream.write(b"id: %b\ndata: %b\n\n" % (event_id.encode(), to_json(payload)))
 
-    await exchange.parts.chat.post(exchange.body, exchange.principal, send)
+    await exchange.parts.chat.handle_request(exchange.body, exchange.principal, send)
     await stream.drain()
     return stream.end()
 
@@ -31,7 +31,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/v1/agent/chat",
-        chat,
+        stream_turn,
         "Send a message, the result of a client tool, or the answer to a call. The answer is a stream of `data:` "
         "events: `content`, `tool_call`, `tool_result`, `error`, and at last `message` with `usage` and `waiting`. "
         "Their ids are those of `GET /api/events`, where a client that went away resumes. A paired client talks "

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agentcore.chat import ChatView, ModelConfig, ModelSetup, SystemView, ToolCalling
-from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider, suggested
+from agentcore.chat.model import DEFAULT_PROVIDER, PROVIDERS, ProviderName, StoredProvider, suggest_model
 from agentcore.config import ConfigError
 from agentcore.core.approvals import Proposal
-from agentcore.core.policy import reach
-from agentcore.core.settings import pointer
+from agentcore.core.policy import find_reach
+from agentcore.core.settings import to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.confirmation import change_policy
@@ -97,35 +97,39 @@ class NewChatQuery(StrictWireModel):
 
 async def show_chat(exchange: Exchange) -> Answer:
     """Send what the chat has to work with; to whoever only chats, without where the models are asked."""
-    view = _setup(exchange).show()
-    if reach(exchange.principal, "read") is None:
+    view = _model_setup(exchange).describe_setup()
+    if find_reach(exchange.principal, "read") is None:
         view = view.without_addresses()
     return Answer(to_json(view.model_dump(by_alias=True, mode="json")))
 
 
-async def keep_provider(exchange: Exchange) -> Answer:
+async def store_provider(exchange: Exchange) -> Answer:
     """Keep a key or an address; a person confirms it."""
     body: ProviderBody = exchange.body
-    provider = _provider(exchange)
+    provider = _parse_provider(exchange)
     given = {"key": body.key, "baseUrl": body.base_url}
     paths = tuple(f"/providers/{provider}/{name}" for name, value in given.items() if value is not None)
-    after = _setup(exchange).keys.with_entered(provider, body.key, body.base_url)
-    return await _keep(exchange, provider, after, paths)
+    after = _model_setup(exchange).keys.with_entered(provider, body.key, body.base_url)
+    return await _store_provider(exchange, provider, after, paths)
 
 
-async def forget_provider(exchange: Exchange) -> Answer:
+async def delete_provider(exchange: Exchange) -> Answer:
     """Forget a key and an address; a person confirms it."""
-    provider = _provider(exchange)
-    return await _keep(exchange, provider, StoredProvider(), (f"/providers/{provider}",))
+    provider = _parse_provider(exchange)
+    return await _store_provider(exchange, provider, StoredProvider(), (f"/providers/{provider}",))
 
 
-async def _keep(exchange: Exchange, provider: ProviderName, after: StoredProvider, paths: tuple[str, ...]) -> Answer:
-    setup = _setup(exchange)
-    before = setup.keys.stored(provider)
+async def _store_provider(
+    exchange: Exchange, provider: ProviderName, after: StoredProvider, paths: tuple[str, ...]
+) -> Answer:
+    setup = _model_setup(exchange)
+    before = setup.keys.get_stored_provider(provider)
     if before == after == StoredProvider():
         return Answer(to_json({"ok": True}))
     proposal = Proposal("secret", provider, paths, ((provider, _provider_diff(before, after)),))
-    await change_policy(exchange.host, exchange.principal, proposal, lambda: setup.keep(provider, before, after))
+    await change_policy(
+        exchange.core, exchange.principal, proposal, lambda: setup.store_provider(provider, before, after)
+    )
     return Answer(to_json({"ok": True}))
 
 
@@ -139,15 +143,15 @@ def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
 
 async def ask_provider(exchange: Exchange) -> Answer:
     """Ask a provider which models it has, because a person asked."""
-    provider = _provider(exchange)
-    models = await _setup(exchange).models_of(provider)
-    return Answer(to_json({"models": models, "suggested": suggested(provider, models)}))
+    provider = _parse_provider(exchange)
+    models = await _model_setup(exchange).models_of(provider)
+    return Answer(to_json({"models": models, "suggested": suggest_model(provider, models)}))
 
 
 async def test_entered_provider(exchange: Exchange) -> Answer:
     """Ask a provider for its models with a key or an address that is not stored."""
     body: ProviderBody = exchange.body
-    tested = await _setup(exchange).test(_provider(exchange), body.key, body.base_url)
+    tested = await _model_setup(exchange).test_provider(_parse_provider(exchange), body.key, body.base_url)
     view = TestedProvider(
         base_url=tested.base_url,
         models=tested.models,
@@ -160,48 +164,49 @@ async def test_entered_provider(exchange: Exchange) -> Answer:
 async def choose_model(exchange: Exchange) -> Answer:
     """Have a model asked where none is named; no confirmation, for its provider can be asked already."""
     body: ChosenBody = exchange.body
-    await _setup(exchange).choose_model(body.model)
+    await _model_setup(exchange).choose_model(body.model)
     return Answer(to_json({"ok": True}))
 
 
 async def show_new_system(exchange: Exchange) -> Answer:
     """Send what the model of a chat would be told that is not begun."""
     query: NewChatQuery = exchange.query
-    shown = await exchange.parts.chat.system_messages.show_new(query.agent_id, query.model)
+    shown = await exchange.parts.chat.system_messages.describe_for_new_session(query.agent_id, query.model)
     return Answer(to_json(shown.to_json()))
 
 
 async def put_model(exchange: Exchange) -> Answer:
     """Add a model to app.json; a person confirms it."""
     body: ModelBody = exchange.body
-    name, setup = exchange.path_values["name"], _setup(exchange)
+    name, setup = exchange.path_values["name"], _model_setup(exchange)
     config = ModelConfig.model_validate(body.model_dump(exclude_unset=True) | {"provider": body.provider})
     try:
-        plan = await setup.plan(name, config)
+        plan = await setup.plan_model_change(name, config)
     except ConfigError as exc:
         raise not_written(exc) from exc
 
     async def apply() -> None:
         try:
-            await setup.add(plan, name, config)
+            await setup.add_model(plan, name, config)
         except ConfigError as exc:
             raise not_written(exc) from exc
 
-    proposal = await asyncio.to_thread(settings_proposal, plan, (pointer(("models", name)),))
-    await change_policy(exchange.host, exchange.principal, proposal, apply)
+    proposal = await asyncio.to_thread(settings_proposal, plan, (to_json_pointer(("models", name)),))
+    await change_policy(exchange.core, exchange.principal, proposal, apply)
     return Answer(to_json({"ok": True}))
 
 
-async def look_for_servers(exchange: Exchange) -> Answer:
+async def find_local_servers(exchange: Exchange) -> Answer:
     """Look for model servers on this machine, because a person asked."""
-    setup = _setup(exchange)
+    setup = _model_setup(exchange)
     found: list[dict[str, Any]] = [
-        {"kind": server.kind, "baseUrl": server.base_url, "models": server.models} for server in await setup.look()
+        {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}
+        for server in await setup.find_local_servers()
     ]
     return Answer(to_json({"found": found, "looked": [place.base_url for place in setup.places]}))
 
 
-def _provider(exchange: Exchange) -> ProviderName:
+def _parse_provider(exchange: Exchange) -> ProviderName:
     name = exchange.path_values["provider"]
     for provider in PROVIDERS:
         if provider == name:
@@ -209,7 +214,7 @@ def _provider(exchange: Exchange) -> ProviderName:
     raise ToolError("provider_not_found", f"there is no provider {name!r}; there are: {', '.join(PROVIDERS)}")
 
 
-def _setup(exchange: Exchange) -> ModelSetup:
+def _model_setup(exchange: Exchange) -> ModelSetup:
     return exchange.parts.chat.setup
 
 
@@ -229,7 +234,7 @@ ROUTES = (
     ServerRoute(
         "PUT",
         _PROVIDER,
-        keep_provider,
+        store_provider,
         "Keep the key or the address of a provider; it is never given back.",
         action="change_settings",
         body=ProviderBody,
@@ -243,7 +248,7 @@ ROUTES = (
         body=ProviderBody,
         answer=TestedProvider,
     ),
-    ServerRoute("DELETE", _PROVIDER, forget_provider, "Forget the key of a provider.", action="change_settings"),
+    ServerRoute("DELETE", _PROVIDER, delete_provider, "Forget the key of a provider.", action="change_settings"),
     ServerRoute(
         "POST",
         f"{_PROVIDER}/models",
@@ -280,7 +285,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/chat/local-servers",
-        look_for_servers,
+        find_local_servers,
         "Look for model servers at the usual ports of this machine.",
         action="call",
         answer=LocalServersView,

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from agentcore.config import ClientConfig
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
@@ -63,15 +63,15 @@ class ClientsView(WireModel):
 
 async def list_clients(exchange: Exchange) -> Answer:
     """Send the clients."""
-    host = exchange.host
-    calls, rows = await asyncio.gather(host.store.record.calls_of_clients(), host.store.mcp_sessions.all())
-    on_the_way = Counter(call.request.principal.name for call in host.calls.in_flight.values())
-    waiting = Counter(request.principal.name for request in host.approvals.waiting)
+    core = exchange.core
+    calls, rows = await asyncio.gather(core.store.record.count_calls_by_client(), core.store.mcp_sessions.load_all())
+    on_the_way = Counter(call.request.principal.name for call in core.calls.in_flight.values())
+    waiting = Counter(request.principal.name for request in core.approvals.waiting)
     found = []
-    for known in host.store.client_keys.clients():
+    for known in core.store.client_keys.list_clients():
         name = known.principal.name
         counted, last_call_at = calls.get(known.name, (0, 0)) if known.kind == "mcp" else (0, 0)
-        own = [_connection(row) for row in rows if row.principal == name]
+        own = [_describe_connection(row) for row in rows if row.principal == name]
         used = max(known.last_used_at_ms, last_call_at, *(each.last_used_at for each in own))
         running = on_the_way[name] - waiting[name]
         found.append(
@@ -85,7 +85,7 @@ async def list_clients(exchange: Exchange) -> Answer:
                 running=max(0, running),
                 waiting=waiting[name],
                 connections=own,
-                bounds=_bounds(host, known),
+                bounds=_describe_limits(core, known),
             )
         )
     found.sort(key=lambda client: -client.last_used_at)
@@ -93,14 +93,14 @@ async def list_clients(exchange: Exchange) -> Answer:
     return Answer(to_json(ClientsView(clients=found, address=address)))
 
 
-def _bounds(host: Host, known: KnownClient) -> BoundsView | None:
-    config: ClientConfig | None = host.config.clients.get(known.name) if known.kind == "mcp" else None
+def _describe_limits(core: Core, known: KnownClient) -> BoundsView | None:
+    config: ClientConfig | None = core.config.clients.get(known.name) if known.kind == "mcp" else None
     if config is None:
         return None
     return BoundsView(tools=list(config.tools), mode=config.mode, calls_in_flight=config.calls_in_flight)
 
 
-def _connection(row: McpSessionRow) -> ConnectionView:
+def _describe_connection(row: McpSessionRow) -> ConnectionView:
     handshake = json.loads(row.handshake)
     client = handshake.get("client", {}).get("clientInfo", {})
     return ConnectionView(

@@ -7,7 +7,7 @@ from aiohttp import hdrs
 from multidict import istr
 from pydantic import Field
 
-from agentcore.core.policy import authorise, owner_of, reach
+from agentcore.core.policy import authorise, find_reach, owner_of
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.event_streams import EventFilter
 from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream
@@ -42,31 +42,31 @@ async def stream_events(exchange: Exchange) -> Answer | Sent:
     types = tuple(sorted(set(query.types.split(",")) - {""})) if query.types else ()
     if len(types) > _PATTERNS:
         raise Refusal(400, "invalid_query", f"types: at most {_PATTERNS} patterns", limit=_PATTERNS)
-    wanted = await _permitted(exchange, EventFilter(types, query.session_id))
+    wanted = await _restrict_filter(exchange, EventFilter(types, query.session_id))
     if exchange.request.method == "HEAD":
         return Answer(b"", content_type=EVENT_STREAM)
     after = exchange.request.headers.get(_LAST_EVENT_ID) or query.after
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
-    await exchange.parts.events.serve(stream, exchange.connection, wanted, after)
+    await exchange.parts.events.serve_reader(stream, exchange.connection, wanted, after)
     return stream.end()
 
 
-async def _permitted(exchange: Exchange, wanted: EventFilter) -> EventFilter:
+async def _restrict_filter(exchange: Exchange, wanted: EventFilter) -> EventFilter:
     """What of the wanted events may be had: all, those of sessions of one's own, those of what waits for a person.
 
     Raises:
         ToolError: `forbidden`: the one session that is wanted is somebody else's.
     """
-    principal, chats = exchange.principal, exchange.host.store.chats
-    if reach(principal, "follow") == "all":
+    principal, chats = exchange.principal, exchange.core.store.chats
+    if find_reach(principal, "follow") == "all":
         return wanted
-    of_approvals = _OF_APPROVALS if reach(principal, "watch") == "all" else ()
-    if reach(principal, "follow") is None:
+    of_approvals = _OF_APPROVALS if find_reach(principal, "watch") == "all" else ()
+    if find_reach(principal, "follow") is None:
         return replace(wanted, allowed=of_approvals)
     if wanted.session_id is not None and not of_approvals:
-        session = await chats.find(wanted.session_id)
+        session = await chats.find_session(wanted.session_id)
         authorise(principal, "follow", "" if session is None else session.owner)
-    is_own = await chats.owners.watch(owner_of(principal))
+    is_own = await chats.owners.watch_owner(owner_of(principal))
     return replace(wanted, allowed=(*of_approvals, *_OF_CHATS), is_own=is_own)
 
 

@@ -24,13 +24,13 @@ class ControlView(StrictWireModel):
 
 async def show_control(exchange: Exchange) -> Answer:
     """Say whether who asks may act."""
-    state = exchange.parts.live_control.state(exchange.principal, exchange.path_values["name"])
+    state = exchange.parts.live_control.get_state(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 
 
 async def ask_for_control(exchange: Exchange) -> Answer:
     """Have a person asked, once."""
-    state = exchange.parts.live_control.ask(exchange.principal, exchange.path_values["name"])
+    state = exchange.parts.live_control.request_control(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 
 

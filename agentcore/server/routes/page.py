@@ -15,7 +15,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.tool_views import DOCUMENT_PATH, FRAME_PATH
-from agentcore.server.page.document import approval_policy, document, page_folder, policy
+from agentcore.server.page.document import approval_policy, page_folder, page_policy, render_page
 from agentcore.server.page.static_files import answer_file
 from agentcore.server.page.view_frame import frame_document, frame_policy, view_policy
 from agentcore.server.route_table import ServerRoute
@@ -28,57 +28,57 @@ _PAGE_MARK = "PAGE_ORIGIN"
 
 async def show_page(exchange: Exchange) -> Answer:
     """Send the document; whoever asks at another name of this machine is sent to the one that sessions belong to."""
-    if exchange.parts.gate.wants_redirect(exchange.request):
-        return _redirect(exchange)
+    if exchange.parts.gate.must_redirect(exchange.request):
+        return _redirect_answer(exchange)
     try:
-        text = await asyncio.to_thread(document, exchange.host, _counterpart_origin(exchange))
+        text = await asyncio.to_thread(render_page, exchange.core, _counterpart_origin(exchange))
     except OSError as exc:
         raise Refusal(
             404, "not_found", "the page's files are not installed; the API works, and a full installation has the page"
         ) from exc
     parts = exchange.parts
     framed = [addresses for addresses in (parts.counterpart, parts.apps) if addresses is not None]
-    csp = policy(exchange.host, parts.addresses, framed, text)
-    return _document(text, csp)
+    csp = page_policy(exchange.core, parts.addresses, framed, text)
+    return _document_answer(text, csp)
 
 
 async def show_approval_view(exchange: Exchange) -> Answer:
     """Send the approval view's document, which nobody but the page may frame."""
     page = exchange.parts.counterpart
-    if exchange.parts.gate.wants_redirect(exchange.request):
-        return _redirect(exchange)
+    if exchange.parts.gate.must_redirect(exchange.request):
+        return _redirect_answer(exchange)
     assert page is not None  # noqa: S101 - the approval view is served beside a page
     try:
         text = await asyncio.to_thread((page_folder() / "approval" / "index.html").read_text, encoding="utf-8")
     except OSError as exc:
         raise Refusal(404, "not_found", "the page's files are not installed; approve at the terminal") from exc
     text = text.replace(_PAGE_MARK, escape(_counterpart_origin(exchange)))
-    return _document(text, approval_policy(page, text))
+    return _document_answer(text, approval_policy(page, text))
 
 
-async def page_file(exchange: Exchange) -> Answer:
+async def send_page_file(exchange: Exchange) -> Answer:
     """Send a file of the page."""
-    return await answer_file(page_folder(), exchange.path_values["path"], _known(exchange))
+    return await answer_file(page_folder(), exchange.path_values["path"], _known_etag(exchange))
 
 
-async def component_file(exchange: Exchange) -> Answer:
+async def send_component_file(exchange: Exchange) -> Answer:
     """Send a file of a module's component, as long as the module is ready.
 
     A first segment `~ANYTHING` names the same files: a browser runs each address of a script once, so a page that
     takes up the new code of a reloaded module asks at a new address, and what this script imports follows.
     """
-    record = exchange.host.modules.records.get(exchange.path_values["name"])
+    record = exchange.core.modules.records.get(exchange.path_values["name"])
     if record is None or record.component is None:
         raise Refusal(404, "not_found", "there is no such file here; the module is not ready or has no page component")
     path = _GENERATION.sub("", exchange.path_values["path"])
-    return await answer_file(record.component.folder, path, _known(exchange))
+    return await answer_file(record.component.folder, path, _known_etag(exchange))
 
 
-def _redirect(exchange: Exchange) -> Answer:
+def _redirect_answer(exchange: Exchange) -> Answer:
     return Answer(b"", 307, HTML, {hdrs.LOCATION: f"{exchange.parts.addresses.base_url}/"})
 
 
-def _document(text: str, csp: str) -> Answer:
+def _document_answer(text: str, csp: str) -> Answer:
     return Answer(text.encode(), 200, HTML, {"Content-Security-Policy": csp, hdrs.CACHE_CONTROL: "no-cache"})
 
 
@@ -90,30 +90,32 @@ def _counterpart_origin(exchange: Exchange) -> str:
     return counterpart_url(parts.addresses, exchange.request.headers[hdrs.HOST], parts.counterpart)
 
 
-def _known(exchange: Exchange) -> str | None:
+def _known_etag(exchange: Exchange) -> str | None:
     return exchange.request.headers.get(hdrs.IF_NONE_MATCH)
 
 
 async def show_view_frame(exchange: Exchange) -> Answer:
     """Send the frame of a tool's view, which nobody but the page may frame."""
-    view = _view(exchange)
+    view = _find_view(exchange)
     own, page = exchange.parts.addresses.origins, _page_origins(exchange)
     document_path = DOCUMENT_PATH + exchange.path_values["id"]
     try:
         text = await asyncio.to_thread(frame_document, view, document_path, page)
     except OSError as exc:
         raise Refusal(404, "not_found", "the page's files are not installed") from exc
-    return _document(text, frame_policy(text, document_path, own, page))
+    return _document_answer(text, frame_policy(text, document_path, own, page))
 
 
 async def show_view_document(exchange: Exchange) -> Answer:
     """Send a tool's view, under the policy that it declared and a person has seen."""
-    view = _view(exchange)
-    return _document(view.document, view_policy(view, (*exchange.parts.addresses.origins, *_page_origins(exchange))))
+    view = _find_view(exchange)
+    return _document_answer(
+        view.document, view_policy(view, (*exchange.parts.addresses.origins, *_page_origins(exchange)))
+    )
 
 
-def _view(exchange: Exchange) -> ToolView:
-    view = exchange.parts.views.find(exchange.path_values["id"])
+def _find_view(exchange: Exchange) -> ToolView:
+    view = exchange.parts.views.find_view(exchange.path_values["id"])
     if view is None:
         raise Refusal(404, "view_not_found", "no tool that is offered now has this view; open the chat anew")
     return view
@@ -124,7 +126,9 @@ def _page_origins(exchange: Exchange) -> frozenset[str]:
     return frozenset() if page is None else page.origins
 
 
-_STATIC = ServerRoute("GET", "/static/{path...}", page_file, "A file of the page.", action=None, content_type="*/*")
+_STATIC = ServerRoute(
+    "GET", "/static/{path...}", send_page_file, "A file of the page.", action=None, content_type="*/*"
+)
 
 APPROVAL_ROUTES = (
     ServerRoute("GET", "/", show_approval_view, "The approval view.", action=None, content_type=HTML),
@@ -144,7 +148,7 @@ ROUTES = (
     ServerRoute(
         "GET",
         "/modules/{name}/{path...}",
-        component_file,
+        send_component_file,
         "A file of a module's page component.",
         action=None,
         content_type="*/*",

@@ -32,13 +32,13 @@ class ResourceChange(StrictWireModel):
 async def list_resources(exchange: Exchange) -> Answer:
     """Send the resources in the order they were made."""
     query: ResourcesQuery = exchange.query
-    found = exchange.host.resources.list(session_id=query.chat_session_id, resource_type=query.resource_type)
-    return Answer(to_json({"resources": [exchange.host.resources.to_json(resource) for resource in found]}))
+    found = exchange.core.resources.list(session_id=query.chat_session_id, resource_type=query.resource_type)
+    return Answer(to_json({"resources": [exchange.core.resources.to_json(resource) for resource in found]}))
 
 
 async def send_icon(exchange: Exchange) -> Answer:
     """Send the picture by which a resource is known; its address carries the `icon` of the resource as `v`."""
-    resource = exchange.host.resources.get(exchange.path_values["id"])
+    resource = exchange.core.resources.get(exchange.path_values["id"])
     if resource.icon is None:
         raise ToolError("icon_not_found", f"the resource {resource.resource_id!r} has no icon")
     return Answer(resource.icon.data, HTTPStatus.OK, resource.icon.mime, FOR_GOOD)
@@ -47,14 +47,14 @@ async def send_icon(exchange: Exchange) -> Answer:
 async def change_resource(exchange: Exchange) -> Answer:
     """Say whether a resource goes on without a tab."""
     change: ResourceChange = exchange.body
-    resource = exchange.host.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
-    return Answer(to_json(exchange.host.resources.to_json(resource)))
+    resource = exchange.core.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
+    return Answer(to_json(exchange.core.resources.to_json(resource)))
 
 
 async def release_resource(exchange: Exchange) -> Answer:
     """End a resource; calls that wait for it end with `resource_not_found`."""
-    resource = exchange.host.resources.get(exchange.path_values["id"])
-    await exchange.host.resources.release(resource.resource_id)
+    resource = exchange.core.resources.get(exchange.path_values["id"])
+    await exchange.core.resources.release(resource.resource_id)
     return Answer(to_json({"ok": True}))
 
 

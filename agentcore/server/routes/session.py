@@ -43,7 +43,7 @@ class WhoIs(BaseModel, defer_build=True):
 
 async def log_in(exchange: Exchange) -> Answer:
     """Exchange a one-time code for a session; wrong ones end the code that they begin like, and lock nothing."""
-    session = await _sessions(exchange).exchange(exchange.body.code)
+    session = await _page_sessions(exchange).exchange_code(exchange.body.code)
     if session is None:
         exchange.parts.hits.add("wrong_code")
         raise Refusal(
@@ -53,7 +53,8 @@ async def log_in(exchange: Exchange) -> Answer:
             "for the page, `agentcore open` makes one too",
         )
     return Answer(
-        to_json({"session": session.header}), headers={hdrs.SET_COOKIE: _cookie(exchange, session.cookie, IDLE_DAYS)}
+        to_json({"session": session.header}),
+        headers={hdrs.SET_COOKIE: _format_cookie(exchange, session.cookie, IDLE_DAYS)},
     )
 
 
@@ -61,9 +62,9 @@ async def log_out(exchange: Exchange) -> Answer:
     """End the browser's session that asks."""
     if exchange.principal.kind != exchange.parts.gate.credentials.session_kind:
         raise Refusal(400, "no_session", "only a browser has a session to end; tokens and keys have none")
-    await _sessions(exchange).revoke(exchange.principal.id)
-    exchange.parts.live_connections.end(exchange.principal, but=exchange.connection)
-    return Answer(to_json({"ok": True}), headers={hdrs.SET_COOKIE: _cookie(exchange, "", 0)})
+    await _page_sessions(exchange).revoke(exchange.principal.id)
+    exchange.parts.live_connections.end_connections(exchange.principal, but=exchange.connection)
+    return Answer(to_json({"ok": True}), headers={hdrs.SET_COOKIE: _format_cookie(exchange, "", 0)})
 
 
 async def who_is(exchange: Exchange) -> Answer:
@@ -76,21 +77,21 @@ async def create_code(exchange: Exchange) -> Answer:
     """Make a further one-time code for the page. A page cannot: its scripts must not open a door for others."""
     if exchange.principal.kind != "token":
         raise Refusal(403, "forbidden", "only the API token may make log-in codes: use `agentcore open`")
-    return Answer(to_json({"code": _sessions(exchange).create_code()}))
+    return Answer(to_json({"code": _page_sessions(exchange).create_code()}))
 
 
 async def create_approval_code(exchange: Exchange) -> Answer:
     """Make a further one-time code for the approval view: only for somebody who can approve already."""
-    return Answer(to_json({"code": _sessions(exchange).create_code()}))
+    return Answer(to_json({"code": _page_sessions(exchange).create_code()}))
 
 
-def _sessions(exchange: Exchange) -> PageSessions:
+def _page_sessions(exchange: Exchange) -> PageSessions:
     sessions = exchange.parts.gate.credentials.sessions
     assert sessions is not None  # noqa: S101 - these routes stand where browsers log in
     return sessions
 
 
-def _cookie(exchange: Exchange, value: str, days: int) -> str:
+def _format_cookie(exchange: Exchange, value: str, days: int) -> str:
     is_plain = exchange.request.headers[hdrs.HOST].lower() in exchange.parts.addresses.plain
     return _COOKIE.format(
         name=exchange.parts.gate.credentials.cookie_name,

@@ -31,14 +31,14 @@ class StopState(BaseModel, defer_build=True):
     stopped: bool
 
 
-async def health(exchange: Exchange) -> Answer:
+async def get_health(exchange: Exchange) -> Answer:
     """Say that the server answers, whether it is starting, and nothing else: anybody may ask."""
-    return Answer(b'{"status":"ok"}' if exchange.host.has_started else b'{"status":"starting"}')
+    return Answer(b'{"status":"ok"}' if exchange.core.has_started else b'{"status":"starting"}')
 
 
-async def openapi(exchange: Exchange) -> Answer:
+async def get_openapi(exchange: Exchange) -> Answer:
     """Describe the routes; made anew when modules have brought or taken some."""
-    cache, of_modules = exchange.parts.cache, exchange.host.routes
+    cache, of_modules = exchange.parts.cache, exchange.core.routes
     version = str(of_modules.version).encode()
     if cache.get("openapi.version") != version:
         cache["openapi"] = to_json(await exchange.parts.describe(tuple(of_modules)))
@@ -48,24 +48,24 @@ async def openapi(exchange: Exchange) -> Answer:
 
 async def show_stop(exchange: Exchange) -> Answer:
     """Say whether calls are refused; `stop.changed` tells of changes."""
-    return Answer(to_json({"stopped": exchange.host.calls.stopped is not None}))
+    return Answer(to_json({"stopped": exchange.core.calls.stopped is not None}))
 
 
-async def stop(exchange: Exchange) -> Answer:
+async def stop_calls(exchange: Exchange) -> Answer:
     """End all calls and resources and take no more calls, until a person resumes: approval view or terminal."""
-    return Answer(to_json(await exchange.host.emergency_stop(exchange.principal)))
+    return Answer(to_json(await exchange.core.emergency_stop(exchange.principal)))
 
 
-async def resume(exchange: Exchange) -> Answer:
+async def resume_calls(exchange: Exchange) -> Answer:
     """Take calls again after an emergency stop."""
-    exchange.host.resume(exchange.principal)
+    exchange.core.resume_after_stop(exchange.principal)
     return await show_stop(exchange)
 
 
 _HEALTH = ServerRoute(
     "GET",
     "/api/health",
-    health,
+    get_health,
     "Whether the server answers, and its modules have started.",
     action=None,
     answer=Health,
@@ -83,7 +83,7 @@ _SHOW_STOP = ServerRoute(
 _RESUME = ServerRoute(
     "POST",
     "/api/resume",
-    resume,
+    resume_calls,
     "Take calls again after an emergency stop; for a person in the approval view, or a client that they paired for it.",
     action="resume",
     answer=StopState,
@@ -94,13 +94,13 @@ APPROVAL_ROUTES = (_HEALTH, _SHOW_STOP, _RESUME)
 
 ROUTES = (
     _HEALTH,
-    ServerRoute("GET", "/api/openapi.json", openapi, "This description, routes of modules included."),
+    ServerRoute("GET", "/api/openapi.json", get_openapi, "This description, routes of modules included."),
     _SHOW_STOP,
     _RESUME,
     ServerRoute(
         "POST",
         "/api/stop",
-        stop,
+        stop_calls,
         "Emergency stop: end all calls and resources, reject what waits, take no more calls.",
         action="stop",
         answer=Stopped,

@@ -67,25 +67,27 @@ class ClosedTab(StrictWireModel):
 
 async def list_tabs(exchange: Exchange) -> Answer:
     """Send the tabs in their order."""
-    return Answer(to_json({"tabs": [tab.to_json() for tab in exchange.host.tabs.in_order()]}))
+    return Answer(to_json({"tabs": [tab.to_json() for tab in exchange.core.tabs.list_tabs()]}))
 
 
 async def show_tab(exchange: Exchange) -> Answer:
     """Bring a resource's tab to the front; one is made if there is none."""
     shown: ShownResource = exchange.body
-    return Answer(to_json((await exchange.host.tabs.show(shown.resource_id, in_place_of=shown.tab_id)).to_json()))
+    return Answer(
+        to_json((await exchange.core.tabs.show_resource(shown.resource_id, in_place_of=shown.tab_id)).to_json())
+    )
 
 
 async def send_icon(exchange: Exchange) -> Answer:
     """Send the icon that the resource of a closed tab had; its address carries the `icon` of `closed` as `v`."""
-    icon = exchange.host.tabs.icon(exchange.path_values["id"])
+    icon = exchange.core.tabs.find_icon(exchange.path_values["id"])
     return Answer(icon.data, HTTPStatus.OK, icon.mime, FOR_GOOD)
 
 
 async def change_tab(exchange: Exchange) -> Answer:
     """Pin, move or rename a tab."""
     change: TabChange = exchange.body
-    tab = await exchange.host.tabs.change(
+    tab = await exchange.core.tabs.change_tab(
         exchange.path_values["id"], is_pinned=change.pinned, title=change.title, before=change.before
     )
     return Answer(to_json(tab.to_json()))
@@ -93,7 +95,7 @@ async def change_tab(exchange: Exchange) -> Answer:
 
 async def close_tab(exchange: Exchange) -> Answer:
     """Close a tab; its resource ends unless the tab is pinned or the resource keeps running."""
-    return Answer(to_json({"ok": True, "released": await exchange.host.tabs.close(exchange.path_values["id"])}))
+    return Answer(to_json({"ok": True, "released": await exchange.core.tabs.close_tab(exchange.path_values["id"])}))
 
 
 _ONE = "/api/tabs/{id}"

@@ -12,7 +12,7 @@ from agentcore.core.modules import ToolFormat
 from agentcore.encoding import to_json
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import NUMBER_MAX
-from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, frame
+from agentcore.server.http.raw_stream import EVENT_STREAM, RawStream, encode_event
 from agentcore.server.http.response import JSON, Answer, LateAnswer, Sent
 from agentcore.server.http.unread_answers import room_for_answer
 from agentcore.server.modules.translations import TextsView, texts_of
@@ -95,11 +95,11 @@ _TOLD = frozenset(("accepted", "progress", "approval"))
 
 async def list_tools(exchange: Exchange) -> Answer:
     """Send the list that the registry keeps encoded, or say that the client has it already."""
-    registry, query = exchange.host.registry, exchange.query
+    registry, query = exchange.core.registry, exchange.query
     if query.host and not registry.knows_host(query.host):
         raise registry.host_not_found(query.host)
-    body = registry.encoded(query.format, query.host)
-    etag = _etag(exchange, f"{query.format}:{query.host}", body)
+    body = registry.encode_tools(query.format, query.host)
+    etag = _find_etag(exchange, f"{query.format}:{query.host}", body)
     if exchange.request.headers.get(hdrs.IF_NONE_MATCH) == etag:
         return Answer(b"", 304, JSON, {hdrs.ETAG: etag, hdrs.CACHE_CONTROL: "no-cache"})
     return Answer(body, 200, JSON, {hdrs.ETAG: etag, hdrs.CACHE_CONTROL: "no-cache"})
@@ -121,8 +121,8 @@ async def call_tool(exchange: Exchange) -> Answer | Sent:
     accept = exchange.request.headers.get(hdrs.ACCEPT)
     if accept is not None and EVENT_STREAM in accept:
         return await call_with_events(exchange, request)
-    outcome = await exchange.host.call(request)
-    return LateAnswer(outcome.encoded)
+    outcome = await exchange.core.run_call(request)
+    return LateAnswer(outcome.encode_envelope)
 
 
 async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
@@ -133,27 +133,27 @@ async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
     def notify(kind: str, told: Mapping[str, Any]) -> None:
         # the newest progress makes older ones worthless
         if kind in _TOLD and not (kind == "progress" and stream.is_behind):
-            stream.write(frame(kind, to_json(told)))
+            stream.write(encode_event(kind, to_json(told)))
 
-    outcome = await exchange.host.call(request, notify)
+    outcome = await exchange.core.run_call(request, notify)
     async with room_for_answer(exchange.request):
-        stream.write(frame("result", outcome.encoded()))
+        stream.write(encode_event("result", outcome.encode_envelope()))
     await stream.drain()
     return stream.end()
 
 
 async def complete_argument(exchange: Exchange) -> Answer:
     """Send what an argument can be; nothing, where nothing is known."""
-    host, body = exchange.host, exchange.body
-    tool = host.registry.tools.get(exchange.path_values["name"])
+    core, body = exchange.core, exchange.body
+    tool = core.registry.tools.get(exchange.path_values["name"])
     if tool is None:
         return Answer(to_json({"values": []}))
-    found = await host.complete(tool, body.argument, body.value, body.arguments)
+    found = await core.complete_argument(tool, body.argument, body.value, body.arguments)
     return Answer(to_json({"values": list(found.values)}))
 
 
-def _etag(exchange: Exchange, which: str, body: bytes) -> str:
-    key = f"etag:{which}:{exchange.host.registry.version}"
+def _find_etag(exchange: Exchange, which: str, body: bytes) -> str:
+    key = f"etag:{which}:{exchange.core.registry.version}"
     etag = exchange.parts.cache.get(key)
     if etag is None:
         for old in [name for name in exchange.parts.cache if name.startswith(f"etag:{which}:")]:
@@ -164,7 +164,7 @@ def _etag(exchange: Exchange, which: str, body: bytes) -> str:
 
 async def show_texts(exchange: Exchange) -> Answer:
     """Send what people read of tools in other languages, and what they may try first."""
-    return Answer(to_json(texts_of(exchange.host)))
+    return Answer(to_json(texts_of(exchange.core)))
 
 
 ROUTES = (

@@ -36,7 +36,7 @@ class NamedFiles(BaseModel, defer_build=True):
 async def find_files(exchange: Exchange) -> Answer:
     """Send the files that letters name best."""
     query: FilesQuery = exchange.query
-    found, is_cut = await asyncio.to_thread(exchange.host.workspace_files.find, query.q, query.limit)
+    found, is_cut = await asyncio.to_thread(exchange.core.workspace_files.find_files, query.q, query.limit)
     files = [{"path": each.path, "isFolder": each.is_folder} for each in found]
     return Answer(to_json({"files": files, "isCut": is_cut}))
 

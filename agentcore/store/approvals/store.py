@@ -19,58 +19,58 @@ class ApprovalStore:
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    async def put(self, row: ApprovalRow) -> None:
+    async def save_call(self, row: ApprovalRow) -> None:
         """Keep a call that waits."""
-        await self._database.write(partial(_put, row), is_durable=True)
+        await self._database.write(partial(_save_call, row), is_durable=True)
 
-    async def decide(self, row: ApprovalRow, grants: Sequence[GrantRow], sources: Sequence[SourceRow]) -> None:
+    async def save_decision(self, row: ApprovalRow, grants: Sequence[GrantRow], sources: Sequence[SourceRow]) -> None:
         """Keep what a person said of a call, and what they allowed with it; one that is not kept here is fine.
 
         The request is what they said it of, for they may have edited it.
         """
-        work = partial(_decide, row, grants=grants, sources=sources)
+        work = partial(_save_decision, row, grants=grants, sources=sources)
         await self._database.write(work, is_durable=True)
 
-    async def remove(self, call_id: str) -> None:
+    async def delete_call(self, call_id: str) -> None:
         """Forget a call, kept or not."""
-        await self._database.write(partial(_remove, call_id), is_durable=True)
+        await self._database.write(partial(_delete_call, call_id), is_durable=True)
 
-    async def calls(self, now_ms: int) -> list[ApprovalRow]:
+    async def load_calls(self, now_ms: int) -> list[ApprovalRow]:
         """The calls that wait, and those whose verdict has not expired, oldest first; the others are removed."""
-        return await self._database.write(partial(_calls, now_ms))
+        return await self._database.write(partial(_load_calls, now_ms))
 
     # -- what is allowed for later -----------------------------------------------------------------------------
 
-    async def grants(self) -> list[GrantRow]:
+    async def load_grants(self) -> list[GrantRow]:
         """All of them, oldest first."""
-        return await self._database.read(_grants)
+        return await self._database.read(_load_grants)
 
-    async def revoke(self, grant_id: str) -> None:
+    async def delete_grant(self, grant_id: str) -> None:
         """Take one back."""
-        await self._database.write(partial(_revoke, grant_id), is_durable=True)
+        await self._database.write(partial(_delete_grant, grant_id), is_durable=True)
 
     # -- untrusted sources -------------------------------------------------------------------------------------
 
-    async def see(self, row: SourceRow) -> None:
+    async def add_source(self, row: SourceRow) -> None:
         """Note a source; one that is known stays as it is."""
-        await self._database.write(partial(_see, row), is_durable=True)
+        await self._database.write(partial(_insert_source, row), is_durable=True)
 
-    async def sources(self) -> list[SourceRow]:
+    async def load_sources(self) -> list[SourceRow]:
         """All of them, in the order in which they were seen."""
-        return await self._database.read(_sources)
+        return await self._database.read(_load_sources)
 
-    async def forget_session(self, session_id: str) -> None:
+    async def delete_session_rows(self, session_id: str) -> None:
         """Remove whatever belongs to a session that has ended."""
-        await self._database.write(partial(_forget, session_id), is_durable=True)
+        await self._database.write(partial(_delete_session_rows, session_id), is_durable=True)
 
 
-def _put(row: ApprovalRow, connection: sqlite3.Connection) -> None:
+def _save_call(row: ApprovalRow, connection: sqlite3.Connection) -> None:
     # the column takes no NULL, and means nothing while there is no verdict
     values = row._replace(expires_at_ms=row.expires_at_ms or 0)
     connection.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", values)
 
 
-def _decide(
+def _save_decision(
     row: ApprovalRow,
     connection: sqlite3.Connection,
     *,
@@ -90,11 +90,11 @@ def _decide(
         )
 
 
-def _remove(call_id: str, connection: sqlite3.Connection) -> None:
+def _delete_call(call_id: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM approvals WHERE call_id = ?", (call_id,))
 
 
-def _calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
+def _load_calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
     connection.execute("DELETE FROM approvals WHERE verdict IS NOT NULL AND expires_at_ms <= ?", (now_ms,))
     # earlier versions gave calls that wait an end as well: it does not count
     query = (
@@ -104,24 +104,24 @@ def _calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
     return [ApprovalRow(*row) for row in connection.execute(query)]
 
 
-def _grants(connection: sqlite3.Connection) -> list[GrantRow]:
+def _load_grants(connection: sqlite3.Connection) -> list[GrantRow]:
     query = f"SELECT {_GRANT} FROM approval_grants ORDER BY granted_at_ms, grant_id"  # noqa: S608 - names of columns
     return [GrantRow(*row) for row in connection.execute(query)]
 
 
-def _revoke(grant_id: str, connection: sqlite3.Connection) -> None:
+def _delete_grant(grant_id: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM approval_grants WHERE grant_id = ?", (grant_id,))
 
 
-def _see(row: SourceRow, connection: sqlite3.Connection) -> None:
+def _insert_source(row: SourceRow, connection: sqlite3.Connection) -> None:
     connection.execute("INSERT OR IGNORE INTO untrusted_sources VALUES (?, ?, ?, ?)", row)
 
 
-def _sources(connection: sqlite3.Connection) -> list[SourceRow]:
+def _load_sources(connection: sqlite3.Connection) -> list[SourceRow]:
     query = f"SELECT {_SOURCE} FROM untrusted_sources ORDER BY seen_at_ms, source"  # noqa: S608 - names of columns
     return [SourceRow(*row) for row in connection.execute(query)]
 
 
-def _forget(session_id: str, connection: sqlite3.Connection) -> None:
+def _delete_session_rows(session_id: str, connection: sqlite3.Connection) -> None:
     for table in ("approvals", "approval_grants", "untrusted_sources"):
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - from above

@@ -24,15 +24,15 @@ from agentcore.store.artifacts.files import (
     disk_full,
     is_artifact_id,
     new_artifact_id,
-    told_when_full,
+    translate_disk_full,
     unknown_artifact,
 )
-from agentcore.store.artifacts.holding import hold_artifacts, is_artifact_held, release_artifacts
+from agentcore.store.artifacts.holding import is_artifact_pinned, pin_artifacts, unpin_artifacts
 from agentcore.store.artifacts.rows import (
     Artifact,
     charge_of,
+    delete_incomplete_rows,
     find_artifact,
-    forget_incomplete,
     insert_artifact,
     newest_artifacts,
     quota_of,
@@ -40,7 +40,7 @@ from agentcore.store.artifacts.rows import (
     too_large,
     used_bytes,
 )
-from agentcore.store.artifacts.text_lines import as_text, find_lines, looks_like_text, take_lines
+from agentcore.store.artifacts.text_lines import as_text, find_lines, slice_lines, starts_with_text
 from agentcore.store.artifacts.text_search import QUERY_CHARS, TextMatch, search_lines
 from agentcore.store.database.database import Database
 from agentcore.store.state.private_file import NewPrivateFile
@@ -71,7 +71,7 @@ class ArtifactRange:
     end: int
     _descriptor: int
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def read_chunks(self) -> AsyncIterator[bytes]:
         """The bytes, in pieces of up to 256 KiB."""
         position = self.start
         while position < self.end:
@@ -98,9 +98,9 @@ class ArtifactStore:
             StateDirError: The folder cannot be made or used.
         """
         files = await asyncio.to_thread(ArtifactFiles, folder)
-        sizes = await asyncio.to_thread(files.sizes)
-        known = await database.write(partial(forget_incomplete, sizes))
-        await asyncio.to_thread(files.sweep, known)
+        sizes = await asyncio.to_thread(files.read_sizes)
+        known = await database.write(partial(delete_incomplete_rows, sizes))
+        await asyncio.to_thread(files.delete_unknown, known)
         return cls(database, files, quota_bytes)
 
     async def save(
@@ -134,10 +134,12 @@ class ArtifactStore:
             account=account,
         )
         await asyncio.to_thread(self._files.write, artifact.artifact_id, data)
-        await self._enter(artifact)
-        return ArtifactLink(artifact.artifact_id, artifact.mime, len(data), artifact.name, _preview(artifact, data))
+        await self._insert(artifact)
+        return ArtifactLink(
+            artifact.artifact_id, artifact.mime, len(data), artifact.name, _make_preview(artifact, data)
+        )
 
-    async def receive(self, chunks: AsyncIterator[bytes], *, name: str, owner: str) -> ArtifactLink:
+    async def save_stream(self, chunks: AsyncIterator[bytes], *, name: str, owner: str) -> ArtifactLink:
         """Store what somebody sends, as it comes; what it is, is told by what it begins with.
 
         Args:
@@ -148,25 +150,25 @@ class ArtifactStore:
             ToolError: `result_too_large`, `disk_full`.
         """
         artifact_id = new_artifact_id()
-        file = await asyncio.to_thread(self._files.begin, artifact_id)
+        file = await asyncio.to_thread(self._files.create_file, artifact_id)
         head, size = b"", 0
         try:
             async for chunk in chunks:
                 size += len(chunk)
                 head += chunk[: HEAD_BYTES - len(head)]
-                await asyncio.to_thread(_write, file, chunk, size)
+                await asyncio.to_thread(_write_chunk, file, chunk, size)
             if charge_of(size) > self._quota_bytes:
                 raise too_large(size, self._quota_bytes)
-            await asyncio.to_thread(_keep, file, size)
+            await asyncio.to_thread(_commit_file, file, size)
         finally:
             await asyncio.to_thread(file.discard)
         artifact = _new_artifact(
             artifact_id, mime=media_type(head, name), name=name, size_bytes=size, is_untrusted=True, owner=owner
         )
-        await self._enter(artifact)
-        return ArtifactLink(artifact_id, artifact.mime, size, artifact.name, _preview(artifact, head))
+        await self._insert(artifact)
+        return ArtifactLink(artifact_id, artifact.mime, size, artifact.name, _make_preview(artifact, head))
 
-    async def describe(self, artifact_id: str, owner: str | None = None) -> Artifact:
+    async def get_artifact(self, artifact_id: str, owner: str | None = None) -> Artifact:
         """What is known about an artifact.
 
         Args:
@@ -181,7 +183,7 @@ class ArtifactStore:
             raise unknown_artifact(artifact_id)
         return artifact
 
-    async def newest(
+    async def list_newest(
         self, limit: int, *, session_id: str | None = None, before: int | None = None
     ) -> list[tuple[int, Artifact]]:
         """Artifacts that calls have stored, the newest first, each with its number.
@@ -200,7 +202,7 @@ class ArtifactStore:
             ToolError: `artifact_not_found`.
         """
         async with self.open_range(artifact_id) as whole:
-            return b"".join([chunk async for chunk in whole.chunks()])
+            return b"".join([chunk async for chunk in whole.read_chunks()])
 
     @asynccontextmanager
     async def open_range(
@@ -215,8 +217,8 @@ class ArtifactStore:
         Raises:
             ToolError: `artifact_not_found`; `invalid_range` if no byte lies in the range.
         """
-        artifact = await self.describe(artifact_id)
-        first, after = _clip(artifact, start, end)
+        artifact = await self.get_artifact(artifact_id)
+        first, after = _clip_range(artifact, start, end)
         descriptor = await asyncio.to_thread(self._files.open, artifact_id)
         try:
             yield ArtifactRange(artifact, first, after, descriptor)
@@ -238,12 +240,12 @@ class ArtifactStore:
         """
         if not 1 <= len(query) <= QUERY_CHARS or "\n" in query:
             raise ToolError("invalid_query", f"a query has 1 to {QUERY_CHARS} characters and no line end")
-        artifact = await self.describe(artifact_id)
+        artifact = await self.get_artifact(artifact_id)
         if not artifact.is_text:
             raise ToolError(
                 "artifact_not_text", f"the artifact is {artifact.mime}; only text can be searched", mime=artifact.mime
             )
-        return await asyncio.to_thread(self._search, artifact_id, query, ignore_case, max(1, min(limit, MATCHES)))
+        return await asyncio.to_thread(self._search_file, artifact_id, query, ignore_case, max(1, min(limit, MATCHES)))
 
     async def open_file(self, artifact_id: str) -> OpenFile:
         """All of an artifact, open for reading, whatever becomes of it meanwhile; the caller closes it.
@@ -253,13 +255,13 @@ class ArtifactStore:
         """
         return regular_file(await asyncio.to_thread(self._files.open, artifact_id))
 
-    async def lines(self, artifact: Artifact, first: int, limit: int, chars: int) -> ArtifactLines:
+    async def read_lines(self, artifact: Artifact, first: int, limit: int, chars: int) -> ArtifactLines:
         """Lines of a text, from one on: as many as are wanted and fit.
 
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`.
         """
-        return await asyncio.to_thread(self._from_text, artifact, partial(take_lines, first, limit, chars))
+        return await asyncio.to_thread(self._read_text_lines, artifact, partial(slice_lines, first, limit, chars))
 
     async def find_lines(self, artifact: Artifact, query: str, first: int, limit: int) -> ArtifactLines:
         """Lines that hold a text, literally, from one on.
@@ -267,9 +269,9 @@ class ArtifactStore:
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`.
         """
-        return await asyncio.to_thread(self._from_text, artifact, partial(find_lines, query, first, limit))
+        return await asyncio.to_thread(self._read_text_lines, artifact, partial(find_lines, query, first, limit))
 
-    async def hold(self, artifact_ids: Sequence[str], session_id: str, owner: str | None) -> list[Artifact]:
+    async def pin_artifacts(self, artifact_ids: Sequence[str], session_id: str, owner: str | None) -> list[Artifact]:
         """Keep artifacts for a message of a session that is to be sent: they are not evicted, and its calls read them.
 
         Args:
@@ -279,16 +281,16 @@ class ArtifactStore:
         Raises:
             ToolError: `artifact_not_found`; `attachments_full`: messages hold as much as they may.
         """
-        work = partial(hold_artifacts, artifact_ids, session_id, owner, self._quota_bytes)
+        work = partial(pin_artifacts, artifact_ids, session_id, owner, self._quota_bytes)
         return await self._database.write(work, is_durable=True)
 
-    async def release(self, artifact_ids: Sequence[str], session_id: str) -> None:
+    async def unpin_artifacts(self, artifact_ids: Sequence[str], session_id: str) -> None:
         """Let go of artifacts that were held for a message that is not sent after all."""
-        await self._database.write(partial(release_artifacts, artifact_ids, session_id), is_durable=True)
+        await self._database.write(partial(unpin_artifacts, artifact_ids, session_id), is_durable=True)
 
-    async def is_held(self, artifact_id: str, session_id: str) -> bool:
+    async def is_pinned(self, artifact_id: str, session_id: str) -> bool:
         """Whether a message of a session holds an artifact."""
-        return await self._database.read(partial(is_artifact_held, artifact_id, session_id))
+        return await self._database.read(partial(is_artifact_pinned, artifact_id, session_id))
 
     async def mark_untrusted(self, call_id: str) -> None:
         """Note that what a call has stored comes from the open world."""
@@ -309,7 +311,7 @@ class ArtifactStore:
         """How much of the quota is taken."""
         return await self._database.read(used_bytes)
 
-    async def _enter(self, artifact: Artifact) -> None:
+    async def _insert(self, artifact: Artifact) -> None:
         try:
             evicted = await self._database.write(partial(insert_artifact, artifact, self._quota_bytes))
         except sqlite3.OperationalError as exc:
@@ -326,9 +328,9 @@ class ArtifactStore:
             log.info("artifacts_evicted", artifacts=len(evicted), for_artifact=artifact.artifact_id)
             await asyncio.to_thread(self._files.delete, evicted)
 
-    def _from_text(self, artifact: Artifact, read: Callable[[TextIO], ArtifactLines]) -> ArtifactLines:
+    def _read_text_lines(self, artifact: Artifact, read: Callable[[TextIO], ArtifactLines]) -> ArtifactLines:
         with os.fdopen(self._files.open(artifact.artifact_id), "rb") as file:
-            if not (artifact.is_text or looks_like_text(file)):
+            if not (artifact.is_text or starts_with_text(file)):
                 message = (
                     f"artifact {artifact.name!r} is {artifact.mime}, which has no lines; save it, or read its bytes"
                 )
@@ -336,7 +338,7 @@ class ArtifactStore:
             with as_text(file, artifact.mime) as text:
                 return read(text)
 
-    def _search(self, artifact_id: str, query: str, ignore_case: bool, limit: int) -> list[TextMatch]:
+    def _search_file(self, artifact_id: str, query: str, ignore_case: bool, limit: int) -> list[TextMatch]:
         with os.fdopen(self._files.open(artifact_id), "rb") as file:
             return list(islice(search_lines(file, query, ignore_case=ignore_case), limit))
 
@@ -367,14 +369,14 @@ def _new_artifact(
     )
 
 
-def _write(file: NewPrivateFile, chunk: bytes, size_bytes: int) -> None:
-    with told_when_full(size_bytes):
+def _write_chunk(file: NewPrivateFile, chunk: bytes, size_bytes: int) -> None:
+    with translate_disk_full(size_bytes):
         file.write(chunk)
 
 
-def _keep(file: NewPrivateFile, size_bytes: int) -> None:
-    with told_when_full(size_bytes):
-        file.keep()
+def _commit_file(file: NewPrivateFile, size_bytes: int) -> None:
+    with translate_disk_full(size_bytes):
+        file.commit()
 
 
 def _clean_name(name: str) -> str:
@@ -384,11 +386,11 @@ def _clean_name(name: str) -> str:
     return shown[:_NAME_CHARS] or "artifact"
 
 
-def _preview(artifact: Artifact, data: bytes) -> str:
+def _make_preview(artifact: Artifact, data: bytes) -> str:
     return data[: 4 * _PREVIEW_CHARS].decode("utf-8", "ignore")[:_PREVIEW_CHARS] if artifact.is_text else ""
 
 
-def _clip(artifact: Artifact, start: int, end: int | None) -> tuple[int, int]:
+def _clip_range(artifact: Artifact, start: int, end: int | None) -> tuple[int, int]:
     size = artifact.size_bytes
     first = max(0, size + start) if start < 0 else start
     after = size if end is None else min(end, size)

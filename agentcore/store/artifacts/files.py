@@ -47,10 +47,10 @@ class ArtifactFiles:
         Raises:
             ToolError: `disk_full`.
         """
-        with told_when_full(len(data)):
+        with translate_disk_full(len(data)):
             write_private_file(self._path(artifact_id), data)
 
-    def begin(self, artifact_id: str) -> NewPrivateFile:
+    def create_file(self, artifact_id: str) -> NewPrivateFile:
         """A new file that is written piece by piece, within `told_when_full`.
 
         Raises:
@@ -74,7 +74,7 @@ class ArtifactFiles:
         for artifact_id in artifact_ids:
             self._path(artifact_id).unlink(missing_ok=True)
 
-    def sweep(self, known: set[str]) -> None:
+    def delete_unknown(self, known: set[str]) -> None:
         """Delete what no row knows: files that a killed process had written and not yet entered, or half deleted."""
         with os.scandir(self._folder) as entries:
             unknown = [entry.name for entry in entries if entry.name not in known]
@@ -84,7 +84,7 @@ class ArtifactFiles:
                 if stat.S_ISREG(path.lstat().st_mode):
                     path.unlink()
 
-    def sizes(self) -> dict[str, int]:
+    def read_sizes(self) -> dict[str, int]:
         """The size of each file, by artifact id."""
         with os.scandir(self._folder) as entries:
             return {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
@@ -96,7 +96,7 @@ class ArtifactFiles:
 
 
 @contextmanager
-def told_when_full(size_bytes: int) -> Iterator[None]:
+def translate_disk_full(size_bytes: int) -> Iterator[None]:
     """Raise `disk_full` where the disk has no room."""
     try:
         yield

@@ -11,7 +11,7 @@ _NOT_SENT = 0
 """Stands in place of a message's number until it has one."""
 
 
-def hold_artifacts(
+def pin_artifacts(
     artifact_ids: Sequence[str], session_id: str, owner: str | None, quota_bytes: int, connection: sqlite3.Connection
 ) -> list[Artifact]:
     """Hold artifacts for a message that is to be sent; gives what is known of them.
@@ -19,15 +19,15 @@ def hold_artifacts(
     Raises:
         ToolError: `artifact_not_found`, `attachments_full`.
     """
-    rows = [_find(artifact_id, session_id, owner, connection) for artifact_id in artifact_ids]
+    rows = [_load_artifact(artifact_id, session_id, owner, connection) for artifact_id in artifact_ids]
     held = [(artifact_id, session_id, _NOT_SENT) for artifact_id in artifact_ids]
     connection.executemany("INSERT OR IGNORE INTO artifact_holds VALUES (?, ?, ?)", held)
     for account in {row.account for row in rows}:
-        _check_held(account, quota_of(account, quota_bytes) // 2, connection)
+        _check_pinned_bytes(account, quota_of(account, quota_bytes) // 2, connection)
     return rows
 
 
-def _check_held(account: str, limit_bytes: int, connection: sqlite3.Connection) -> None:
+def _check_pinned_bytes(account: str, limit_bytes: int, connection: sqlite3.Connection) -> None:
     """See that what messages hold leaves room for what calls give.
 
     Raises:
@@ -43,26 +43,26 @@ def _check_held(account: str, limit_bytes: int, connection: sqlite3.Connection) 
         raise ToolError("attachments_full", message, limit_bytes=limit_bytes)
 
 
-def hold_for_message(artifact_ids: Iterable[str], session_id: str, number: int, connection: sqlite3.Connection) -> None:
+def pin_for_message(artifact_ids: Iterable[str], session_id: str, number: int, connection: sqlite3.Connection) -> None:
     """Hold artifacts for a message that was entered; what was held for it before it was sent is its own now."""
     for artifact_id in artifact_ids:
         connection.execute("INSERT OR IGNORE INTO artifact_holds VALUES (?, ?, ?)", (artifact_id, session_id, number))
-        release_artifacts((artifact_id,), session_id, connection)
+        unpin_artifacts((artifact_id,), session_id, connection)
 
 
-def release_artifacts(artifact_ids: Iterable[str], session_id: str, connection: sqlite3.Connection) -> None:
+def unpin_artifacts(artifact_ids: Iterable[str], session_id: str, connection: sqlite3.Connection) -> None:
     """Let go of what was held for a message that has not been sent."""
     statement = "DELETE FROM artifact_holds WHERE artifact_id = ? AND session_id = ? AND number = ?"
     connection.executemany(statement, [(artifact_id, session_id, _NOT_SENT) for artifact_id in artifact_ids])
 
 
-def is_artifact_held(artifact_id: str, session_id: str, connection: sqlite3.Connection) -> bool:
+def is_artifact_pinned(artifact_id: str, session_id: str, connection: sqlite3.Connection) -> bool:
     """Whether a message of a session holds an artifact."""
     query = "SELECT 1 FROM artifact_holds WHERE artifact_id = ? AND session_id = ? LIMIT 1"
     return connection.execute(query, (artifact_id, session_id)).fetchone() is not None
 
 
-def _find(artifact_id: str, session_id: str, owner: str | None, connection: sqlite3.Connection) -> Artifact:
+def _load_artifact(artifact_id: str, session_id: str, owner: str | None, connection: sqlite3.Connection) -> Artifact:
     query = (
         f"SELECT {ARTIFACT_COLUMNS} FROM artifacts WHERE artifact_id = :artifact"  # noqa: S608 - names
         f" AND (:owner IS NULL OR {IS_OWNERS} OR (session_id <> '' AND session_id = :session))"

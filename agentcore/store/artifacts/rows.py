@@ -130,7 +130,7 @@ def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Co
     evicted: list[str] = []
     own_quota = quota_of(account, quota_bytes)
     excess = account_bytes(account, connection) + charge - own_quota
-    evicted += _evict(account, excess, artifact, own_quota, connection)
+    evicted += _evict_oldest(account, excess, artifact, own_quota, connection)
     others_quota = quota_bytes // _SHARE_OF_OTHERS
     while account and (excess := _bytes_of_others(connection) + charge - others_quota) > 0:
         query = (
@@ -139,7 +139,7 @@ def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Co
         )
         (largest,) = connection.execute(query).fetchone()
         # one at a time: after it another account may be the largest
-        evicted += _evict(largest, 1, artifact, others_quota, connection)
+        evicted += _evict_oldest(largest, 1, artifact, others_quota, connection)
     connection.execute(
         f"INSERT INTO artifacts ({ARTIFACT_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         (*astuple(replace(artifact, account=account)), charge),
@@ -147,7 +147,7 @@ def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Co
     return evicted
 
 
-def _evict(
+def _evict_oldest(
     account: str, excess_bytes: int, artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection
 ) -> list[str]:
     """Remove the oldest artifacts of an account that nothing holds, until so much room is made; returns their ids."""
@@ -201,7 +201,7 @@ def used_bytes(connection: sqlite3.Connection) -> int:
     return int(used)
 
 
-def forget_incomplete(sizes: dict[str, int], connection: sqlite3.Connection) -> set[str]:
+def delete_incomplete_rows(sizes: dict[str, int], connection: sqlite3.Connection) -> set[str]:
     """Take out rows whose file is gone or has another size; gives the ids that stay."""
     known = dict(connection.execute("SELECT artifact_id, size_bytes FROM artifacts"))
     incomplete = [artifact_id for artifact_id, size in known.items() if sizes.get(artifact_id) != size]

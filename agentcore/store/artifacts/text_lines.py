@@ -23,7 +23,7 @@ def split_lines(text: str) -> list[str]:
     return list(read_lines(io.StringIO(text, newline="\n")))
 
 
-def looks_like_text(file: BinaryIO) -> bool:
+def starts_with_text(file: BinaryIO) -> bool:
     """Whether a file begins with UTF-8 text, whatever its media type says; its position stays at the beginning."""
     head = file.read(HEAD_BYTES)
     file.seek(0)
@@ -39,7 +39,7 @@ def as_text(file: BinaryIO, mime: str) -> TextIO:
         return io.TextIOWrapper(file, "utf-8", errors="replace", newline="\n")
 
 
-def take_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLines:
+def slice_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLines:
     """Lines from one on, counted from 1: as many as are wanted, and at least one of those that fit `chars`."""
     taken: list[tuple[int, str]] = []
     total, room = 0, chars

@@ -38,16 +38,16 @@ def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> It
     """
     wanted = query.casefold() if ignore_case else query
     first_line, last_match = 1, 0
-    for offset, block in _blocks(file):
-        if wanted in _folded(block, ignore_case):
-            for match in _matches_in(block, wanted, first_line, offset, ignore_case):
+    for offset, block in _read_blocks(file):
+        if wanted in _decode_folded(block, ignore_case):
+            for match in _find_matches(block, wanted, first_line, offset, ignore_case):
                 if match.line != last_match:
                     last_match = match.line
                     yield match
         first_line += block.count(b"\n")
 
 
-def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _read_blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Offsets and blocks; a block ends with a line end, unless one line alone fills it."""
     offset, rest = 0, b""
     while data := file.read(_BLOCK_BYTES):
@@ -63,21 +63,21 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield offset, rest
 
 
-def _matches_in(block: bytes, wanted: str, line: int, offset: int, ignore_case: bool) -> Iterator[TextMatch]:
+def _find_matches(block: bytes, wanted: str, line: int, offset: int, ignore_case: bool) -> Iterator[TextMatch]:
     for content in block.split(b"\n"):
-        position = _folded(content, ignore_case).find(wanted)
+        position = _decode_folded(content, ignore_case).find(wanted)
         if position >= 0:
-            yield TextMatch(line, offset, _around(content.decode("utf-8", "replace").rstrip("\r"), position))
+            yield TextMatch(line, offset, _excerpt(content.decode("utf-8", "replace").rstrip("\r"), position))
         line += 1
         offset += len(content) + 1
 
 
-def _folded(content: bytes, ignore_case: bool) -> str:
+def _decode_folded(content: bytes, ignore_case: bool) -> str:
     text = content.decode("utf-8", "replace")
     return text.casefold() if ignore_case else text
 
 
-def _around(text: str, position: int) -> str:
+def _excerpt(text: str, position: int) -> str:
     if len(text) <= _SHOWN_CHARS:
         return text
     # folding may have shifted the position by a few characters, which the margin allows for

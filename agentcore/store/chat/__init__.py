@@ -1,6 +1,6 @@
 """Chats: sessions, messages, calls, and the search in them."""
 
-from agentcore.store.chat.queue import MessageTime, PersonMessage, StoredQueue
+from agentcore.store.chat.queue import MessageTime, StoredQueue, UserMessage
 from agentcore.store.chat.rows import (
     BroughtRow,
     CallKind,
@@ -8,10 +8,10 @@ from agentcore.store.chat.rows import (
     ChatCallState,
     ChatMessageRow,
     ChatSessionRow,
+    ContextMessage,
     MessageKind,
     NewMessage,
     StoredCompaction,
-    ToldMessage,
     UsedTokens,
 )
 from agentcore.store.chat.store import ChatStore

@@ -8,7 +8,7 @@ CALL_COLUMNS = ", ".join(ChatCallRow._fields)
 """The columns of a call, in the order of its row."""
 
 
-def open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
+def load_open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
     """The calls of a session that have no end yet."""
     query = (
         f"SELECT {CALL_COLUMNS} FROM chat_calls"  # noqa: S608 - names of columns
@@ -24,7 +24,7 @@ def find_call(session_id: str, tool_id: str, connection: sqlite3.Connection) -> 
     return None if row is None else ChatCallRow(*row)
 
 
-def calls_of(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
+def load_calls(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
     """Calls of a session, by the ids that their model gave them."""
     marks = ", ".join("?" * len(tool_ids))
     query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE session_id = ? AND tool_id IN ({marks})"  # noqa: S608
@@ -32,7 +32,7 @@ def calls_of(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Con
     return {row.tool_id: row for row in rows}
 
 
-def waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
+def load_waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
     """The calls that wait for a person, by their sessions."""
     marks = ", ".join("?" * len(session_ids))
     where = f"state = 'waiting' AND session_id IN ({marks})"
@@ -43,14 +43,14 @@ def waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connection) 
     return found
 
 
-def call_of_host(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+def find_waiting_call(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
     """The call that waits under an id of the host's."""
     query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE state = 'waiting' AND call_id = ?"  # noqa: S608
     row = connection.execute(query, (call_id,)).fetchone()
     return None if row is None else ChatCallRow(*row)
 
 
-def asked_calls(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+def load_asked_calls(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     """Session and the core's id of each call of a server tool that waits for a decision."""
     query = "SELECT session_id, call_id FROM chat_calls WHERE state = 'waiting' AND kind = 'server' ORDER BY number"
     return list(connection.execute(query))

@@ -21,14 +21,14 @@ def earlier_summary(session_id: str, number: int, connection: sqlite3.Connection
     return (None, 0) if row is None else (row[0], row[1])
 
 
-def keep_compaction(
+def save_compaction(
     session_id: str, compaction: StoredCompaction, now_ms: int, connection: sqlite3.Connection
 ) -> int | None:
     """Keep shorter forms, a summary and the notice of them; gives the notice's number.
 
     None: messages were taken back, or replaced by another summary, since it was made; nothing was kept.
     """
-    if not _is_as_known(session_id, compaction, connection):
+    if not _is_unchanged(session_id, compaction, connection):
         return None
     shortened = [(message, session_id, number) for number, message in compaction.shortened.items()]
     statement = "UPDATE chat_messages SET short = ? WHERE session_id = ? AND number = ?"
@@ -43,7 +43,7 @@ def keep_compaction(
     return insert_message(connection, session_id, now_ms, notice)
 
 
-def _is_as_known(session_id: str, compaction: StoredCompaction, connection: sqlite3.Connection) -> bool:
+def _is_unchanged(session_id: str, compaction: StoredCompaction, connection: sqlite3.Connection) -> bool:
     query = "SELECT summarised_before FROM chat_sessions WHERE session_id = ?"
     row = connection.execute(query, (session_id,)).fetchone()
     if row is None or row[0] != compaction.known_before:

@@ -14,16 +14,16 @@ class SessionHosts:
         self._hosts: dict[str, str] | None = None
         self._changes = 0
 
-    async def of(self, session_id: str) -> str | None:
+    async def find_host(self, session_id: str) -> str | None:
         """The host of a session, as `ChatSessionRow.host`."""
         while self._hosts is None:
             changes = self._changes
-            found = await self._database.read(_all)
+            found = await self._database.read(_load_hosts)
             if changes == self._changes:  # else what was read may be old by now
                 self._hosts = found
         return self._hosts.get(session_id)
 
-    def note(self, session_id: str, host: str | None) -> None:
+    def set_host(self, session_id: str, host: str | None) -> None:
         """This is stored of a session; None also of one that was deleted."""
         self._changes += 1
         if self._hosts is None:
@@ -33,15 +33,15 @@ class SessionHosts:
         else:
             self._hosts[session_id] = host
 
-    async def look_again(self, session_id: str) -> None:
+    async def reload_host(self, session_id: str) -> None:
         """Another host was stored of a session, if there is such a session."""
-        self.note(session_id, await self._database.read(partial(_one, session_id)))
+        self.set_host(session_id, await self._database.read(partial(_load_host, session_id)))
 
 
-def _one(session_id: str, connection: sqlite3.Connection) -> str | None:
+def _load_host(session_id: str, connection: sqlite3.Connection) -> str | None:
     row = connection.execute("SELECT host FROM chat_sessions WHERE session_id = ?", (session_id,)).fetchone()
     return None if row is None else row[0]
 
 
-def _all(connection: sqlite3.Connection) -> dict[str, str]:
+def _load_hosts(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(connection.execute("SELECT session_id, host FROM chat_sessions WHERE host IS NOT NULL"))

@@ -2,11 +2,11 @@
 
 import sqlite3
 
-from agentcore.store.artifacts import hold_for_message
-from agentcore.store.chat.rows import BroughtRow, NewMessage, ToldMessage
+from agentcore.store.artifacts import pin_for_message
+from agentcore.store.chat.rows import BroughtRow, ContextMessage, NewMessage
 
 
-def told_messages(session_id: str, connection: sqlite3.Connection) -> list[ToldMessage]:
+def load_context_messages(session_id: str, connection: sqlite3.Connection) -> list[ContextMessage]:
     """What the model is told of a session: its summary, and the messages after it in their shorter forms."""
     query = (
         "SELECT 0, summary FROM chat_sessions WHERE session_id = :session AND summary IS NOT NULL UNION ALL"
@@ -14,7 +14,7 @@ def told_messages(session_id: str, connection: sqlite3.Connection) -> list[ToldM
         " WHERE session_id = :session AND kind IN ('said', 'told') AND number >= (SELECT summarised_before"
         " FROM chat_sessions WHERE session_id = :session) ORDER BY number)"
     )
-    return [ToldMessage(*row) for row in connection.execute(query, {"session": session_id})]
+    return [ContextMessage(*row) for row in connection.execute(query, {"session": session_id})]
 
 
 def insert_message(
@@ -32,5 +32,5 @@ def insert_message(
     if message.said:
         found = "INSERT INTO chat_search (rowid, session_id, text) VALUES (?, ?, ?)"
         connection.execute(found, (given, session_id, message.said))
-    hold_for_message(message.attachments, session_id, given, connection)
+    pin_for_message(message.attachments, session_id, given, connection)
     return given

@@ -16,7 +16,7 @@ class SessionOwners:
         self._watched: set[str] = set()
         self._changes = 0
 
-    async def watch(self, owner: str) -> Callable[[str], bool]:
+    async def watch_owner(self, owner: str) -> Callable[[str], bool]:
         """Tells from now on, and without waiting, whether a session is an owner's."""
         while owner not in self._watched:
             changes = self._changes
@@ -26,7 +26,7 @@ class SessionOwners:
                 self._owners.update(dict.fromkeys(stored, owner))
         return lambda session_id: self._owners.get(session_id) == owner
 
-    def add(self, session_id: str, owner: str) -> None:
+    def add_session(self, session_id: str, owner: str) -> None:
         """A session was made."""
         if owner in self._watched:
             self._owners[session_id] = owner
@@ -34,7 +34,7 @@ class SessionOwners:
             self._changes += 1
             self._owners.pop(session_id, None)
 
-    def end(self, owner: str) -> None:
+    def remove_owner(self, owner: str) -> None:
         """An owner has none any more; whoever has the name next begins with none."""
         self._changes += 1
         self._watched.discard(owner)

@@ -132,7 +132,7 @@ class ChatCallRow(NamedTuple):
     words: str = ""
 
     @property
-    def may_have_begun(self) -> bool:
+    def may_have_started(self) -> bool:
         """Whether somebody may have begun to run it: it is the host's that runs, or the client may run it by now."""
         is_with_client = self.kind == "client" and self.state in {"waiting", "rejected"} and not self.needs_approval
         return self.state == "running" or is_with_client
@@ -188,7 +188,7 @@ class NewMessage(NamedTuple):
     brought: BroughtRow | None = None
 
 
-class ToldMessage(NamedTuple):
+class ContextMessage(NamedTuple):
     """What the model is told in one place.
 
     Args:

@@ -13,15 +13,15 @@ def matching_sessions(connection: sqlite3.Connection, text: str) -> list[str]:
     words = text.split()
     query = "SELECT session_id FROM chat_sessions WHERE instr(lower(title), lower(?)) > 0 LIMIT ?"
     found = [row[0] for row in connection.execute(query, (text.strip(), _FOUND))]
-    return list(dict.fromkeys([*found, *_by_text(connection, words)]))
+    return list(dict.fromkeys([*found, *_find_by_text(connection, words)]))
 
 
-def _by_text(connection: sqlite3.Connection, words: list[str]) -> list[str]:
+def _find_by_text(connection: sqlite3.Connection, words: list[str]) -> list[str]:
     indexed = [word for word in words if len(word) >= _INDEXED_CHARS]
     conditions, values = [], []
     if indexed:
         conditions.append("chat_search MATCH ?")
-        values.append(" AND ".join(f'"{_quoted(word)}"' for word in indexed))
+        values.append(" AND ".join(f'"{_quote_word(word)}"' for word in indexed))
     for word in words:
         if len(word) < _INDEXED_CHARS:
             conditions.append("instr(lower(text), lower(?)) > 0")
@@ -30,5 +30,5 @@ def _by_text(connection: sqlite3.Connection, words: list[str]) -> list[str]:
     return [row[0] for row in connection.execute(query, (*values, _FOUND))]
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     return word.replace('"', '""').replace("\0", "")

@@ -8,28 +8,28 @@ from functools import partial
 
 from agentcore.store.chat.calls import (
     CALL_COLUMNS,
-    asked_calls,
-    call_of_host,
-    calls_of,
     find_call,
+    find_waiting_call,
+    load_asked_calls,
+    load_calls,
+    load_open_calls,
+    load_waiting_calls,
     move_call,
-    open_calls,
-    waiting_calls,
 )
-from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, keep_compaction
+from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, save_compaction
 from agentcore.store.chat.hosts import SessionHosts
-from agentcore.store.chat.messages import insert_message, told_messages
+from agentcore.store.chat.messages import insert_message, load_context_messages
 from agentcore.store.chat.owners import SessionOwners
-from agentcore.store.chat.queue import QueueStore, forget_queue, take_out
+from agentcore.store.chat.queue import QueueStore, delete_queue, delete_queued_messages
 from agentcore.store.chat.rows import (
     BroughtRow,
     ChatCallRow,
     ChatCallState,
     ChatMessageRow,
     ChatSessionRow,
+    ContextMessage,
     NewMessage,
     StoredCompaction,
-    ToldMessage,
     UsedTokens,
 )
 from agentcore.store.chat.search import matching_sessions
@@ -70,7 +70,7 @@ class ChatStore:
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
-    async def create(
+    async def get_or_create(
         self,
         session_id: str,
         *,
@@ -85,16 +85,16 @@ class ChatStore:
         now_ms = self._now_ms()
         row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
         row = row._replace(host=host, mark=secrets.token_hex(_MARK_BYTES))
-        made = await self._database.write(partial(_create, row), is_durable=True)
-        self.owners.add(made.session_id, made.owner)
-        self.hosts.note(made.session_id, made.host)
+        made = await self._database.write(partial(_get_or_create, row), is_durable=True)
+        self.owners.add_session(made.session_id, made.owner)
+        self.hosts.set_host(made.session_id, made.host)
         return made
 
-    async def find(self, session_id: str) -> ChatSessionRow | None:
+    async def find_session(self, session_id: str) -> ChatSessionRow | None:
         """The session, if there is one."""
-        return await self._database.read(partial(_find, session_id))
+        return await self._database.read(partial(_find_session, session_id))
 
-    async def sessions(
+    async def list_sessions(
         self, *, text: str = "", limit: int = 100, before: str | None = None, owner: str | None = None
     ) -> list[ChatSessionRow]:
         """Sessions, the last used first.
@@ -104,61 +104,63 @@ class ChatStore:
             before: Begin after the session of this id.
             owner: Only what this credential made; None: all.
         """
-        return await self._database.read(partial(_list, text, limit, before, owner))
+        return await self._database.read(partial(_list_sessions, text, limit, before, owner))
 
-    async def owned(self, owner: str, session_ids: Iterable[str]) -> set[str]:
+    async def filter_owned(self, owner: str, session_ids: Iterable[str]) -> set[str]:
         """Which of these sessions a credential made."""
-        return await self._database.read(partial(_owned, owner, tuple(session_ids)))
+        return await self._database.read(partial(_filter_owned, owner, tuple(session_ids)))
 
-    async def titles(self, session_ids: Iterable[str]) -> dict[str, str]:
+    async def load_titles(self, session_ids: Iterable[str]) -> dict[str, str]:
         """Titles of these sessions, by their ids: empty before the first message; unknown sessions are left out."""
-        return await self._database.read(partial(_titles, tuple(session_ids)))
+        return await self._database.read(partial(_load_titles, tuple(session_ids)))
 
-    async def delete(self, session_id: str) -> bool:
+    async def delete_session(self, session_id: str) -> bool:
         """Forget a session and all that was said in it; False: there is none."""
-        self.hosts.note(session_id, None)
-        return await self._database.write(partial(_delete, session_id), is_durable=True)
+        self.hosts.set_host(session_id, None)
+        return await self._database.write(partial(_delete_session, session_id), is_durable=True)
 
-    async def cut_off(self) -> list[str]:
+    async def find_interrupted_sessions(self) -> list[str]:
         """Ids of sessions whose turn was going on, or was about to, when the last process ended."""
-        return await self._database.read(_cut_off)
+        return await self._database.read(_find_interrupted_sessions)
 
-    async def change(self, session_id: str, **values: str | int | None) -> None:
+    async def update_session(self, session_id: str, **values: str | int | None) -> None:
         """Set columns of a session.
 
         Raises:
             ValueError: A name is no column that changes.
         """
-        _check(values, _CHANGEABLE)
-        await self._database.write(partial(_change, session_id, values), is_durable=True)
+        _check_columns(values, _CHANGEABLE)
+        await self._database.write(partial(_update_session, session_id, values), is_durable=True)
         if "host" in values:
-            await self.hosts.look_again(session_id)
+            await self.hosts.reload_host(session_id)
 
     # -- messages ----------------------------------------------------------------------------------------------
 
-    async def messages(self, session_id: str) -> list[ToldMessage]:
+    async def load_context_messages(self, session_id: str) -> list[ContextMessage]:
         """What the model is told of a session, oldest first; in place of what was made shorter its shorter form."""
-        return await self._database.read(partial(told_messages, session_id))
+        return await self._database.read(partial(load_context_messages, session_id))
 
-    async def compact(self, session_id: str, compaction: StoredCompaction) -> int | None:
+    async def save_compaction(self, session_id: str, compaction: StoredCompaction) -> int | None:
         """Have the model be told shorter forms from now on; the person goes on seeing everything.
 
         Returns:
             The number of the notice; None: the session is not any more as it was when this was made, and nothing
             was kept.
         """
-        work = partial(keep_compaction, session_id, compaction, self._now_ms())
+        work = partial(save_compaction, session_id, compaction, self._now_ms())
         return await self._database.write(work, is_durable=True)
 
-    async def rows(self, session_id: str, *, before: int | None = None, limit: int = -1) -> list[ChatMessageRow]:
+    async def load_history(
+        self, session_id: str, *, before: int | None = None, limit: int = -1
+    ) -> list[ChatMessageRow]:
         """What a person sees of a session: the newest messages below a number, oldest first."""
-        return await self._database.read(partial(_rows, session_id, before, limit))
+        return await self._database.read(partial(_load_history, session_id, before, limit))
 
-    async def brought(self, session_id: str, number: int) -> BroughtRow:
+    async def load_message_context(self, session_id: str, number: int) -> BroughtRow:
         """The page and the client's tools that the model had with a message of a person's."""
-        return await self._database.read(partial(_brought, session_id, number))
+        return await self._database.read(partial(_load_message_context, session_id, number))
 
-    async def append(
+    async def append_messages(
         self,
         session_id: str,
         messages: Sequence[NewMessage] = (),
@@ -178,10 +180,10 @@ class ChatStore:
         Returns:
             The numbers of the messages.
         """
-        _check(values, _CHANGEABLE)
+        _check_columns(values, _CHANGEABLE)
         changes = {"last_used_at_ms": self._now_ms(), **values}
         work = partial(
-            _append,
+            _append_messages,
             session_id,
             messages=messages,
             calls=calls,
@@ -193,9 +195,9 @@ class ChatStore:
         )
         return await self._database.write(work, is_durable=True)
 
-    async def rewrite(self, session_id: str, number: int, message: NewMessage | None) -> None:
+    async def replace_message(self, session_id: str, number: int, message: NewMessage | None) -> None:
         """Put another message in the place of one; None takes it out."""
-        await self._database.write(partial(_rewrite, session_id, number, message), is_durable=True)
+        await self._database.write(partial(_replace_message, session_id, number, message), is_durable=True)
 
     async def rewind(self, session_id: str, number: int, replacement: NewMessage | None = None) -> None:
         """Forget a message, all that came after it, and the calls that these wanted, in one step."""
@@ -203,38 +205,38 @@ class ChatStore:
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    async def open_calls(self, session_id: str) -> list[ChatCallRow]:
+    async def load_open_calls(self, session_id: str) -> list[ChatCallRow]:
         """Calls of a session that the model has not been told the result of, in the model's order."""
-        return await self._database.read(partial(open_calls, session_id))
+        return await self._database.read(partial(load_open_calls, session_id))
 
     async def find_call(self, session_id: str, tool_id: str) -> ChatCallRow | None:
         """One call of a session, if there is one."""
         return await self._database.read(partial(find_call, session_id, tool_id))
 
-    async def calls_of(self, session_id: str, tool_ids: Iterable[str]) -> dict[str, ChatCallRow]:
+    async def load_calls(self, session_id: str, tool_ids: Iterable[str]) -> dict[str, ChatCallRow]:
         """Calls of a session by their ids."""
-        return await self._database.read(partial(calls_of, session_id, tuple(tool_ids)))
+        return await self._database.read(partial(load_calls, session_id, tuple(tool_ids)))
 
-    async def waiting(self, session_ids: Iterable[str]) -> dict[str, list[str]]:
+    async def load_waiting_calls(self, session_ids: Iterable[str]) -> dict[str, list[str]]:
         """Ids of the calls that wait, by session."""
-        return await self._database.read(partial(waiting_calls, tuple(session_ids)))
+        return await self._database.read(partial(load_waiting_calls, tuple(session_ids)))
 
-    async def call_of_host(self, call_id: str) -> ChatCallRow | None:
+    async def find_waiting_call(self, call_id: str) -> ChatCallRow | None:
         """The call that waits under an id of the host."""
-        return await self._database.read(partial(call_of_host, call_id))
+        return await self._database.read(partial(find_waiting_call, call_id))
 
-    async def asked_calls(self) -> list[tuple[str, str]]:
+    async def load_asked_calls(self) -> list[tuple[str, str]]:
         """Session and the core's id of each call of a server tool that waits for a decision, in any session."""
-        return await self._database.read(asked_calls)
+        return await self._database.read(load_asked_calls)
 
-    async def move(
+    async def move_call(
         self, session_id: str, tool_id: str, before: ChatCallState, after: ChatCallState, **values: str | int | None
     ) -> bool:
         """Bring a call from one state to the next; False: it is not in that state, and stays.
 
         Of two who try the same, one gets True.
         """
-        _check(values, _CALL_CHANGEABLE)
+        _check_columns(values, _CALL_CHANGEABLE)
         changes = {"state": after, **values}
         work = partial(move_call, session_id, tool_id, before=before, changes=changes)
         return await self._database.write(work, is_durable=True)
@@ -243,38 +245,38 @@ class ChatStore:
         return int(self._now() * 1000)
 
 
-def _check(values: Iterable[str], known: frozenset[str]) -> None:
+def _check_columns(values: Iterable[str], known: frozenset[str]) -> None:
     if unknown := set(values) - known:
         raise ValueError(f"no column to change: {sorted(unknown)}")
 
 
-def _create(row: ChatSessionRow, connection: sqlite3.Connection) -> ChatSessionRow:
+def _get_or_create(row: ChatSessionRow, connection: sqlite3.Connection) -> ChatSessionRow:
     marks = ", ".join("?" * len(row))
     connection.execute(f"INSERT OR IGNORE INTO chat_sessions ({_SESSION}) VALUES ({marks})", row)  # noqa: S608
-    found = _find(row.session_id, connection)
+    found = _find_session(row.session_id, connection)
     assert found is not None  # noqa: S101 - inserted just before
     return found
 
 
-def _find(session_id: str, connection: sqlite3.Connection) -> ChatSessionRow | None:
+def _find_session(session_id: str, connection: sqlite3.Connection) -> ChatSessionRow | None:
     query = f"SELECT {_SESSION} FROM chat_sessions WHERE session_id = ?"  # noqa: S608 - names of columns
     row = connection.execute(query, (session_id,)).fetchone()
     return None if row is None else ChatSessionRow(*row)
 
 
-def _owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connection) -> set[str]:
+def _filter_owned(owner: str, session_ids: tuple[str, ...], connection: sqlite3.Connection) -> set[str]:
     marks = ", ".join("?" * len(session_ids))
     query = f"SELECT session_id FROM chat_sessions WHERE owner = ? AND session_id IN ({marks})"  # noqa: S608 - marks
     return {session_id for (session_id,) in connection.execute(query, (owner, *session_ids))}
 
 
-def _titles(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, str]:
+def _load_titles(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, str]:
     marks = ", ".join("?" * len(session_ids))
     query = f"SELECT session_id, title FROM chat_sessions WHERE session_id IN ({marks})"  # noqa: S608 - marks
     return dict(connection.execute(query, session_ids))
 
 
-def _list(
+def _list_sessions(
     text: str, limit: int, before: str | None, owner: str | None, connection: sqlite3.Connection
 ) -> list[ChatSessionRow]:
     conditions, values = ["1"], []
@@ -298,14 +300,14 @@ def _list(
     return [ChatSessionRow(*row) for row in connection.execute(query, (*values, limit))]
 
 
-def _delete(session_id: str, connection: sqlite3.Connection) -> bool:
-    _forget(session_id, 0, connection)
-    forget_queue(connection, session_id)
+def _delete_session(session_id: str, connection: sqlite3.Connection) -> bool:
+    _delete_messages(session_id, 0, connection)
+    delete_queue(connection, session_id)
     connection.execute("DELETE FROM chat_calls WHERE session_id = ?", (session_id,))
     return connection.execute("DELETE FROM chat_sessions WHERE session_id = ?", (session_id,)).rowcount == 1
 
 
-def _cut_off(connection: sqlite3.Connection) -> list[str]:
+def _find_interrupted_sessions(connection: sqlite3.Connection) -> list[str]:
     query = (
         "SELECT session_id FROM chat_sessions WHERE is_running = 1"
         " UNION SELECT session_id FROM chat_calls WHERE state IN ('approved', 'rejected')"
@@ -314,13 +316,15 @@ def _cut_off(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute(query)]
 
 
-def _change(session_id: str, values: dict[str, str | int | None], connection: sqlite3.Connection) -> None:
+def _update_session(session_id: str, values: dict[str, str | int | None], connection: sqlite3.Connection) -> None:
     sets = ", ".join(f"{name} = ?" for name in values)
     statement = f"UPDATE chat_sessions SET {sets} WHERE session_id = ?"  # noqa: S608 - names were checked
     connection.execute(statement, (*values.values(), session_id))
 
 
-def _rows(session_id: str, before: int | None, limit: int, connection: sqlite3.Connection) -> list[ChatMessageRow]:
+def _load_history(
+    session_id: str, before: int | None, limit: int, connection: sqlite3.Connection
+) -> list[ChatMessageRow]:
     query = (
         "SELECT number, time_ms, kind, message, page_shown FROM chat_messages WHERE session_id = ? AND kind <> 'told'"
         " AND (? IS NULL OR number < ?) ORDER BY number DESC LIMIT ?"
@@ -329,13 +333,13 @@ def _rows(session_id: str, before: int | None, limit: int, connection: sqlite3.C
     return [ChatMessageRow(*row) for row in reversed(rows)]
 
 
-def _brought(session_id: str, number: int, connection: sqlite3.Connection) -> BroughtRow:
+def _load_message_context(session_id: str, number: int, connection: sqlite3.Connection) -> BroughtRow:
     query = "SELECT page, client_tools, page_shown FROM chat_messages WHERE session_id = ? AND number = ?"
     row = connection.execute(query, (session_id, number)).fetchone()
     return BroughtRow() if row is None else BroughtRow(*row)
 
 
-def _append(
+def _append_messages(
     session_id: str,
     connection: sqlite3.Connection,
     *,
@@ -354,8 +358,8 @@ def _append(
     # results stand in the messages now: they are not kept twice
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
     connection.executemany(statement, settled)
-    take_out(connection, unqueues)
-    _change(session_id, values, connection)
+    delete_queued_messages(connection, unqueues)
+    _update_session(session_id, values, connection)
     if usage is not None and any(usage):
         sets = ", ".join(f"{name} = {name} + ?" for name in UsedTokens._fields)
         statement = f"UPDATE chat_sessions SET {sets} WHERE session_id = ?"  # noqa: S608 - names of columns
@@ -363,7 +367,7 @@ def _append(
     return numbers
 
 
-def _forget(session_id: str, number: int, connection: sqlite3.Connection, but: str = "0") -> None:
+def _delete_messages(session_id: str, number: int, connection: sqlite3.Connection, but: str = "0") -> None:
     """Delete messages from a number on. Not by a trigger: the database does not trust its schema with the index."""
     where = f"session_id = :session AND number >= :number AND NOT ({but})"
     found = f"DELETE FROM chat_search WHERE rowid IN (SELECT number FROM chat_messages WHERE {where})"  # noqa: S608
@@ -372,7 +376,7 @@ def _forget(session_id: str, number: int, connection: sqlite3.Connection, but: s
     connection.execute(statement, {"session": session_id, "number": number})
 
 
-def _rewrite(session_id: str, number: int, message: NewMessage | None, connection: sqlite3.Connection) -> None:
+def _replace_message(session_id: str, number: int, message: NewMessage | None, connection: sqlite3.Connection) -> None:
     query = "SELECT time_ms FROM chat_messages WHERE session_id = ? AND number = ?"
     row = connection.execute(query, (session_id, number)).fetchone()
     if row is None:
@@ -392,9 +396,9 @@ def _rewind(session_id: str, number: int, replacement: NewMessage | None, connec
         " AND json_extract(part.value, '$.part_kind') = 'tool-call')"
     )
     connection.execute(query, (session_id, session_id, number))
-    _forget(session_id, number if replacement is None else number + 1, connection, but=STANDING_NOTICE)
+    _delete_messages(session_id, number if replacement is None else number + 1, connection, but=STANDING_NOTICE)
     if replacement is not None:
-        _rewrite(session_id, number, replacement, connection)
+        _replace_message(session_id, number, replacement, connection)
     # what the summary was made of is still there
     statement = (
         "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ? AND summarised_before > ?"

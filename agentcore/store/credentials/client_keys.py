@@ -78,7 +78,7 @@ class ClientKeys:
         """Load the paired clients."""
         return cls(database, await database.write(_load), now)
 
-    async def add(
+    async def create_key(
         self, name: str, scopes: Iterable[KeyScope], *, kind: ClientKind = "program", origin: str = ""
     ) -> str:
         """A new key, once the disk has it. Only where a person has confirmed it, or connects an agent themselves.
@@ -86,10 +86,10 @@ class ClientKeys:
         Raises:
             ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
         """
-        self.check_new(name, kind)
+        self.check_new_client(name, kind)
         key = KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         now_ms = int(self._now() * 1000)
-        client = KnownClient(name, _hashed(key), now_ms, now_ms, frozenset(scopes), kind, origin)
+        client = KnownClient(name, _hash_key(key), now_ms, now_ms, frozenset(scopes), kind, origin)
         self._known[client.key_hash] = client
         try:
             await self._database.write(partial(_insert, client), is_durable=True)
@@ -98,9 +98,9 @@ class ClientKeys:
             raise
         return key
 
-    async def find(self, key: str) -> KnownClient | None:
+    async def find_by_key(self, key: str) -> KnownClient | None:
         """The client that a key belongs to, or None."""
-        known = self._known.get(_hashed(key))
+        known = self._known.get(_hash_key(key))
         if known is None:
             return None
         now_ms = int(self._now() * 1000)
@@ -109,7 +109,7 @@ class ClientKeys:
         # it may have been revoked while that was written
         return self._known.get(known.key_hash)
 
-    def named(self, name: str) -> KnownClient:
+    def get_client(self, name: str) -> KnownClient:
         """The client of a name.
 
         Raises:
@@ -118,10 +118,10 @@ class ClientKeys:
         found = next((known for known in self._known.values() if known.name == name), None)
         if found is None:
             message = f"no client {name!r} is paired or connected"
-            raise ToolError("approver_not_found", message, name=name, approvers=sorted(self._names()))
+            raise ToolError("approver_not_found", message, name=name, approvers=sorted(self._client_names()))
         return found
 
-    async def revoke(self, name: str, end: Callable[[], None]) -> list[str]:
+    async def revoke_client(self, name: str, end: Callable[[], None]) -> list[str]:
         """End what a client may do, at once and for good: its key, its waiting calls, and what it allowed for later.
 
         Args:
@@ -131,17 +131,17 @@ class ClientKeys:
         Raises:
             ToolError: `approver_not_found`.
         """
-        known = self.named(name)
+        known = self.get_client(name)
         del self._known[known.key_hash]
         # first: what it has open must not go on while the disk is waited for
         end()
         return await self._database.write(partial(_delete, name, known.principal.name), is_durable=True)
 
-    def clients(self) -> list[KnownClient]:
+    def list_clients(self) -> list[KnownClient]:
         """The paired clients, the last used first."""
         return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
 
-    def check_new(self, name: str, kind: ClientKind = "program") -> None:
+    def check_new_client(self, name: str, kind: ClientKind = "program") -> None:
         """See that a client of this name could be paired.
 
         Raises:
@@ -151,14 +151,14 @@ class ClientKeys:
         if not pattern.fullmatch(name):
             message = f"{name!r} cannot be a client's name: up to 40 letters, digits and {characters}"
             raise ToolError("invalid_name", message, name=name)
-        if name in self._names():
+        if name in self._client_names():
             message = f"a client {name!r} is paired already; revoke it first, or use another name"
             raise ToolError("approver_exists", message, name=name)
         if len(self._known) >= CLIENT_KEYS:
             message = f"{CLIENT_KEYS} clients are paired already; revoke one that is not used any more"
             raise ToolError("too_many_approvers", message, limit=CLIENT_KEYS)
 
-    def _names(self) -> set[str]:
+    def _client_names(self) -> set[str]:
         return {known.name for known in self._known.values()}
 
     async def _touch(self, client: KnownClient) -> None:
@@ -170,7 +170,7 @@ class ClientKeys:
             log.warning("client_not_touched", client=client.name, error=str(exc))
 
 
-def _hashed(key: str) -> bytes:
+def _hash_key(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "replace")).digest()
 
 

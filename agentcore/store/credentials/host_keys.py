@@ -51,15 +51,15 @@ class KnownHost:
 class KnownHosts(Protocol):
     """What is known of hosts on other machines."""
 
-    def named(self, name: str) -> KnownHost | None:
+    def find_host(self, name: str) -> KnownHost | None:
         """The host of a name; None: none is known."""
         ...
 
-    async def note(self, name: str, **changed: object) -> None:
+    async def update_host(self, name: str, **changed: object) -> None:
         """Keep what is known of a host now."""
         ...
 
-    async def saw(self, name: str, **changed: object) -> None:
+    async def mark_seen(self, name: str, **changed: object) -> None:
         """The same of one that is, or was, connected now."""
         ...
 
@@ -81,32 +81,32 @@ class HostKeys:
         """Whether no more hosts can be paired."""
         return len(self._known) >= HOST_KEYS
 
-    def hosts(self) -> list[KnownHost]:
+    def list_hosts(self) -> list[KnownHost]:
         """All of them, by name."""
         return [self._known[name] for name in sorted(self._known)]
 
-    def named(self, name: str) -> KnownHost | None:
+    def find_host(self, name: str) -> KnownHost | None:
         """The host of a name; None: none is paired."""
         return self._known.get(name)
 
-    async def add(self, name: str, *, may_use_chats: bool = False) -> str:
+    async def create_key(self, name: str, *, may_use_chats: bool = False) -> str:
         """A new key, once the disk has it; one that the name had before opens nothing any more."""
         key = HOST_KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
-        host = KnownHost(name, _hashed(key), int(self._now() * 1000), may_use_chats=may_use_chats)
-        await self._database.write(partial(_put, host), is_durable=True)
+        host = KnownHost(name, _hash_key(key), int(self._now() * 1000), may_use_chats=may_use_chats)
+        await self._database.write(partial(_insert, host), is_durable=True)
         self._known[name] = host
         return key
 
-    def find(self, key: str) -> KnownHost | None:
+    def find_by_key(self, key: str) -> KnownHost | None:
         """The host that a key belongs to, or None."""
-        shown, found = _hashed(key), None
+        shown, found = _hash_key(key), None
         for host in self._known.values():
             # no early end: how long it takes tells nothing about any key
             if secrets.compare_digest(host.key_hash, shown):
                 found = host
         return found
 
-    async def note(self, name: str, **changed: object) -> None:
+    async def update_host(self, name: str, **changed: object) -> None:
         """Keep what is known of a host now; of one that was forgotten meanwhile, nothing."""
         host = self._known.get(name)
         if host is None:
@@ -114,19 +114,19 @@ class HostKeys:
         now = replace(host, **changed)  # type: ignore[arg-type]  # its own fields
         self._known[name] = now
         # a right that was taken away is not given back by a power cut
-        await self._database.write(partial(_note, now), is_durable=now.may_use_chats != host.may_use_chats)
+        await self._database.write(partial(_update, now), is_durable=now.may_use_chats != host.may_use_chats)
 
-    async def saw(self, name: str, **changed: object) -> None:
+    async def mark_seen(self, name: str, **changed: object) -> None:
         """The same of one that is, or was, connected now."""
-        await self.note(name, last_seen_ms=int(self._now() * 1000), **changed)
+        await self.update_host(name, last_seen_ms=int(self._now() * 1000), **changed)
 
-    async def forget(self, name: str) -> None:
+    async def delete_host(self, name: str) -> None:
         """End what a host may do: at once, and for good once the disk has it."""
         if self._known.pop(name, None) is not None:
             await self._database.write(partial(_delete, name), is_durable=True)
 
 
-def _hashed(key: str) -> bytes:
+def _hash_key(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "replace")).digest()
 
 
@@ -137,30 +137,30 @@ def _load(connection: sqlite3.Connection) -> list[KnownHost]:
     ]
 
 
-def _values(host: KnownHost) -> tuple[object, ...]:
+def _to_columns(host: KnownHost) -> tuple[object, ...]:
     seen = host.last_seen_ms, host.address, host.platform, host.version
     flags = int(host.is_shut), int(host.is_drained), int(host.may_use_chats)
     return host.name, host.key_hash, host.paired_at_ms, *seen, *flags
 
 
-def _put(host: KnownHost, connection: sqlite3.Connection) -> None:
-    connection.execute("INSERT OR REPLACE INTO host_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _values(host))
+def _insert(host: KnownHost, connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT OR REPLACE INTO host_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _to_columns(host))
 
 
-def _note(host: KnownHost, connection: sqlite3.Connection) -> None:
+def _update(host: KnownHost, connection: sqlite3.Connection) -> None:
     """Only where it is still the same one: it may have been forgotten, or paired anew."""
     seen = "last_seen_ms = ?, address = ?, platform = ?, version = ?, is_shut = ?, is_drained = ?, may_use_chats = ?"
     connection.execute(
         f"UPDATE host_keys SET {seen} WHERE name = ? AND key_hash = ?",  # noqa: S608 - names of our own
-        (*_values(host)[3:], host.name, host.key_hash),
+        (*_to_columns(host)[3:], host.name, host.key_hash),
     )
 
 
 def _delete(name: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM host_keys WHERE name = ?", (name,))
     # whoever has this name next is another machine, of which nobody has seen anything
-    connection.execute("DELETE FROM seen_definitions WHERE module LIKE ? ESCAPE '\\'", (f"{_escaped(name)}/%",))
+    connection.execute("DELETE FROM seen_definitions WHERE module LIKE ? ESCAPE '\\'", (f"{_escape_like(name)}/%",))
 
 
-def _escaped(name: str) -> str:
+def _escape_like(name: str) -> str:
     return name.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

@@ -9,7 +9,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from agentcore.secrets import keep_masked
+from agentcore.secrets import register_masked_values
 from agentcore.store.state.errors import StateDirError
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
 
@@ -32,7 +32,7 @@ class ModuleSecrets:
     """
 
     def __init__(self, folder: Path, module: str) -> None:
-        self._path = _path(folder, module)
+        self._path = _secrets_path(folder, module)
         self._turn = asyncio.Lock()
         self._unmask: Callable[[], None] = lambda: None
 
@@ -58,7 +58,7 @@ class ModuleSecrets:
         self._mask({})
 
     def _mask(self, values: Mapping[str, str]) -> None:
-        mask = keep_masked(values.values())
+        mask = register_masked_values(values.values())
         self._unmask()
         self._unmask = mask
 
@@ -79,7 +79,7 @@ class ModuleSecrets:
         write_private_file(self._path, content)
 
 
-def forget_module_secrets(folder: Path, module: str) -> None:
+def delete_module_secrets(folder: Path, module: str) -> None:
     """Forget what a module kept, which is gone for good.
 
     Args:
@@ -88,10 +88,10 @@ def forget_module_secrets(folder: Path, module: str) -> None:
     Raises:
         OSError: It cannot be removed.
     """
-    _path(folder, module).unlink(missing_ok=True)
+    _secrets_path(folder, module).unlink(missing_ok=True)
 
 
-def _path(folder: Path, module: str) -> Path:
+def _secrets_path(folder: Path, module: str) -> Path:
     if not _MODULE_NAME.fullmatch(module):
         raise ValueError(f"not the name of a module: {module!r}")
     return folder / _FOLDER / f"{module}.json"

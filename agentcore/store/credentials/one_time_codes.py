@@ -95,7 +95,7 @@ class OneTimeCodes:
             log.warning("code_void", attempts=known.wrong)
         return False
 
-    def use(self, code: str) -> bool:
+    def redeem(self, code: str) -> bool:
         """Whether the code is valid; it is not any more after that."""
         if not self.is_valid(code):
             return False

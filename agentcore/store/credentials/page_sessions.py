@@ -85,21 +85,21 @@ class PageSessions:
         """A code that logs one browser in, once, within ten minutes."""
         return self._codes.create()
 
-    async def exchange(self, code: str) -> PageSession | None:
+    async def exchange_code(self, code: str) -> PageSession | None:
         """Begin a session for a code, and return once the disk has it; None: the code is not valid (any more)."""
-        if not self._codes.use(code):
+        if not self._codes.redeem(code):
             return None
         session_id = f"{self._audience}_{secrets.token_hex(8)}"
         session = PageSession(session_id, secrets.token_urlsafe(_SECRET_BYTES), secrets.token_urlsafe(_SECRET_BYTES))
         now_ms = self._now_ms()
-        known = KnownSession(session_id, _hashed(session.cookie), _hashed(session.header), now_ms, now_ms)
-        ended = self._surplus()
+        known = KnownSession(session_id, _hash_secret(session.cookie), _hash_secret(session.header), now_ms, now_ms)
+        ended = self._surplus_session_ids()
         await self._database.write(partial(_insert, self._audience, known, ended), is_durable=True)
-        self._forget(ended)
+        self._drop_sessions(ended)
         self._known[known.cookie_hash] = known
         return session
 
-    async def check(self, cookies: Iterable[str], header: str) -> str | None:
+    async def authenticate(self, cookies: Iterable[str], header: str) -> str | None:
         """The id of the session that one of the cookies and the header's value belong to, or None.
 
         Costs microseconds: it waits for the database once an hour a session, to note that it is in use.
@@ -108,9 +108,9 @@ class PageSessions:
             cookies: All candidates that a browser sent. Each is compared, so that the time does not depend on which one
                 it is.
         """
-        shown, known = _hashed(header), None
+        shown, known = _hash_secret(header), None
         for cookie in cookies:
-            candidate = self._known.get(_hashed(cookie))
+            candidate = self._known.get(_hash_secret(cookie))
             is_match = hmac.compare_digest(_NO_HASH if candidate is None else candidate.header_hash, shown)
             known = candidate if is_match else known
         if known is None:
@@ -126,27 +126,27 @@ class PageSessions:
     async def revoke(self, session_id: str) -> bool:
         """End a session at once and for good; tells whether there was one."""
         is_known = any(known.session_id == session_id for known in self._known.values())
-        self._forget([session_id])
+        self._drop_sessions([session_id])
         await self._database.write(partial(_delete, [session_id]), is_durable=True)
         return is_known
 
     async def revoke_all(self) -> None:
         """End all sessions of this audience."""
         ended = [known.session_id for known in self._known.values()]
-        self._forget(ended)
+        self._drop_sessions(ended)
         await self._database.write(partial(_delete, ended), is_durable=True)
 
-    def sessions(self) -> list[KnownSession]:
+    def list_sessions(self) -> list[KnownSession]:
         """The sessions, the last used first."""
         return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
 
     def _now_ms(self) -> int:
         return int(self._now() * 1000)
 
-    def _surplus(self) -> list[str]:
-        return [known.session_id for known in self.sessions()[SESSIONS - 1 :]]
+    def _surplus_session_ids(self) -> list[str]:
+        return [known.session_id for known in self.list_sessions()[SESSIONS - 1 :]]
 
-    def _forget(self, session_ids: Iterable[str]) -> None:
+    def _drop_sessions(self, session_ids: Iterable[str]) -> None:
         gone = set(session_ids)
         self._known = {key: known for key, known in self._known.items() if known.session_id not in gone}
 
@@ -160,7 +160,7 @@ class PageSessions:
             log.warning("page_session_not_touched", session_id=known.session_id, error=str(exc))
 
 
-def _hashed(secret: str) -> bytes:
+def _hash_secret(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
 
 

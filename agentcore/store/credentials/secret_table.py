@@ -28,7 +28,7 @@ _NAME = re.compile(SECRET_NAME)
 _change = threading.Lock()
 
 
-class KeptSecret(BaseModel, defer_build=True):
+class StoredSecret(BaseModel, defer_build=True):
     """One secret.
 
     Args:
@@ -41,10 +41,10 @@ class KeptSecret(BaseModel, defer_build=True):
     set_at_ms: Annotated[int, Field(ge=0)]
 
 
-_KEPT = TypeAdapter(dict[str, KeptSecret], config=ConfigDict(defer_build=True))
+_KEPT = TypeAdapter(dict[str, StoredSecret], config=ConfigDict(defer_build=True))
 
 
-def read_secrets(folder: Path) -> dict[str, KeptSecret]:
+def read_secrets(folder: Path) -> dict[str, StoredSecret]:
     """The secrets of a state folder, by name.
 
     Raises:
@@ -60,7 +60,7 @@ def read_secrets(folder: Path) -> dict[str, KeptSecret]:
         raise StateDirError(f"{folder / _FILE} is damaged; remove it, and set the secrets again") from None
 
 
-def keep_secret(folder: Path, name: str, value: SecretStr) -> None:
+def save_secret(folder: Path, name: str, value: SecretStr) -> None:
     """Keep a secret, in place of what had its name; for whoever holds the folder.
 
     Raises:
@@ -70,8 +70,8 @@ def keep_secret(folder: Path, name: str, value: SecretStr) -> None:
     """
     check_secret(name, value)
     with _change:
-        kept = read_secrets(folder) | {name: KeptSecret(value=value, set_at_ms=time.time_ns() // 1_000_000)}
-        _write(folder, kept)
+        kept = read_secrets(folder) | {name: StoredSecret(value=value, set_at_ms=time.time_ns() // 1_000_000)}
+        _write_secrets(folder, kept)
 
 
 def remove_secret(folder: Path, name: str) -> None:
@@ -84,12 +84,12 @@ def remove_secret(folder: Path, name: str) -> None:
     """
     with _change:
         kept = read_secrets(folder)
-        check_kept(kept, name)
+        check_secret_exists(kept, name)
         del kept[name]
-        _write(folder, kept)
+        _write_secrets(folder, kept)
 
 
-def check_kept(kept: dict[str, KeptSecret], name: str) -> None:
+def check_secret_exists(kept: dict[str, StoredSecret], name: str) -> None:
     """See that there is a secret of a name.
 
     Raises:
@@ -106,11 +106,11 @@ def check_secret(name: str, value: SecretStr) -> None:
     Raises:
         ToolError: `invalid_secret`; never with the value.
     """
-    if fault := _fault(name, value.get_secret_value()):
+    if fault := _find_problem(name, value.get_secret_value()):
         raise ToolError("invalid_secret", fault, name=name)
 
 
-def _fault(name: str, value: str) -> str:
+def _find_problem(name: str, value: str) -> str:
     if not _NAME.fullmatch(name):
         return f"{name!r} cannot name a secret: a letter or _ first, then letters, digits and _ . - , at most 64"
     if value == "":
@@ -124,7 +124,7 @@ def _fault(name: str, value: str) -> str:
     return ""
 
 
-def _write(folder: Path, kept: dict[str, KeptSecret]) -> None:
+def _write_secrets(folder: Path, kept: dict[str, StoredSecret]) -> None:
     shown = {
         name: {"value": secret.value.get_secret_value(), "set_at_ms": secret.set_at_ms} for name, secret in kept.items()
     }

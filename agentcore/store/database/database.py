@@ -12,7 +12,7 @@ import aiosqlite
 import structlog
 
 from agentcore.errors import AgentcoreError
-from agentcore.store.database.file import connect, is_corruption, prepare_database
+from agentcore.store.database.file import is_corruption, open_connection, prepare_database
 
 log = structlog.get_logger(__name__)
 
@@ -70,15 +70,15 @@ class Database:
             DatabaseUnusableError: It is no file, or has another schema than any version of agentcore.
             sqlite3.Error: The disk or its rights do not allow it.
         """
-        broken_path = await asyncio.to_thread(_prepare, path)
-        writer = _Connection(partial(connect, path), _ITERATION_CHUNK)
-        reader = _Connection(partial(connect, path, is_read_only=True), _ITERATION_CHUNK)
+        broken_path = await asyncio.to_thread(_prepare_file, path)
+        writer = _Connection(partial(open_connection, path), _ITERATION_CHUNK)
+        reader = _Connection(partial(open_connection, path, is_read_only=True), _ITERATION_CHUNK)
         database = cls(path, broken_path, writer, reader)
         async with writer, reader:
             try:
                 yield database
             finally:
-                await database._end()
+                await database._close()
 
     async def write(self, work: Work[Outcome], *, is_durable: bool = False) -> Outcome:
         """Carry out a unit of work as one transaction; it is committed when this returns.
@@ -92,7 +92,7 @@ class Database:
         Raises:
             sqlite3.Error: Nothing of it happened; `DatabaseDamagedError`: for the content is damaged.
         """
-        return await self._run(self._writer, partial(_transact, work, is_durable))
+        return await self._run(self._writer, partial(_run_transaction, work, is_durable))
 
     async def read(self, work: Work[Outcome]) -> Outcome:
         """Carry out queries in the reader's thread, beside a running write."""
@@ -109,34 +109,34 @@ class Database:
             self._is_sound = False
             raise DatabaseDamagedError(self.path, exc) from exc
 
-    async def _end(self) -> None:
+    async def _close(self) -> None:
         try:
-            await self._writer.run(partial(_finish, self.path if self._is_sound else None))
+            await self._writer.run(partial(_checkpoint, self.path if self._is_sound else None))
         except sqlite3.Error:
             log.exception("database_not_closed_cleanly", path=str(self.path))
 
 
-def _prepare(path: Path) -> Path | None:
+def _prepare_file(path: Path) -> Path | None:
     """Make the file ready for use, checked unless it is as its last user left it in order."""
-    marker = _marker(path)
-    was_used = marker.exists() or _left(path).exists()
+    marker = _in_use_path(path)
+    was_used = marker.exists() or _stamp_path(path).exists()
     broken_path = prepare_database(path, must_check=marker.exists() or _was_touched(path), was_used=was_used)
     marker.touch(mode=0o600)
-    _left(path).unlink(missing_ok=True)
+    _stamp_path(path).unlink(missing_ok=True)
     return broken_path
 
 
-def _marker(path: Path) -> Path:
+def _in_use_path(path: Path) -> Path:
     """The file that is there while the database is in use."""
     return path.with_name(path.name + ".in-use")
 
 
-def _left(path: Path) -> Path:
+def _stamp_path(path: Path) -> Path:
     """The file that says how the database was left in order."""
     return path.with_name(path.name + ".left")
 
 
-def _stamp(path: Path) -> str:
+def _read_stamp(path: Path) -> str:
     status = path.stat()
     return f"{status.st_size} {status.st_mtime_ns}"
 
@@ -146,12 +146,12 @@ def _was_touched(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        return _left(path).read_text() != _stamp(path)
+        return _stamp_path(path).read_text() != _read_stamp(path)
     except OSError:
         return True
 
 
-def _transact(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connection) -> Outcome:
+def _run_transaction(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connection) -> Outcome:
     # FULL syncs the log at the commit: https://www.sqlite.org/pragma.html#pragma_synchronous
     connection.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
     connection.execute("BEGIN IMMEDIATE")
@@ -166,14 +166,14 @@ def _transact(work: Work[Outcome], is_durable: bool, connection: sqlite3.Connect
     return outcome
 
 
-def _finish(path: Path | None, connection: sqlite3.Connection) -> None:
+def _checkpoint(path: Path | None, connection: sqlite3.Connection) -> None:
     """Move the log into the file, and only after that say that the end was clean; None: the file is damaged."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     if path is None:
         return
     # Where it cannot be written, on a full disk or in a folder that was removed, the next start checks the file.
     with suppress(OSError):
-        left = _left(path)
+        left = _stamp_path(path)
         left.touch(mode=0o600)
-        left.write_text(_stamp(path))
-        _marker(path).unlink(missing_ok=True)
+        left.write_text(_read_stamp(path))
+        _in_use_path(path).unlink(missing_ok=True)

@@ -21,7 +21,7 @@ _NO_DAMAGE = "NULL value in "
 _SIDE_FILES = ("", "-wal", "-shm")
 
 
-def connect(path: Path, *, is_read_only: bool = False) -> sqlite3.Connection:
+def open_connection(path: Path, *, is_read_only: bool = False) -> sqlite3.Connection:
     """Open a connection that begins no transaction by itself.
 
     Raises:
@@ -58,12 +58,12 @@ def prepare_database(path: Path, *, must_check: bool, was_used: bool) -> Path | 
     """
     try:
         if was_used and path.is_file() and path.stat().st_size == 0:
-            raise _corruption("the file is empty")
+            raise _corruption_error("the file is empty")
         _open_and_migrate(path, must_check=must_check)
     except sqlite3.DatabaseError as exc:
         if not is_corruption(exc):
             raise
-        kept = _set_aside(path)
+        kept = _quarantine_files(path)
         log.error("database_broken", path=str(path), kept_as=str(kept), reason=str(exc))  # noqa: TRY400 - no defect of ours
         _open_and_migrate(path, must_check=False)
         return kept
@@ -82,23 +82,23 @@ def _open_and_migrate(path: Path, *, must_check: bool) -> None:
         raise DatabaseUnusableError(path, "it is a folder")
     # made here, and not by SQLite, for its mode: the side files take it over
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    connection = connect(path)
+    connection = open_connection(path)
     try:
         if must_check:
-            _check(connection)
+            _check_integrity(connection)
         _migrate(connection, path)
     finally:
         connection.close()
 
 
-def _check(connection: sqlite3.Connection) -> None:
+def _check_integrity(connection: sqlite3.Connection) -> None:
     found = (str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_FINDINGS})"))
     damage = [finding for finding in found if finding != "ok" and not finding.startswith(_NO_DAMAGE)]
     if damage:
-        raise _corruption("; ".join(damage[:_FINDINGS_SHOWN]))
+        raise _corruption_error("; ".join(damage[:_FINDINGS_SHOWN]))
 
 
-def _corruption(reason: str) -> sqlite3.DatabaseError:
+def _corruption_error(reason: str) -> sqlite3.DatabaseError:
     error = sqlite3.DatabaseError(reason)
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     return error
@@ -155,7 +155,7 @@ def _empty_database() -> bytes:
         return connection.serialize()
 
 
-def _set_aside(path: Path) -> Path:
+def _quarantine_files(path: Path) -> Path:
     """Rename the file and what SQLite keeps beside it, so that tools for repair find all of it."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     kept = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")

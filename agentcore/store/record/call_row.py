@@ -78,7 +78,7 @@ class RecordedRow(NamedTuple):
     row: CallRow
 
 
-def notice(outcome: str, **details: object) -> CallRow:
+def make_notice_row(outcome: str, **details: object) -> CallRow:
     """A row by which the record tells about itself; the details stand in its arguments, and so in its digest."""
     arguments = json.dumps(details)
     return CallRow(
@@ -92,7 +92,7 @@ def notice(outcome: str, **details: object) -> CallRow:
     )
 
 
-def chain(previous_hash: bytes, row: CallRow) -> tuple[CallRow, bytes]:
+def chain_row(previous_hash: bytes, row: CallRow) -> tuple[CallRow, bytes]:
     """Chain a row to the one before it.
 
     Returns:

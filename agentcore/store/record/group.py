@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain as concatenated
 
-from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain, notice
+from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row, make_notice_row
 
 OpenKey = tuple[str, int]
 """A call that has begun: its id and its `time_ms`, so that a refused repetition of the id ends nothing."""
@@ -46,16 +46,16 @@ class RecordGroup:
         stored: list[Stored] = []
         for row in self.rows:
             seq += 1
-            row, last_hash = chain(last_hash, row)  # noqa: PLW2901 - the row as it can be stored
+            row, last_hash = chain_row(last_hash, row)  # noqa: PLW2901 - the row as it can be stored
             stored.append((seq, *row, last_hash))
-        _insert(connection, stored)
+        _insert_rows(connection, stored)
         # also where nothing was added: a durable commit has to write something to wait for the disk
         connection.execute(_SET_HEAD, (seq, last_hash))
         if self.ended:
-            keys = [(_text_of(call_id), time_ms) for call_id, time_ms in self.ended]
+            keys = [(_encode_key(call_id), time_ms) for call_id, time_ms in self.ended]
             connection.executemany("DELETE FROM open_calls WHERE call_id = ? AND time_ms = ?", keys)
         if self.begun:
-            notes = [(_text_of(row.call_id), row.time_ms, json.dumps(row._asdict())) for row in self.begun]
+            notes = [(_encode_key(row.call_id), row.time_ms, json.dumps(row._asdict())) for row in self.begun]
             connection.executemany("INSERT OR REPLACE INTO open_calls VALUES (?, ?, ?)", notes)
 
 
@@ -78,9 +78,9 @@ def interrupt_open_calls(
     left: list[CallRow] = []
     unreadable: list[CallRow] = []
     for key, text in connection.execute("SELECT call_id, row FROM open_calls ORDER BY time_ms").fetchall():
-        row = _read_note(text)
+        row = _parse_open_call(text)
         if row is None:
-            unreadable.append(notice("open_call_unreadable", call_id=key))
+            unreadable.append(make_notice_row("open_call_unreadable", call_id=key))
             connection.execute("DELETE FROM open_calls WHERE call_id = ?", (key,))
         else:
             left.append(row)
@@ -91,7 +91,7 @@ def interrupt_open_calls(
     return ended, kept
 
 
-def _read_note(text: str) -> CallRow | None:
+def _parse_open_call(text: str) -> CallRow | None:
     """The row of a call that was left open; None: it is damaged."""
     try:
         row = CallRow(**json.loads(text))
@@ -100,12 +100,12 @@ def _read_note(text: str) -> CallRow | None:
     return row if row.is_well_typed() else None
 
 
-def _text_of(call_id: str) -> str:
+def _encode_key(call_id: str) -> str:
     """An id as a key: any text, also such as UTF-8 cannot express."""
     return json.dumps(call_id)
 
 
-def _insert(connection: sqlite3.Connection, stored: Sequence[Stored]) -> None:
+def _insert_rows(connection: sqlite3.Connection, stored: Sequence[Stored]) -> None:
     position = 0
     for count, statement in _INSERTS.items():
         while len(stored) - position >= count:

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentcore.store.database.file import connect
+from agentcore.store.database.file import open_connection
 from agentcore.store.record.call_row import COLUMNS, CallRow, RecordedRow
 from agentcore.store.state.errors import RecordUnreadableError
 
@@ -43,27 +43,29 @@ class RecordFilter:
     after_seq: int | None = None
     before_seq: int | None = None
 
-    def count(self, connection: sqlite3.Connection) -> int:
+    def count_rows(self, connection: sqlite3.Connection) -> int:
         """How many rows match."""
-        condition, values = self._condition()
+        condition, values = self._build_condition()
         (count,) = connection.execute(f"SELECT count(*) FROM record{condition}", values).fetchone()  # noqa: S608
         return int(count)
 
-    def page(self, skip: int, limit: int, connection: sqlite3.Connection) -> list[RecordedRow]:
+    def read_page(self, skip: int, limit: int, connection: sqlite3.Connection) -> list[RecordedRow]:
         """The newest matching rows, newest first, but for the first `skip`."""
-        condition, values = self._condition()
+        condition, values = self._build_condition()
         query = f"SELECT seq, {COLUMNS} FROM record{condition} ORDER BY seq DESC LIMIT ? OFFSET ?"  # noqa: S608
         found = connection.execute(query, [*values, max(0, min(limit, PAGE_ROWS)), max(0, skip)])
         return [RecordedRow(seq, CallRow(*fields)) for seq, *fields in found]
 
-    def page_and_count(self, skip: int, limit: int, connection: sqlite3.Connection) -> tuple[list[RecordedRow], int]:
+    def read_page_and_count(
+        self, skip: int, limit: int, connection: sqlite3.Connection
+    ) -> tuple[list[RecordedRow], int]:
         """A page, and how many rows match, of the same moment."""
         (newest,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         before_seq = newest + 1 if self.before_seq is None else min(self.before_seq, newest + 1)
         bounded = replace(self, before_seq=before_seq)  # rows are only ever added, above these
-        return bounded.page(skip, limit, connection), bounded.count(connection)
+        return bounded.read_page(skip, limit, connection), bounded.count_rows(connection)
 
-    def _condition(self) -> tuple[str, list[object]]:
+    def _build_condition(self) -> tuple[str, list[object]]:
         parts: list[str] = []
         values: list[object] = []
         if self.outcome == FAILED:
@@ -72,12 +74,12 @@ class RecordFilter:
             wanted = getattr(self, column)
             if wanted is not None and (column, wanted) != ("outcome", FAILED):
                 parts.append(f"{column} = ?")
-                values.append(_bindable(wanted))
+                values.append(_to_valid_utf8(wanted))
         if self.outcome not in (None, "ok", FAILED):
             parts.append("outcome <> 'ok'")  # said in full, so that the index of failures is used
         if self.text:
             parts.append(r"(tool LIKE ? ESCAPE '\' OR call_id LIKE ? ESCAPE '\' OR arguments LIKE ? ESCAPE '\')")
-            values += [_pattern(self.text)] * 3
+            values += [_like_pattern(self.text)] * 3
         for bound, operator in ((self.before_seq, "<"), (self.after_seq, ">")):
             if bound is not None:
                 parts.append(f"seq {operator} ?")
@@ -105,16 +107,16 @@ def read_record(path: Path, wanted: RecordFilter, limit: int) -> list[RecordedRo
         RecordUnreadableError: There is no such file, or it holds no record.
     """
     try:
-        with closing(connect(path, is_read_only=True)) as connection:
-            return wanted.page(0, limit, connection)
+        with closing(open_connection(path, is_read_only=True)) as connection:
+            return wanted.read_page(0, limit, connection)
     except sqlite3.Error as exc:
         raise RecordUnreadableError(f"the record in {path} cannot be read: {exc}") from exc
 
 
-def _pattern(text: str) -> str:
+def _like_pattern(text: str) -> str:
     escaped = text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return f"%{_bindable(escaped)}%"
+    return f"%{_to_valid_utf8(escaped)}%"
 
 
-def _bindable(text: str) -> str:
+def _to_valid_utf8(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -10,7 +10,7 @@ from typing import Self
 import structlog
 
 from agentcore.store.database.database import Database
-from agentcore.store.record.call_row import CallRow, RecordedRow, notice
+from agentcore.store.record.call_row import CallRow, RecordedRow, make_notice_row
 from agentcore.store.record.group import OpenKey, RecordGroup, interrupt_open_calls
 from agentcore.store.record.query import RecordFilter, count_by_client
 from agentcore.store.record.verification import VerifyReport, verify_record
@@ -69,12 +69,12 @@ class Record:
             yield record
         finally:
             record._is_closing = True
-            record._hurry()
+            record._wake_writer()
             await writer
 
     # -- adding ------------------------------------------------------------------------------------------------
 
-    def begin(self, row: CallRow) -> None:
+    def add_open_call(self, row: CallRow) -> None:
         """Note that a call has begun, so that it is known if this process is killed before the call ends.
 
         Costs about as much as `append`; never waits. The row that ends it has the same `call_id` and `time_ms`.
@@ -88,14 +88,14 @@ class Record:
         With a full queue (the disk fails, or `drain` was not heeded) the row is lost and counted.
         """
         if row.kind == "call":
-            self._end((row.call_id, row.time_ms))
+            self._close_call((row.call_id, row.time_ms))
         if len(self._rows) < self._queue_rows:
             self._rows.append(row)
         else:
-            self._lose(1)
+            self._count_lost_rows(1)
         self._has_work.set()
 
-    async def begin_committed(self, row: CallRow, *, is_durable: bool) -> None:
+    async def commit_open_call(self, row: CallRow, *, is_durable: bool) -> None:
         """Note that a call has begun, and return once that is committed with all that was added before.
 
         Args:
@@ -104,11 +104,11 @@ class Record:
         Raises:
             RecordWriteError: It was not noted; the call must not run.
         """
-        self.begin(row)
+        self.add_open_call(row)
         try:
             await self.flush(is_durable=is_durable)
         except RecordWriteError:
-            self._end((row.call_id, row.time_ms))
+            self._close_call((row.call_id, row.time_ms))
             raise
 
     async def flush(self, *, is_durable: bool = False) -> None:
@@ -124,7 +124,7 @@ class Record:
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         self._is_durable |= is_durable
-        self._hurry()
+        self._wake_writer()
         await waiter
 
     @property
@@ -143,7 +143,7 @@ class Record:
 
     # -- looking -----------------------------------------------------------------------------------------------
 
-    async def page(
+    async def read_page(
         self, wanted: RecordFilter | None = None, *, before_seq: int | None = None, skip: int = 0, limit: int = 100
     ) -> list[RecordedRow]:
         """The newest rows that match, newest first, with all that was added before the call.
@@ -154,35 +154,35 @@ class Record:
             skip: Leave out so many of the newest.
             limit: At most so many rows, up to 1,000.
         """
-        await self._settle()
+        await self._flush_pending()
         bounded = wanted or RecordFilter()
         if before_seq is not None:
             bounded = replace(bounded, before_seq=before_seq)
-        return await self._database.read(partial(bounded.page, skip, limit))
+        return await self._database.read(partial(bounded.read_page, skip, limit))
 
-    async def count(self, wanted: RecordFilter | None = None) -> int:
+    async def count_rows(self, wanted: RecordFilter | None = None) -> int:
         """How many rows match."""
-        await self._settle()
-        return await self._database.read((wanted or RecordFilter()).count)
+        await self._flush_pending()
+        return await self._database.read((wanted or RecordFilter()).count_rows)
 
-    async def page_and_count(
+    async def read_page_and_count(
         self, wanted: RecordFilter | None = None, *, skip: int = 0, limit: int = 100
     ) -> tuple[list[RecordedRow], int]:
         """What `page` and `count` give, of one moment: a row that is added meanwhile is in both or in neither."""
-        await self._settle()
-        return await self._database.read(partial((wanted or RecordFilter()).page_and_count, skip, limit))
+        await self._flush_pending()
+        return await self._database.read(partial((wanted or RecordFilter()).read_page_and_count, skip, limit))
 
-    async def calls_of_clients(self) -> dict[str, tuple[int, int]]:
+    async def count_calls_by_client(self) -> dict[str, tuple[int, int]]:
         """How many calls each client of MCP has made, and when the last began, in milliseconds since 1970."""
-        await self._settle()
+        await self._flush_pending()
         return await self._database.read(count_by_client)
 
     async def verify(self) -> VerifyReport:
         """Go through the whole record and tell whether it is as it was written."""
-        await self._settle()
+        await self._flush_pending()
         return await asyncio.to_thread(verify_record, self._database.path)
 
-    async def _settle(self) -> None:
+    async def _flush_pending(self) -> None:
         """Have what was added in the tables; where that fails, what is there is shown all the same."""
         if (self._rows or self._is_writing) and not self._is_closing:
             with suppress(RecordWriteError):  # its cause is in the log, and in the counts
@@ -190,19 +190,19 @@ class Record:
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def _end(self, key: OpenKey) -> None:
+    def _close_call(self, key: OpenKey) -> None:
         self._begun.pop(key, None)
         if key in self._noted:
             self._noted.remove(key)
             self._ended.append(key)
 
-    def _lose(self, rows: int) -> None:
+    def _count_lost_rows(self, rows: int) -> None:
         if self._lost == 0:
             log.error("record_rows_lost", queued=len(self._rows))
         self._lost += rows
         self.counts["lost"] += rows
 
-    def _hurry(self) -> None:
+    def _wake_writer(self) -> None:
         self._is_urgent.set()
         self._has_work.set()
 
@@ -212,39 +212,41 @@ class Record:
             with suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS if self._is_failing else GROUP_SECONDS):
                     await self._is_urgent.wait()
-            await self._commit()
-        await self._commit()  # added while the last group was on its way
+            await self._commit_group()
+        await self._commit_group()  # added while the last group was on its way
         self._queue_rows = 0  # what is added from here on is lost, and said to be
         if self._rows:
             log.error("record_rows_lost_at_the_end", rows=len(self._rows))
 
-    async def _commit(self) -> None:
+    async def _commit_group(self) -> None:
         self._has_work.clear()
         self._is_urgent.clear()
         waiters, self._waiters = self._waiters, []
         is_durable, self._is_durable = self._is_durable, False
         lost, self._lost = self._lost, 0
-        group = self._take(lost)
+        group = self._build_group(lost)
         self._is_writing = True
         try:
             await self._database.write(group.write, is_durable=is_durable)
         except Exception as exc:  # noqa: BLE001 - whatever it is, whoever waits is told and the loop goes on
             self._put_back(group, lost)
             self._drop_malformed()
-            self._fail(waiters, exc)
+            self._report_failure(waiters, exc)
         else:
             self.counts["written"] += len(group.rows)
-            self._succeed(waiters)
+            self._report_success(waiters)
         finally:
             self._is_writing = False
 
-    def _take(self, lost: int) -> RecordGroup:
+    def _build_group(self, lost: int) -> RecordGroup:
         rows, self._rows = self._rows, []
         begun, self._begun = self._begun, {}
         ended, self._ended = self._ended, []
         # before the commit, so that a call that ends meanwhile is taken out by the next group
         self._noted.update(begun)
-        return RecordGroup([*rows, notice("rows_lost", rows=lost)] if lost else rows, list(begun.values()), ended)
+        return RecordGroup(
+            [*rows, make_notice_row("rows_lost", rows=lost)] if lost else rows, list(begun.values()), ended
+        )
 
     def _put_back(self, group: RecordGroup, lost: int) -> None:
         rows = group.rows[:-1] if lost else group.rows
@@ -263,10 +265,10 @@ class Record:
         if malformed:
             log.error("record_row_malformed", tools=[str(row.tool) for row in malformed], rows=len(malformed))
             self._rows = [row for row in self._rows if row.is_well_typed()]
-            self._lose(len(malformed))
+            self._count_lost_rows(len(malformed))
         self._begun = {key: row for key, row in self._begun.items() if row.is_well_typed()}
 
-    def _fail(self, waiters: Iterable[asyncio.Future[None]], exc: Exception) -> None:
+    def _report_failure(self, waiters: Iterable[asyncio.Future[None]], exc: Exception) -> None:
         self.counts["failed_commits"] += 1
         if not self._is_failing:
             log.error("record_write_failed", error=f"{type(exc).__name__}: {exc}", queued=len(self._rows))
@@ -277,7 +279,7 @@ class Record:
             if not waiter.done():
                 waiter.set_exception(RecordWriteError(message))
 
-    def _succeed(self, waiters: Iterable[asyncio.Future[None]]) -> None:
+    def _report_success(self, waiters: Iterable[asyncio.Future[None]]) -> None:
         if self._is_failing:
             log.info("record_write_recovered", queued=len(self._rows))
         self._is_failing = False

@@ -6,8 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentcore.store.database.file import connect
-from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain
+from agentcore.store.database.file import open_connection
+from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row
 from agentcore.store.record.group import read_head
 from agentcore.store.state.errors import RecordUnreadableError
 
@@ -39,7 +39,7 @@ def verify_record(path: Path) -> VerifyReport:
         RecordUnreadableError: There is no such file, or it holds no record.
     """
     try:
-        with closing(connect(path, is_read_only=True)) as connection:
+        with closing(open_connection(path, is_read_only=True)) as connection:
             # one snapshot, so that rows and head belong together while a server writes on
             connection.execute("BEGIN")
             return _verify(connection)
@@ -50,7 +50,7 @@ def verify_record(path: Path) -> VerifyReport:
 def _verify(connection: sqlite3.Connection) -> VerifyReport:
     head_seq, head_hash = read_head(connection)
     stored = connection.execute(f"SELECT seq, hash, {COLUMNS} FROM record ORDER BY seq")  # noqa: S608
-    report = _follow(stored)
+    report = _verify_chain(stored)
     if not report.is_intact:
         return report
     if report.rows < head_seq:
@@ -62,13 +62,13 @@ def _verify(connection: sqlite3.Connection) -> VerifyReport:
     return report
 
 
-def _follow(stored: Iterable[tuple[object, ...]]) -> VerifyReport:
+def _verify_chain(stored: Iterable[tuple[object, ...]]) -> VerifyReport:
     rows, last_hash = 0, GENESIS_HASH
     for seq, kept_hash, *fields in stored:
         expected = rows + 1
         if seq != expected:
             return VerifyReport(False, rows, last_hash.hex(), expected, f"row {expected} is missing; row {seq} follows")
-        _, row_hash = chain(last_hash, CallRow(*fields))  # type: ignore[arg-type]
+        _, row_hash = chain_row(last_hash, CallRow(*fields))  # type: ignore[arg-type]
         if row_hash != kept_hash:
             reason = f"row {expected} was changed after it was written, or the row before it was exchanged"
             return VerifyReport(False, rows, last_hash.hex(), expected, reason)

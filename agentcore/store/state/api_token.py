@@ -24,12 +24,12 @@ def read_token(folder: Path, environ: Mapping[str, str]) -> SecretStr | None:
         StateDirError: What stands there cannot be a token.
     """
     if text := environ.get(TOKEN_VARIABLE, ""):
-        return _checked(text, f"the environment variable {TOKEN_VARIABLE}")
+        return _validate_token(text, f"the environment variable {TOKEN_VARIABLE}")
     path = folder / "token"
     content = read_private_file(path, _LIMIT_BYTES)
     if content is None:
         return None
-    return _checked(content.decode("ascii", "replace").strip(), str(path))
+    return _validate_token(content.decode("ascii", "replace").strip(), str(path))
 
 
 def ensure_token(folder: Path, environ: Mapping[str, str]) -> SecretStr:
@@ -43,7 +43,7 @@ def ensure_token(folder: Path, environ: Mapping[str, str]) -> SecretStr:
     return token
 
 
-def _checked(text: str, source: str) -> SecretStr:
+def _validate_token(text: str, source: str) -> SecretStr:
     if not _TOKEN_FORM.fullmatch(text):
         raise StateDirError(
             f"{source} holds no usable token: letters, digits and . _ ~ + / - only; remove it for a new one"

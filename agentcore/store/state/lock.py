@@ -15,7 +15,7 @@ _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _TRIES = 1000
 
 
-def take_lock(folder: Path) -> int | None:
+def acquire_lock(folder: Path) -> int | None:
     """Take the lock of a state folder.
 
     Returns:
@@ -32,7 +32,7 @@ def take_lock(folder: Path) -> int | None:
     return None
 
 
-def is_held(folder: Path) -> bool:
+def is_locked(folder: Path) -> bool:
     """Whether a living process holds the state folder; changes nothing, and makes nothing."""
     try:
         descriptor = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -51,10 +51,10 @@ class LogFile:
     def write(self, lines: bytes) -> None:
         """Append whole lines, from any thread."""
         if len(lines) > LINE_BYTES:
-            lines = b"".join(_bounded(line) for line in lines.splitlines(keepends=True))
+            lines = b"".join(_shorten_line(line) for line in lines.splitlines(keepends=True))
         with self._lock, suppress(OSError):
             if self._file is None or self._size + len(lines) > FILE_BYTES:
-                self._begin()
+                self._open_file()
             assert self._file is not None  # noqa: S101 - begun above
             self._file.write(lines)
             self._size += len(lines)
@@ -66,7 +66,7 @@ class LogFile:
                 self._file.close()
                 self._file = None
 
-    def _begin(self) -> None:
+    def _open_file(self) -> None:
         """Open the file; put a full one beside, and what is too old away."""
         if self._file is not None:
             self._file.close()
@@ -82,7 +82,7 @@ class LogFile:
         self._size = os.fstat(descriptor).st_size
 
 
-def _bounded(line: bytes) -> bytes:
+def _shorten_line(line: bytes) -> bytes:
     """A line with its long texts cut: still JSON, and within the bound."""
     if len(line) <= LINE_BYTES:
         return line

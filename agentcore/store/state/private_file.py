@@ -111,7 +111,7 @@ class NewPrivateFile:
         """
         self._file.write(data)
 
-    def keep(self) -> None:
+    def commit(self) -> None:
         """Put it in its place; its bytes are on the disk when this returns.
 
         Raises:

@@ -14,7 +14,7 @@ from pydantic import SecretStr, ValidationError
 from agentcore.store.state.api_token import ensure_token
 from agentcore.store.state.cookie_names import ensure_cookie_name
 from agentcore.store.state.errors import StateDirError, StateLockedError
-from agentcore.store.state.lock import LOCK_NAME, is_held, take_lock
+from agentcore.store.state.lock import LOCK_NAME, acquire_lock, is_locked
 from agentcore.store.state.loop_report import LOOP_REPORT_FILE
 from agentcore.store.state.private_file import make_private_folder, read_private_file, write_private_file
 from agentcore.store.state.server_info import ServerInfo
@@ -58,7 +58,7 @@ def read_server_info(folder: Path) -> ServerInfo | None:
 
 def find_running_server(folder: Path) -> ServerInfo | None:
     """The server that holds the folder now; None: nobody holds it, or the holder serves nothing."""
-    return read_server_info(folder) if is_held(folder) else None
+    return read_server_info(folder) if is_locked(folder) else None
 
 
 def write_open_file(folder: Path, address: str) -> Path:
@@ -104,7 +104,7 @@ class StateDir:
         _refuse_overlap(folder, roots)
         _refuse_shared(folder)
         make_private_folder(folder)
-        lock = take_lock(folder)
+        lock = acquire_lock(folder)
         if lock is None:
             raise StateLockedError(folder, read_server_info(folder))
         try:
@@ -160,9 +160,9 @@ class StateDir:
     @property
     def approval_port(self) -> int | None:
         """The port of the approval view the last time; None: there was none that can be read."""
-        return self._kept_port(_APPROVAL_PORT_FILE)
+        return self._read_port(_APPROVAL_PORT_FILE)
 
-    def keep_approval_port(self, port: int) -> None:
+    def save_approval_port(self, port: int) -> None:
         """Remember a port for the next time, so that browsers which are logged in there stay so.
 
         Raises:
@@ -173,9 +173,9 @@ class StateDir:
     @property
     def apps_port(self) -> int | None:
         """The port of tools' views the last time; None: there was none that can be read."""
-        return self._kept_port(_APPS_PORT_FILE)
+        return self._read_port(_APPS_PORT_FILE)
 
-    def keep_apps_port(self, port: int) -> None:
+    def save_apps_port(self, port: int) -> None:
         """Remember a port for the next time, so that pages which are open find the views again.
 
         Raises:
@@ -183,7 +183,7 @@ class StateDir:
         """
         write_private_file(self.path / _APPS_PORT_FILE, b"%d\n" % port)
 
-    def _kept_port(self, name: str) -> int | None:
+    def _read_port(self, name: str) -> int | None:
         text = (read_private_file(self.path / name, _SERVER_FILE_LIMIT_BYTES) or b"").strip()
         return int(text) if text.isdigit() and int(text) <= _LAST_PORT else None
 

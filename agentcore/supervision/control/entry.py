@@ -51,7 +51,7 @@ class Entry:
     included: tuple[str, ...] = ()
 
     @property
-    def leads(self) -> bool:
+    def redirects_git(self) -> bool:
         """Whether git is led on by it: to another place from another folder."""
         return self.kind in ("redirect", "way") or bool(self.targets or self.hooks or self.included)
 
@@ -59,7 +59,7 @@ class Entry:
         """Whether it means the same, where both stand at one path."""
         return (self.kind, self.digest, self.real_paths) == (other.kind, other.digest, other.real_paths)
 
-    def text(self) -> str | None:
+    def decode_content(self) -> str | None:
         """What it holds; None: not known."""
         return None if self.content is None else self.content.decode("utf-8", "surrogateescape")
 
@@ -79,16 +79,16 @@ def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
         if known is not None and known.kind == kind and known.stamp == stamp:
             return known if not known.targets else replace(known, real_paths=_real_paths(known.targets))
         certain = stamp if status.st_ctime_ns + _UNCERTAIN_NS < now else None
-        digest, content = _digest(path, status, _STEPS_BYTES if kind == "steps" else _CONTENT_BYTES)
+        digest, content = _read_digest(path, status, _STEPS_BYTES if kind == "steps" else _CONTENT_BYTES)
     except OSError:
         return None if not os.path.lexists(path) else Entry(kind, "closed")
-    return _lead(path, Entry(kind, digest, content, status.st_ino, status.st_nlink, certain))
+    return _add_targets(path, Entry(kind, digest, content, status.st_ino, status.st_nlink, certain))
 
 
-def _lead(path: str, entry: Entry) -> Entry:
+def _add_targets(path: str, entry: Entry) -> Entry:
     """Add where git is led: by a file or link `.git`, a `commondir`, or a configuration."""
     folder = os.path.dirname(path)  # noqa: PTH120
-    text = entry.text()
+    text = entry.decode_content()
     if entry.kind == "config" and text is not None:
         config = JudgedConfig(text, folder)
         targets = config.targets()
@@ -106,7 +106,7 @@ def _real_paths(targets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(os.path.realpath, targets))
 
 
-def _digest(path: str, status: os.stat_result, kept_bytes: int) -> tuple[str, bytes | None]:
+def _read_digest(path: str, status: os.stat_result, kept_bytes: int) -> tuple[str, bytes | None]:
     if stat.S_ISLNK(status.st_mode):
         return f"link:{Path(path).readlink()}", None
     if not stat.S_ISREG(status.st_mode):

@@ -124,7 +124,7 @@ def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
         text = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape")
     except OSError:
         return (), False
-    spelled = [_escape(root) for root in roots]
+    spelled = [_escape_path(root) for root in roots]
     inside: list[str] = []
     holding = dict.fromkeys(spelled, (-1, ""))
     for line in text.splitlines():
@@ -141,7 +141,7 @@ def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
     return tuple(inside), kinds <= _LOCAL
 
 
-def _escape(path: str) -> str:
+def _escape_path(path: str) -> str:
     """A path as /proc/self/mountinfo spells it."""
     for character, code in (("\\", "\\134"), (" ", "\\040"), ("\t", "\\011"), ("\n", "\\012")):
         path = path.replace(character, code)

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.entry import Entry, read_entries
-from agentcore.supervision.control.holding import Hold, is_below, plan_hold
-from agentcore.supervision.control.judge import Judge, Known
-from agentcore.supervision.control.leading import GlobalConfig, leads
+from agentcore.supervision.control.holding import PinnedPaths, is_below, plan_pinned_paths
+from agentcore.supervision.control.judge import ChangeChecker, Known
+from agentcore.supervision.control.leading import GlobalConfig, find_redirected_paths
 from agentcore.supervision.control.limits import (
     FOLDERS_LOOKED_AT,
     LAST_LOOK_S,
@@ -79,13 +79,13 @@ class ConfinedRun:
     """
 
     module: str
-    hold: Hold
+    hold: PinnedPaths
     spared: frozenset[str]
     quarantined: list[Quarantined] = field(default_factory=list)
     process: SupervisedProcess | None = None
 
 
-class _Kept(BaseModel):
+class _StoredState(BaseModel):
     """What outlives the server: so that what a program did at its end is looked at by the next one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -140,8 +140,8 @@ class ControlFiles:
     async def restore(self) -> list[Quarantined]:
         """Look at what a program did that ran when the last server ended without an orderly stop."""
         async with self._turn:
-            found = await asyncio.to_thread(self._restore)
-        self._tell(found)
+            found = await asyncio.to_thread(self._restore_state)
+        self._report_quarantined(found)
         return found
 
     async def begin(self, confinement: Confinement, module: str) -> ConfinedRun:
@@ -154,38 +154,38 @@ class ControlFiles:
             ToolError: `workspace_too_large`, `cannot_start`.
         """
         async with self._turn:
-            await self._settle(confinement)
+            await self._ensure_clean(confinement)
             spared = frozenset(map(str, confinement.writable))
             self._distrusted |= {str(confinement.caches.folder), *spared}
-            hold = await asyncio.to_thread(self._plan, spared)
+            hold = await asyncio.to_thread(self._plan_pinned_paths, spared)
             run = ConfinedRun(module, hold, spared)
             self._runs.append(run)
-            await asyncio.to_thread(self._keep, is_running=True)
-        self._tell_of_limits(run)
+            await asyncio.to_thread(self._save_state, is_running=True)
+        self._report_limits(run)
         if self._watching is None:
             # no TaskGroup: it lasts beyond the program that it begins with, and `close` ends it
-            self._watching = _create_own_task(self._watch_on(), "control_files:look")
+            self._watching = _create_own_task(self._check_periodically(), "control_files:look")
         return run
 
     async def end(self, run: ConfinedRun) -> list[Quarantined]:
         """Look after a program has ended; gives what was quarantined since it began."""
         async with self._turn:
-            await self._judge()
+            await self._check_files()
             self._runs.remove(run)
             if not self._runs:
-                await asyncio.to_thread(self._keep, is_running=False)
+                await asyncio.to_thread(self._save_state, is_running=False)
         return run.quarantined
 
     def watch(self, run: ConfinedRun, process: SupervisedProcess) -> "asyncio.Task[list[Quarantined]]":
         """Look as soon as nothing of a program is left, whoever waits for it."""
         run.process = process
 
-        async def look() -> list[Quarantined]:
+        async def check_at_end() -> list[Quarantined]:
             await process.wait()
             return await self.end(run)
 
         # no TaskGroup: it outlives the call that starts the program; `wait` and `close` wait for it
-        task = _create_own_task(look(), "control_files:look_at_end")
+        task = _create_own_task(check_at_end(), "control_files:look_at_end")
         self._ending[task] = run.module
         task.add_done_callback(lambda task: self._ending.pop(task, None))
         return task
@@ -213,7 +213,7 @@ class ControlFiles:
         async with self._turn:
             self._tree.close()
 
-    async def _watch_on(self) -> None:
+    async def _check_periodically(self) -> None:
         """Look now and then while programs run."""
         loop = asyncio.get_running_loop()
         pause_s = LOOK_SECONDS
@@ -222,10 +222,10 @@ class ControlFiles:
             if self._runs:
                 async with self._turn:
                     began = loop.time()
-                    await self._judge()
+                    await self._check_files()
                     pause_s = choose_pause(loop.time() - began)
 
-    async def _settle(self, confinement: Confinement) -> None:
+    async def _ensure_clean(self, confinement: Confinement) -> None:
         """See that nothing is there that no earlier program may have left, and trust the rest.
 
         Raises:
@@ -233,26 +233,26 @@ class ControlFiles:
         """
         try:
             if self._runs or not self._is_settled:
-                await self._judge()
+                await self._check_files()
             await asyncio.to_thread(self._refuse_unsettled)
             if not self._runs:
-                await asyncio.to_thread(self._adopt)
+                await asyncio.to_thread(self._trust_current)
         except TooLargeError as exc:
             raise _too_large(confinement) from exc
         except (OSError, ValueError) as exc:
             message = f"The workspace could not be looked at: {exc}; see to that, and try again."
             raise ToolError("cannot_start", message, reason=str(exc)) from exc
 
-    async def _judge(self) -> list[Quarantined]:
+    async def _check_files(self) -> list[Quarantined]:
         try:
-            found = await asyncio.to_thread(self._judge_in_thread)
+            found = await asyncio.to_thread(self._check_in_thread)
         except TooLargeError:
             found = [self._report_unseen(_MORE_FOLDERS)]
         except (OSError, ValueError) as exc:  # a name or a content that no rule foresees: nothing else begins
             found = [self._report_unseen(f"it could not be looked at: {exc}")]
         for run in self._runs:
             run.quarantined += found
-        self._tell(found)
+        self._report_quarantined(found)
         return found
 
     def _report_unseen(self, why: str) -> Quarantined:
@@ -260,13 +260,13 @@ class ControlFiles:
 
     # -- reporting ---------------------------------------------------------------------------------------------
 
-    def _tell(self, found: Sequence[Quarantined]) -> None:
+    def _report_quarantined(self, found: Sequence[Quarantined]) -> None:
         if found:
             self.newest.extend(found)
             modules = tuple(dict.fromkeys(run.module for run in self._runs))
             self._report(ControlReport(modules, tuple(found)))
 
-    def _tell_of_limits(self, run: ConfinedRun) -> None:
+    def _report_limits(self, run: ConfinedRun) -> None:
         """Report for each module, once, which limits were reached."""
         slow = self._tree.slow_reason
         limits = [f"each look at the workspace goes through all of its folders: {slow}"] if slow else []
@@ -284,7 +284,7 @@ class ControlFiles:
 
     # -- in a thread -------------------------------------------------------------------------------------------
 
-    def _look(self, trusted: dict[str, Entry] | None = None) -> tuple[Found, dict[str, Entry]]:
+    def _find_control_files(self, trusted: dict[str, Entry] | None = None) -> tuple[Found, dict[str, Entry]]:
         """Find and read all control files, those that git's configuration leads to as well.
 
         Args:
@@ -293,12 +293,14 @@ class ControlFiles:
         for _ in range(_LEADING_ROUNDS):
             left_closed = None if trusted is None else self._known.closed
             if self._workspace.resolve_protected():
-                self._tree.forget()
-            found = self._tree.look(self._led, left_closed)
-            entries = read_entries(found.controls, self._last(found, is_strict=trusted is not None))
+                self._tree.invalidate()
+            found = self._tree.scan(self._led, left_closed)
+            entries = read_entries(found.controls, self._make_known_lookup(found, is_strict=trusted is not None))
             leading = entries if trusted is None else trusted
             leading = {path: entry for path, entry in leading.items() if not self._is_free(path, entry)}
-            led = leads(leading, self._global.read(), entries, self._roots, self._tree.ways)
+            led = find_redirected_paths(
+                leading, self._global.read_files(), entries, self._roots, self._tree.list_protected_below
+            )
             if led == self._led or (trusted is not None and led.keys() <= self._led.keys()):
                 return found, entries
             self._led = led if trusted is None else {**led, **self._led}
@@ -308,7 +310,7 @@ class ControlFiles:
         """Whether a program may make what it likes there: what it leads to stays what it is."""
         return entry.kind in ("named", "way") and self._known.is_made(path)
 
-    def _last(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
+    def _make_known_lookup(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
         """How a file was when it was read last, where its stamp can tell whether it still is so.
 
         While a program runs it can tell of files alone that the program cannot open for writing: what is written
@@ -316,44 +318,44 @@ class ControlFiles:
         """
         known = self._known
 
-        def last(path: str) -> Entry | None:
+        def find_known(path: str) -> Entry | None:
             entry = known.entries.get(path)
-            return entry if entry is None or not is_strict or self._is_held(path, entry, found) else None
+            return entry if entry is None or not is_strict or self._is_out_of_reach(path, entry, found) else None
 
-        return last
+        return find_known
 
-    def _is_held(self, path: str, entry: Entry, found: Found) -> bool:
+    def _is_out_of_reach(self, path: str, entry: Entry, found: Found) -> bool:
         """Whether a file was out of reach of every program that runs: what changed it came from outside."""
         return bool(self._runs) and all(run.hold.covers(path, entry, found) for run in self._runs)
 
     def _refuse_unsettled(self) -> None:
         with self._in_thread:
             if not self._is_settled:
-                self._look()  # says so if the tree is still too large
+                self._find_control_files()  # says so if the tree is still too large
                 raise OSError("what a program made of control files could not be quarantined; remove it by hand")
 
-    def _adopt(self) -> None:
+    def _trust_current(self) -> None:
         with self._in_thread:
             self._rest = None
-            self._trust(*self._look())
+            self._trust(*self._find_control_files())
 
-    def _plan(self, spared: frozenset[str]) -> Hold:
+    def _plan_pinned_paths(self, spared: frozenset[str]) -> PinnedPaths:
         """What to keep from a program that is about to start."""
         with self._in_thread:
             entries = {path: entry for path, entry in self._known.entries.items() if not is_below(path, spared)}
             guarded = {path for path in self._known.guarded if not is_below(path, spared)}
-            hold = plan_hold(guarded, entries, self._known.git, self._roots, self._known.is_made)
-            return hold.in_place(self._roots, [run.hold for run in self._runs])
+            hold = plan_pinned_paths(guarded, entries, self._known.git, self._roots, self._known.is_made)
+            return hold.restrict_to_unmovable(self._roots, [run.hold for run in self._runs])
 
-    def _take(self, found: Found, entries: dict[str, Entry]) -> None:
+    def _store_known(self, found: Found, entries: dict[str, Entry]) -> None:
         known = self._known
-        self._tree.settle()
+        self._tree.set_baseline()
         known.entries = entries
         known.guarded = found.guarded
         known.git = found.git
 
     def _trust(self, found: Found, entries: dict[str, Entry]) -> None:
-        self._take(found, entries)
+        self._store_known(found, entries)
         self._known.closed.update(found.closed)
 
     def _trust_if_rested(self, rest: frozenset[object] | None) -> bool:
@@ -365,7 +367,7 @@ class ControlFiles:
         if rest is None or self._rest != rest or not self._is_settled:
             return False
         led = self._led
-        found, entries = self._look()
+        found, entries = self._find_control_files()
         if self._read_rest() != rest:
             self._led = led
             return False
@@ -384,7 +386,7 @@ class ControlFiles:
             found.add(run)
         return frozenset(found)
 
-    def _judge_in_thread(self) -> list[Quarantined]:
+    def _check_in_thread(self) -> list[Quarantined]:
         with self._in_thread:
             last = self._rest
             self._rest = self._read_rest()
@@ -392,31 +394,31 @@ class ControlFiles:
                 return []
             # What one program may change freely, another one may not.
             spared = [run.spared for run in self._runs] or [frozenset()]
-            return self._quarantine(frozenset.intersection(*spared))
+            return self._quarantine_changes(frozenset.intersection(*spared))
 
-    def _quarantine(self, spared: frozenset[str]) -> list[Quarantined]:
+    def _quarantine_changes(self, spared: frozenset[str]) -> list[Quarantined]:
         quarantined: list[Quarantined] = []
         self._is_settled = False  # until a look finds nothing more
         is_whole = True
         for _ in range(_ROUNDS):
             try:
-                found, entries = self._look(self._known.entries)
+                found, entries = self._find_control_files(self._known.entries)
             except TooLargeError:
                 is_whole = False  # what was found goes all the same
                 found = self._tree.found
                 entries = read_entries(found.controls, lambda _: None)
-            self._known.follow(found)
-            judge = Judge(
+            self._known.track_folder_changes(found)
+            judge = ChangeChecker(
                 self._known,
                 found,
                 entries,
                 distrusted=tuple(self._distrusted),
                 roots=self._roots,
-                is_held=self._is_held,
+                is_held=self._is_out_of_reach,
             )
-            verdicts = [each for each in judge.verdicts() if not is_below(each.path, spared)]
+            verdicts = [each for each in judge.find_verdicts() if not is_below(each.path, spared)]
             if not verdicts and is_whole:
-                self._take(found, entries)
+                self._store_known(found, entries)
                 self._is_settled = True
             if not verdicts:
                 break
@@ -428,9 +430,9 @@ class ControlFiles:
             quarantined.append(self._report_unseen(_MORE_FOLDERS))
         return quarantined
 
-    def _restore(self) -> list[Quarantined]:
+    def _restore_state(self) -> list[Quarantined]:
         try:
-            kept = _Kept.model_validate_json(self._state.read_bytes())
+            kept = _StoredState.model_validate_json(self._state.read_bytes())
         except FileNotFoundError:
             return []
         except (OSError, ValidationError):
@@ -444,17 +446,17 @@ class ControlFiles:
             if kept.entries is None:
                 return []
             self._led = dict(kept.led)
-            self._look({})
-            self._tree.settle()
+            self._find_control_files({})
+            self._tree.set_baseline()
             self._known.entries = {
                 path: Entry(kind, digest, real_paths=real_paths)
                 for path, (kind, digest, real_paths) in kept.entries.items()
             }
-            quarantined = self._quarantine(frozenset(kept.spared))
-            self._keep(is_running=False)
+            quarantined = self._quarantine_changes(frozenset(kept.spared))
+            self._save_state(is_running=False)
         return quarantined
 
-    def _keep(self, *, is_running: bool) -> None:
+    def _save_state(self, *, is_running: bool) -> None:
         """Remember for the next server: while a program runs, what the control files were before."""
         known = self._known
         known_entries = known.entries.items() if is_running else ()

@@ -1,4 +1,4 @@
-"""`Hold`: what the kernel keeps a command from changing and from moving away."""
+"""`PinnedPaths`: what the kernel keeps a command from changing and from moving away."""
 
 import os
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from agentcore.supervision.control.tree import Found
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class PinnedPaths:
     """Mounts for the sandbox.
 
     Args:
@@ -34,12 +34,12 @@ class Hold:
 
     def covers(self, path: str, entry: Entry, found: Found) -> bool:
         """Whether a file was out of reach of the sandbox: what changed it came from outside."""
-        holder = next((above for above in upwards(path) if above in self.fixed), None)
+        holder = next((above for above in walk_upwards(path) if above in self.fixed), None)
         if holder is None or entry.links != 1:
             return False
-        return self.fixed[holder] == (entry.inode if holder == path else found.inode(holder))
+        return self.fixed[holder] == (entry.inode if holder == path else found.get_inode(holder))
 
-    def in_place(self, roots: Collection[str], others: Sequence["Hold"]) -> "Hold":
+    def restrict_to_unmovable(self, roots: Collection[str], others: Sequence["PinnedPaths"]) -> "PinnedPaths":
         """What of it no other program can move away or replace by a link while it is mounted.
 
         Args:
@@ -51,16 +51,16 @@ class Hold:
         pinned = self.pinned.intersection(*(other.pinned for other in others))
         steady = pinned | set(roots)
         fixed = {path: inode for path, inode in self.fixed.items() if os.path.dirname(path) in steady}  # noqa: PTH120
-        return Hold(pinned, fixed, self.limit)
+        return PinnedPaths(pinned, fixed, self.limit)
 
 
-def plan_hold(
+def plan_pinned_paths(
     guarded: Collection[str],
     entries: Mapping[str, Entry],
     git: Container[str],
     roots: Collection[str],
     is_made: Callable[[str], bool],
-) -> Hold:
+) -> PinnedPaths:
     """Plan what to hold.
 
     Args:
@@ -81,16 +81,16 @@ def plan_hold(
         if target is None or is_made(path) or is_below(target, fixed):
             continue
         above = os.path.dirname(target)  # noqa: PTH120
-        pins = set(_between(above, roots)) if above in git else set()
+        pins = set(_walk_up_to_root(above, roots)) if above in git else set()
         if len(pinned | pins) + len(fixed) >= HELD_PATHS:
             left_out += 1
             continue
         pinned |= pins
         fixed[target] = os.lstat(target).st_ino
-    return Hold(frozenset(pinned), fixed, _tell_left_out(left_out))
+    return PinnedPaths(frozenset(pinned), fixed, _describe_left_out(left_out))
 
 
-def _tell_left_out(number: int) -> str:
+def _describe_left_out(number: int) -> str:
     if not number:
         return ""
     return (
@@ -101,10 +101,10 @@ def _tell_left_out(number: int) -> str:
 
 def is_below(path: str, folders: Container[str]) -> bool:
     """Whether a path is one of these, or lies below one."""
-    return any(above in folders for above in upwards(path))
+    return any(above in folders for above in walk_upwards(path))
 
 
-def upwards(path: str) -> Iterator[str]:
+def walk_upwards(path: str) -> Iterator[str]:
     """A path, and each folder above it."""
     while len(path) > 1:
         yield path
@@ -120,9 +120,9 @@ def _real_target(path: str, entry: Entry | None, roots: Collection[str]) -> str 
     return path if os.path.lexists(path) and path not in roots else None
 
 
-def _between(path: str, roots: Collection[str]) -> Iterator[str]:
+def _walk_up_to_root(path: str, roots: Collection[str]) -> Iterator[str]:
     """The folders below a root down to this one."""
-    for above in upwards(path):
+    for above in walk_upwards(path):
         if above in roots:
             return
         yield above

@@ -20,7 +20,7 @@ class GlobalConfig:
         self._begin = global_config_files()
         self._entries: dict[str, Entry] = {}
 
-    def read(self) -> dict[str, Entry]:
+    def read_files(self) -> dict[str, Entry]:
         """Each file of it, with those that it includes."""
         ahead = list(self._begin)
         found: dict[str, Entry] = {}
@@ -29,12 +29,12 @@ class GlobalConfig:
             entry = None if path in found else read_entry(path, "config", self._entries.get(path))
             if entry is not None:
                 found[path] = entry
-                ahead += [_spelled(name, os.path.dirname(path)) for name in entry.included]  # noqa: PTH120
+                ahead += [_normalize_path(name, os.path.dirname(path)) for name in entry.included]  # noqa: PTH120
         self._entries = found
         return found
 
 
-def leads(
+def find_redirected_paths(
     leading: Mapping[str, Entry],
     everywhere: Mapping[str, Entry],
     there: Mapping[str, Entry],
@@ -50,27 +50,27 @@ def leads(
         roots: The workspace roots.
         ways: Gives the paths below a link of the kind `way` that are protected.
     """
-    tops = _tops(there)
+    tops = _find_worktrees(there)
     found: dict[str, Kind] = {}
     for path, entry in {**everywhere, **leading}.items():
         folder = os.path.dirname(path)  # noqa: PTH120
         for name in entry.hooks:
             for base in {folder} | {top for top, git in tops if path in everywhere or is_below(git, (folder,))}:
-                _follow(_spelled(name, base), "hook", roots, found)
+                _follow_links(_normalize_path(name, base), "hook", roots, found)
         for name in entry.included:
-            _follow(_spelled(name, folder), "config", roots, found)
+            _follow_links(_normalize_path(name, folder), "config", roots, found)
         if entry.kind == "way":
             now = there.get(path)
             if now is None or not now.is_like(entry):
                 continue  # it is put away itself; where it leads now may be something of the person's
             for below in filter(None, ways(path)):
-                _follow(f"{path}/{below}", "hook", roots, found)
+                _follow_links(f"{path}/{below}", "hook", roots, found)
         elif entry.digest.startswith("link:") and entry.kind != "redirect":
-            _follow(path, entry.kind, roots, found)
+            _follow_links(path, entry.kind, roots, found)
     return found
 
 
-def _tops(there: Mapping[str, Entry]) -> list[tuple[str, str]]:
+def _find_worktrees(there: Mapping[str, Entry]) -> list[tuple[str, str]]:
     """Each folder that is worked on, and its folder of git's."""
     tops = []
     for path, entry in there.items():
@@ -82,14 +82,14 @@ def _tops(there: Mapping[str, Entry]) -> list[tuple[str, str]]:
     return tops
 
 
-def _spelled(name: str, base: str) -> str:
+def _normalize_path(name: str, base: str) -> str:
     return os.path.normpath(os.path.join(base, os.path.expanduser(name)))  # noqa: PTH111, PTH118
 
 
-def _follow(path: str, kind: Kind, roots: Collection[str], found: dict[str, Kind]) -> None:
+def _follow_links(path: str, kind: Kind, roots: Collection[str], found: dict[str, Kind]) -> None:
     """Note a path's end, and each link on the way there."""
     for _ in range(_LINKS):
-        link = next((above for above in _downwards(path) if os.path.islink(above)), None)  # noqa: PTH114
+        link = next((above for above in _walk_downwards(path) if os.path.islink(above)), None)  # noqa: PTH114
         if link is None:
             break
         if is_below(link, roots):
@@ -103,7 +103,7 @@ def _follow(path: str, kind: Kind, roots: Collection[str], found: dict[str, Kind
         found[path] = kind
 
 
-def _downwards(path: str) -> Iterator[str]:
+def _walk_downwards(path: str) -> Iterator[str]:
     """Each folder above a path, from the outermost, and the path itself."""
     end = path.find("/", 1)
     while end > 0:

@@ -11,7 +11,7 @@ _NAME_BYTES = 255
 """Of a file's name, on all common file systems."""
 
 
-def aside_name(name: str, number: int) -> str:
+def quarantine_name(name: str, number: int) -> str:
     """The name under which something is quarantined, at the `number`th attempt, from 1; a long one loses its end."""
     ending = ".agentcore-aside" + (f"-{number}" if number > 1 else "")
     while len(f"{name}{ending}".encode("utf-8", "surrogateescape")) > _NAME_BYTES:

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.names import aside_name
+from agentcore.supervision.control.names import quarantine_name
 
 _ATTEMPTS = 100
 _RANDOM_NUMBERS = 10**12
@@ -75,23 +75,23 @@ class Mover:
         """
         try:
             with self._writable_parent(path):
-                return self._replace(path, why, instead, replacement)
+                return self._move_and_replace(path, why, instead, replacement)
         except (ToolError, OSError):
-            return Quarantined(self._show(path), "", why)
+            return Quarantined(self._format_path(path), "", why)
 
-    def _replace(self, path: str, why: str, instead: bytes | None, replacement: str) -> Quarantined:
-        aside = self._rename(path)
+    def _move_and_replace(self, path: str, why: str, instead: bytes | None, replacement: str) -> Quarantined:
+        aside = self._rename_to_quarantine(path)
         if instead is not None:
             try:
-                self._workspace.write_file(self._workspace.locate(_spelled(path)), instead, overwrite=False)
+                self._workspace.write_file(self._workspace.locate(_escape_path(path)), instead, overwrite=False)
             except ToolError:
-                return Quarantined(self._show(path), aside, why)
-        return Quarantined(self._show(path), aside, why, replacement or "nothing")
+                return Quarantined(self._format_path(path), aside, why)
+        return Quarantined(self._format_path(path), aside, why, replacement or "nothing")
 
     @contextmanager
     def _writable_parent(self, path: str) -> Iterator[None]:
         """A block in which the folder of a file can be changed by its owner: a program may have forbidden that."""
-        folder, _ = self._workspace.open_parent(self._workspace.locate(_spelled(path)))
+        folder, _ = self._workspace.open_parent(self._workspace.locate(_escape_path(path)))
         with folder:
             status = os.fstat(folder.fd)
             mode = stat.S_IMODE(status.st_mode)
@@ -105,24 +105,24 @@ class Mover:
             finally:
                 os.chmod(own, mode)  # noqa: PTH101
 
-    def _rename(self, path: str) -> str:
-        target = self._workspace.locate(_spelled(path))
+    def _rename_to_quarantine(self, path: str) -> str:
+        target = self._workspace.locate(_escape_path(path))
         folder, target = self._workspace.open_parent(target)
         numbers = (*range(1, _ATTEMPTS + 1), *(_ATTEMPTS + randbelow(_RANDOM_NUMBERS) for _ in range(_ATTEMPTS)))
         with folder:
             name = target.name.decode("utf-8", "surrogateescape")
             for number in numbers:
-                aside = aside_name(name, number)
+                aside = quarantine_name(name, number)
                 try:
                     folder.rename(target.name, folder, aside.encode("utf-8", "surrogateescape"), overwrite=False)
                 except FileExistsError:
                     continue
-                return self._show(f"{path.rpartition('/')[0]}/{aside}")
+                return self._format_path(f"{path.rpartition('/')[0]}/{aside}")
         raise FileExistsError(path)
 
-    def _show(self, path: str) -> str:
-        return self._workspace.show(self._workspace.locate(_spelled(path)))
+    def _format_path(self, path: str) -> str:
+        return self._workspace.show(self._workspace.locate(_escape_path(path)))
 
 
-def _spelled(path: str) -> str:
+def _escape_path(path: str) -> str:
     return Workspace.show_name(path.encode("utf-8", "surrogateescape"))

@@ -81,16 +81,16 @@ class Found:
     git: set[str] = field(default_factory=set)
     closed: set[str] = field(default_factory=set)
 
-    def inode(self, path: str) -> int | None:
+    def get_inode(self, path: str) -> int | None:
         """The inode of a folder, if it is there."""
         listed = self.folders.get(path)
         return None if listed is None else listed.inode
 
-    def was(self, path: str) -> Listed | None:
+    def get_previous(self, path: str) -> Listed | None:
         """A folder as it was at the last `settle`."""
         return self.before[path] if path in self.before else self.folders.get(path)
 
-    def replace(self, path: str, listed: Listed | None) -> None:
+    def update_folder(self, path: str, listed: Listed | None) -> None:
         """Note a folder as it is now; None: it has gone."""
         old = self.folders.pop(path, None)
         self.before.setdefault(path, old)
@@ -140,13 +140,13 @@ class Tree:
         self._by_role = {
             "plain": self._list_plain,
             "git": self._list_git,
-            "git_holding": self._list_git_holding,
+            "git_holding": self._list_git_containers,
             "hooks": self._list_hooks,
             "named": self._list_named,
             "steps": self._list_steps,
         }
 
-    def look(self, led: Mapping[str, Kind], left_closed: Collection[str] | None = None) -> Found:
+    def scan(self, led: Mapping[str, Kind], left_closed: Collection[str] | None = None) -> Found:
         """Find all control files.
 
         Args:
@@ -163,7 +163,7 @@ class Tree:
         self._led = dict(led)
         is_complete, self._is_complete = self._is_complete, False
         if is_complete and changed is not None:
-            self._update({*changed, *found.closed, *other_roles.intersection(found.folders)})
+            self._update_changed({*changed, *found.closed, *other_roles.intersection(found.folders)})
         else:
             self._walk_all()
         self._is_complete = True
@@ -175,11 +175,11 @@ class Tree:
         """What the last look has found, also one that ended with `TooLargeError`."""
         return replace(self._found, controls=self._with_led(self._led))
 
-    def settle(self) -> None:
+    def set_baseline(self) -> None:
         """Compare later looks with what there is now."""
         self._found.before.clear()
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """List all folders again: other names are protected than before."""
         self._is_complete = False
         self._has_forgotten = True
@@ -205,34 +205,34 @@ class Tree:
         """The folders that may have changed; None: all may have."""
         mounts, is_local = read_mounts(self._roots)
         if not is_local:
-            self._go_slowly("its file system does not report changes")
+            self._disable_watching("its file system does not report changes")
             return None
         has_moved = mounts != self._mounts
         self._mounts = mounts
         if self._watch is None:
-            self._begin_watching()
+            self._start_watching()
             return None
         changed = self._watch.read_changed()
         if changed is None or has_moved:
             return None
         for root in self._roots:
             try:
-                is_same = os.lstat(root).st_ino == self._found.inode(root)
+                is_same = os.lstat(root).st_ino == self._found.get_inode(root)
             except OSError:
                 is_same = False
             if not is_same:
                 return None
         return changed
 
-    def _begin_watching(self) -> None:
+    def _start_watching(self) -> None:
         if self.slow_reason:
             return  # it is tried once, and not before each command
         try:
             self._watch = FolderWatch()
         except WatchUnavailableError as exc:
-            self._go_slowly(str(exc))
+            self._disable_watching(str(exc))
 
-    def _go_slowly(self, reason: str) -> None:
+    def _disable_watching(self, reason: str) -> None:
         self.close()
         self.slow_reason = reason
 
@@ -243,9 +243,9 @@ class Tree:
             if not self._watch.add(path):
                 self._found.closed.add(path)  # looked at each time
         except WatchUnavailableError as exc:
-            self._go_slowly(str(exc))
+            self._disable_watching(str(exc))
 
-    def _update(self, changed: set[str]) -> None:
+    def _update_changed(self, changed: set[str]) -> None:
         """List the folders again that have changed, and look through those that are new."""
         found = self._found
         ahead: list[tuple[str, str]] = []
@@ -253,24 +253,24 @@ class Tree:
             known = found.folders.get(path)
             if known is None:
                 continue
-            listed = self._list_again(path, known.given, None)
+            listed = self._relist_folder(path, known.given, None)
             if listed is None:
-                self._remove(path)
+                self._remove_folder(path)
                 continue
             given = dict(listed.folders)
             for child, role in known.folders:
                 if given.get(child) != role or self._is_other(child):
-                    self._remove(child)
+                    self._remove_folder(child)
             ahead += [(child, role) for child, role in listed.folders if child not in found.folders]
-        self._walk(ahead, is_fresh=True, room=self._limit - len(found.folders))
+        self._walk_folders(ahead, is_fresh=True, room=self._limit - len(found.folders))
 
     def _is_other(self, path: str) -> bool:
         try:
-            return os.lstat(path).st_ino != self._found.inode(path)
+            return os.lstat(path).st_ino != self._found.get_inode(path)
         except OSError:
             return True
 
-    def _remove(self, path: str) -> None:
+    def _remove_folder(self, path: str) -> None:
         """Note that a folder has gone, with all that was in it."""
         ahead = [path]
         while ahead:
@@ -279,19 +279,21 @@ class Tree:
             if listed is None:
                 continue
             ahead += [child for child, _ in listed.folders]
-            self._found.replace(each, None)
+            self._found.update_folder(each, None)
             if self._watch is not None:
                 self._watch.remove(each)
 
     def _walk_all(self) -> None:
         """Look through all folders, and list those again whose ctime says that they have changed."""
-        there = self._walk([(root, "plain") for root in self._roots], is_fresh=self._has_forgotten, room=self._limit)
+        there = self._walk_folders(
+            [(root, "plain") for root in self._roots], is_fresh=self._has_forgotten, room=self._limit
+        )
         for path in [path for path in self._found.folders if path not in there]:
-            self._found.replace(path, None)
+            self._found.update_folder(path, None)
             if self._watch is not None:
                 self._watch.remove(path)
 
-    def _walk(self, ahead: list[tuple[str, str]], *, is_fresh: bool, room: int) -> set[str]:
+    def _walk_folders(self, ahead: list[tuple[str, str]], *, is_fresh: bool, room: int) -> set[str]:
         """Look through folders and all below them.
 
         Args:
@@ -306,7 +308,7 @@ class Tree:
         waiting = deque(ahead)
         while waiting:
             path, given = waiting.popleft()
-            listed = self._list_again(path, given, None if is_fresh else found.folders.get(path))
+            listed = self._relist_folder(path, given, None if is_fresh else found.folders.get(path))
             if listed is None:
                 continue
             there.add(path)
@@ -316,7 +318,7 @@ class Tree:
             waiting.extendleft(each for each in listed.folders if each[1] != "plain")
         return there
 
-    def _list_again(self, path: str, given: str, known: Listed | None) -> Listed | None:
+    def _relist_folder(self, path: str, given: str, known: Listed | None) -> Listed | None:
         """List a folder, after which changes of it are noticed.
 
         Args:
@@ -325,16 +327,16 @@ class Tree:
         """
         self._found.closed.discard(path)
         self._watch_folder(path)
-        listed = self._list(path, "hooks" if path in self._led else given, known)
+        listed = self._list_folder(path, "hooks" if path in self._led else given, known)
         if listed is not None and listed is not known:
             listed.given = given
-            self._found.replace(path, listed)
+            self._found.update_folder(path, listed)
         return listed
 
-    def _root_of(self, path: str) -> str:
+    def _find_root(self, path: str) -> str:
         return next(root for root in self._roots if path == root or path.startswith(f"{root}/"))
 
-    def _list(self, path: str, role: str, known: Listed | None) -> Listed | None:
+    def _list_folder(self, path: str, role: str, known: Listed | None) -> Listed | None:
         now = time.time_ns()
         try:
             status = os.lstat(path)
@@ -346,7 +348,7 @@ class Tree:
                 return known
             if not stat.S_ISDIR(status.st_mode):
                 return None
-            kinds = self._names(path)
+            kinds = self._read_names(path)
         except FileNotFoundError:
             return None
         except OSError:
@@ -356,10 +358,10 @@ class Tree:
         self._by_role[role](path, kinds, listed)
         return listed
 
-    def _names(self, path: str) -> dict[str, bool]:
+    def _read_names(self, path: str) -> dict[str, bool]:
         """The names in a folder, and whether each is a folder."""
         try:
-            return _scan(path)
+            return _scan_folder(path)
         except PermissionError:
             if self._left_closed is None or path in self._left_closed:
                 raise
@@ -368,45 +370,45 @@ class Tree:
                 os.chmod(f"/proc/self/fd/{folder}", stat.S_IMODE(os.fstat(folder).st_mode) | stat.S_IRUSR)  # noqa: PTH101
             finally:
                 os.close(folder)
-            return _scan(path)
+            return _scan_folder(path)
 
     def _list_plain(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """A folder of the workspace."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
             self._list_git_files(path, kinds, listed)
-        root = self._root_of(path)
+        root = self._find_root(path)
         parts = path[len(root) + 1 :].split("/") if path != root else []
         is_package = not _DEPENDENCIES.isdisjoint(parts)
-        named = set() if is_package else self._protected(parts, kinds)
-        ways = {} if is_package else self._ways(path, parts, kinds)
+        named = set() if is_package else self._find_protected(parts, kinds)
+        ways = {} if is_package else self._find_way_links(path, parts, kinds)
         for name, is_folder in kinds.items():
             below = f"{path}/{name}"
             if name == ".git":
-                _add(below, "redirect", is_folder, "git", listed)
+                _add_entry(below, "redirect", is_folder, "git", listed)
             elif listed.is_git and name == "hooks":
-                _add(below, "hook", is_folder, "hooks", listed)
+                _add_entry(below, "hook", is_folder, "hooks", listed)
             elif listed.is_git and name in _STEPS:
-                _add(below, "link", is_folder, "steps", listed)
+                _add_entry(below, "link", is_folder, "steps", listed)
             elif name in named and not ASIDE.search(name):
-                _add(below, "named", is_folder, "named", listed)
+                _add_entry(below, "named", is_folder, "named", listed)
             elif is_folder:
                 listed.folders.append((below, "plain"))
             elif name in ways:
                 listed.controls.append((below, "way"))
 
-    def ways(self, path: str) -> list[str]:
+    def list_protected_below(self, path: str) -> list[str]:
         """The paths below a link of the kind `way` that are protected."""
-        root = self._root_of(path)
+        root = self._find_root(path)
         *folder, name = path[len(root) + 1 :].split("/")
         return self._workspace.beginnings_among(folder, (name,)).get(name, [])
 
-    def _ways(self, path: str, parts: Sequence[str], kinds: dict[str, bool]) -> Collection[str]:
+    def _find_way_links(self, path: str, parts: Sequence[str], kinds: dict[str, bool]) -> Collection[str]:
         files = (name for name, is_folder in kinds.items() if not is_folder)
         found = self._workspace.beginnings_among(parts, files)
         return [name for name in found if os.path.islink(f"{path}/{name}")]  # noqa: PTH114
 
-    def _protected(self, parts: Sequence[str], kinds: dict[str, bool]) -> set[str]:
+    def _find_protected(self, parts: Sequence[str], kinds: dict[str, bool]) -> set[str]:
         subfolders = {name for name, is_folder in kinds.items() if is_folder}
         return set(self._workspace.protected_among(parts, kinds, subfolders))
 
@@ -416,14 +418,14 @@ class Tree:
         self._list_git_files(path, kinds, listed)
         for name in _IN_GIT:
             if name in _RUN_BY_GIT and name in kinds:
-                _add(f"{path}/{name}", "hook", kinds[name], "hooks", listed)
+                _add_entry(f"{path}/{name}", "hook", kinds[name], "hooks", listed)
             elif kinds.get(name):
                 listed.folders.append((f"{path}/{name}", "git_holding"))
         for name in _STEPS:
             if name in kinds:
-                _add(f"{path}/{name}", "link", kinds[name], "steps", listed)
+                _add_entry(f"{path}/{name}", "link", kinds[name], "steps", listed)
 
-    def _list_git_holding(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
+    def _list_git_containers(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
         """`modules` or `worktrees`, whose names may have slashes in them."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
@@ -444,7 +446,7 @@ class Tree:
         """A folder that git runs programs of."""
         for name, is_folder in kinds.items():
             if not name.endswith(".sample") and not ASIDE.search(name):
-                _add(f"{path}/{name}", "hook", is_folder, "hooks", listed)
+                _add_entry(f"{path}/{name}", "hook", is_folder, "hooks", listed)
             elif is_folder:
                 listed.folders.append((f"{path}/{name}", "plain"))  # git runs nothing of it; a repository may be in it
 
@@ -457,28 +459,28 @@ class Tree:
         for name, is_folder in kinds.items():
             below = f"{path}/{name}"
             if name == ".git":
-                _add(below, "redirect", is_folder, "git", listed)
+                _add_entry(below, "redirect", is_folder, "git", listed)
             elif listed.is_git and name == "hooks":
-                _add(below, "hook", is_folder, "hooks", listed)
+                _add_entry(below, "hook", is_folder, "hooks", listed)
             elif listed.is_git and name in _STEPS:
-                _add(below, "link", is_folder, "steps", listed)
+                _add_entry(below, "link", is_folder, "steps", listed)
             elif ASIDE.search(name):
                 if is_folder:
                     listed.folders.append((below, "plain"))
             elif name not in known:
-                _add(below, "named", is_folder, "named", listed)
+                _add_entry(below, "named", is_folder, "named", listed)
 
     @staticmethod
     def _list_git_files(path: str, kinds: dict[str, bool], listed: Listed) -> None:
         listed.controls += [(f"{path}/{name}", kind) for name, kind in _GIT_FILES if kinds.get(name) is False]
 
 
-def _scan(path: str) -> dict[str, bool]:
+def _scan_folder(path: str) -> dict[str, bool]:
     with os.scandir(path) as entries:
         return {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
 
 
-def _add(path: str, kind: Kind, is_folder: bool, role: str, listed: Listed) -> None:
+def _add_entry(path: str, kind: Kind, is_folder: bool, role: str, listed: Listed) -> None:
     if is_folder:
         listed.folders.append((path, role))
     else:

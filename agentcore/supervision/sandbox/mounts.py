@@ -41,7 +41,7 @@ _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
 _KERNEL_SECRETS = ("kcore", "keys", "latency_stats", "timer_list", "timer_stats", "sched_debug")
 
 
-def system(kernel: Sequence[str]) -> Iterator[str]:
+def list_system_mounts(kernel: Sequence[str]) -> Iterator[str]:
     """The whole system to read, with a `/tmp` of the command's own.
 
     The Python in use can be read below such a folder as well: commands start it, and what is installed in it.
@@ -61,7 +61,7 @@ def system(kernel: Sequence[str]) -> Iterator[str]:
             yield from ("--ro-bind-try", prefix, prefix)
 
 
-def hidden(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:
+def list_hidden_mounts(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:
     """Nothing where keys and records are.
 
     Args:
@@ -81,7 +81,7 @@ def hidden(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) 
             yield from ("--tmpfs", path) if is_folder else ("--ro-bind", os.devnull, path)
 
 
-def kernel() -> tuple[str, ...]:
+def list_kernel_mounts() -> tuple[str, ...]:
     """The kernel's own files, to read at most; looked for once, for that takes a while.
 
     Root in the sandbox has no capabilities, and yet owns the files below /proc/sys, and may write them unless they are

@@ -41,19 +41,19 @@ _results: dict[tuple[str, ...], str] = {}
 """What trying found, for each way to make a sandbox; it stays so for as long as this process lives."""
 
 
-async def why_not(program: str, options: Sequence[str]) -> str:
+async def find_failure(program: str, options: Sequence[str]) -> str:
     """Why bubblewrap cannot make this sandbox here; empty: it can."""
-    code, _, errors = await _run([program, *options, "--", shutil.which("true") or "/bin/true"])
+    code, _, errors = await _run_program([program, *options, "--", shutil.which("true") or "/bin/true"])
     return "" if code == 0 else errors or f"{program} ended with {code}"
 
 
 async def can_disable_namespaces(program: str) -> bool:
     """Whether this bubblewrap can keep commands from making user namespaces (0.8 and later)."""
-    _, output, errors = await _run([program, "--help"])
+    _, output, errors = await _run_program([program, "--help"])
     return "--disable-userns" in output + errors
 
 
-async def what_leaks(program: str, options: Sequence[str], *, is_confined: bool) -> str:
+async def find_leaks(program: str, options: Sequence[str], *, is_confined: bool) -> str:
     """What a command in this sandbox could do to the kernel; empty: nothing was found.
 
     Each file below /proc and /sys that looks as if it could be written is opened for it. Asked once for each kind of
@@ -76,7 +76,7 @@ async def _try_all(program: str, options: Sequence[str], *, is_confined: bool) -
     base = sys.base_prefix
     seen = ("--ro-bind", base, base) if base != "/usr" else ()
     python = await asyncio.to_thread(os.path.realpath, getattr(sys, "_base_executable", sys.executable))
-    code, output, errors = await _run([program, *options, *seen, "--", python, "-I", "-S", "-c", _TRY_ALL])
+    code, output, errors = await _run_program([program, *options, *seen, "--", python, "-I", "-S", "-c", _TRY_ALL])
     lines = output.split("\n")
     if code != 0 or not lines[0].isdigit():
         return f"trying it failed: {errors or output or f'exit code {code}'}"
@@ -86,7 +86,7 @@ async def _try_all(program: str, options: Sequence[str], *, is_confined: bool) -
     return f"commands in it could write {lines[0]} of the kernel's files: {', '.join(filter(None, lines[2:]))}{more}"
 
 
-async def _run(command: Sequence[str]) -> tuple[int, str, str]:
+async def _run_program(command: Sequence[str]) -> tuple[int, str, str]:
     """Run a program to its end; gives its exit code, output and errors."""
     process = await asyncio.create_subprocess_exec(
         *command,

@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 
 from agentcore.errors import ToolError
 from agentcore.supervision.sandbox.caches import Caches
-from agentcore.supervision.sandbox.mounts import hidden, kernel, system
-from agentcore.supervision.sandbox.probe import can_disable_namespaces, what_leaks, why_not
+from agentcore.supervision.sandbox.mounts import list_hidden_mounts, list_kernel_mounts, list_system_mounts
+from agentcore.supervision.sandbox.probe import can_disable_namespaces, find_failure, find_leaks
 
 SandboxMode = Literal["off", "prefer", "require"]
 """Whether commands are confined: never, where it works, or always."""
@@ -87,17 +87,17 @@ class Sandbox:
             return
         program = shutil.which("bwrap")
         if program is None:
-            self._give_up("bubblewrap (`bwrap`) is not installed")
+            self._disable("bubblewrap (`bwrap`) is not installed")
         else:
             await asyncio.to_thread(self.wanted.caches.prepare)
             self._is_confined = await can_disable_namespaces(program)
-            self._kernel = await asyncio.to_thread(kernel)
-            options = [*self._base(), *system(self._kernel)]
-            if reason := await why_not(program, options):
-                self._give_up(reason)
+            self._kernel = await asyncio.to_thread(list_kernel_mounts)
+            options = [*self._base_options(), *list_system_mounts(self._kernel)]
+            if reason := await find_failure(program, options):
+                self._disable(reason)
             else:
                 self.program, self.reason = program, ""
-                trying = what_leaks(program, options, is_confined=self._is_confined)
+                trying = find_leaks(program, options, is_confined=self._is_confined)
                 # no TaskGroup: commands wait for it in `settle`, and `close` ends it
                 self._trying = asyncio.create_task(trying, name="supervision:try_sandbox")
         if self.wanted.mode == "require":
@@ -129,7 +129,7 @@ class Sandbox:
             reason = await asyncio.shield(self._trying)
             self._trying = None
             if reason:
-                self._give_up(reason)
+                self._disable(reason)
 
     async def close(self) -> None:
         """Stop trying; safe to call twice."""
@@ -158,13 +158,13 @@ class Sandbox:
         """
         if self.program is None:
             return list(argv)
-        options = (*self._base(), *system(self._kernel), *self._workspace(roots, hold))
+        options = (*self._base_options(), *list_system_mounts(self._kernel), *self._workspace_options(roots, hold))
         return [self.program, *options, "--chdir", folder, "--", *argv]
 
-    def _give_up(self, reason: str) -> None:
+    def _disable(self, reason: str) -> None:
         self.program, self.reason = None, reason
 
-    def _base(self) -> Iterator[str]:
+    def _base_options(self) -> Iterator[str]:
         # a session of its own (--new-session) would take the terminal from commands that have one: it is theirs, and
         # no other is in reach, for the supervisor starts each command in a session of its own
         yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
@@ -176,8 +176,8 @@ class Sandbox:
         # supervisor ends that, and all of it with itself
         yield from ("--cap-drop", "ALL")
 
-    def _workspace(self, roots: Sequence[Path], hold: HeldPaths | None) -> Iterator[str]:
-        yield from hidden(self.wanted.private, roots, holds_root=True)
+    def _workspace_options(self, roots: Sequence[Path], hold: HeldPaths | None) -> Iterator[str]:
+        yield from list_hidden_mounts(self.wanted.private, roots, holds_root=True)
         for root in roots:
             yield from ("--bind", str(root), str(root))
         for path, can_be_written in () if hold is None else hold.mounts():
@@ -188,5 +188,5 @@ class Sandbox:
             if is_fixed or not any(also.is_relative_to(root) for root in roots):
                 yield from ("--bind-try", str(also), str(also))
         # last, whatever a link in the workspace has led to
-        yield from hidden(self.wanted.private, roots, holds_root=False)
+        yield from list_hidden_mounts(self.wanted.private, roots, holds_root=False)
         yield from self.wanted.caches.mounts()

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 import pytest_asyncio
-from agentcore_chrome.browser.probing import probe
+from agentcore_chrome.browser.probing import probe_endpoint
 from agentcore_chrome.endpoint import Endpoint, is_loopback
 from agentcore_chrome.settings import EngineSettings
 from aiohttp import web
@@ -62,7 +62,7 @@ def test_other_endpoint_is_refused_with_what_to_write(settings, said):
 def test_nothing_but_scheme_host_and_port_is_shown(login, path, query, words):
     address = f"wss://{login}browsers.example.org:8443{path}{query}"
     endpoint = Endpoint("playwright", SecretStr(address))
-    told = [str(endpoint), endpoint.mask(f"cannot connect to {address}: {' '.join(words)} 403"), repr(endpoint)]
+    told = [str(endpoint), endpoint.mask_secrets(f"cannot connect to {address}: {' '.join(words)} 403"), repr(endpoint)]
     secrets = ["pass%40word", "pass@word"] if "pass" in login else ["t0ken-of-ada"] if login else []
     secrets += ["0d9f-aa11"] if "0d9f" in path else []
     secrets += ["q-s3cret"] if query else []
@@ -96,28 +96,28 @@ async def answering():
 
 async def test_credentials_of_the_address_are_sent_and_asked_for(answering):
     place = f"127.0.0.1:{answering.port}"
-    refused = await probe(Endpoint("cdp", SecretStr(f"http://{place}")))
+    refused = await probe_endpoint(Endpoint("cdp", SecretStr(f"http://{place}")))
     assert (refused.state, "credentials" in refused.said, bool(refused.advice)) == ("refused", True, True)
-    let_in = await probe(Endpoint("cdp", SecretStr(f"http://ada:pass%40word@{place}/base/")))
+    let_in = await probe_endpoint(Endpoint("cdp", SecretStr(f"http://ada:pass%40word@{place}/base/")))
     assert (let_in.state, let_in.version, let_in.advice) == ("answers", "Chrome/150.0", "")
     assert answering.asked[-1] == ("/base/json/version", "Basic YWRhOnBhc3NAd29yZA==")
 
 
 async def test_what_is_no_endpoint_says_what_it_is(answering):
     place = f"127.0.0.1:{answering.port}"
-    no_socket = await probe(Endpoint("playwright", SecretStr(f"ws://{place}/?token=right")))
+    no_socket = await probe_endpoint(Endpoint("playwright", SecretStr(f"ws://{place}/?token=right")))
     assert (no_socket.state, "HTTP 404" in no_socket.said) == ("refused", True)
-    no_tls = await probe(Endpoint("playwright", SecretStr(f"wss://{place}/?token=right")))
+    no_tls = await probe_endpoint(Endpoint("playwright", SecretStr(f"wss://{place}/?token=right")))
     assert (no_tls.state, "TLS" in no_tls.said) == ("unreachable", True)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    nobody = await probe(Endpoint("cdp", SecretStr(f"http://127.0.0.1:{port}")))
+    nobody = await probe_endpoint(Endpoint("cdp", SecretStr(f"http://127.0.0.1:{port}")))
     assert (nobody.state, bool(nobody.advice)) == ("unreachable", True)
 
 
 async def test_one_that_never_answers_is_given_up():
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        answer = await probe(Endpoint("cdp", SecretStr(f"http://127.0.0.1:{deaf.getsockname()[1]}")))
+        answer = await probe_endpoint(Endpoint("cdp", SecretStr(f"http://127.0.0.1:{deaf.getsockname()[1]}")))
     assert (answer.state, "no answer within" in answer.said) == ("unreachable", True)
 
 

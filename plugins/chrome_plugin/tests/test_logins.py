@@ -4,7 +4,7 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.core.calls import Reply
-from agentcore.core.settings import SettingsSubject, shown
+from agentcore.core.settings import SettingsSubject, redact_settings
 
 STARTS_HOSTS = True
 pytestmark = pytest.mark.spec("B9")
@@ -71,4 +71,4 @@ class Person:
 def shown_settings(host):
     """The module's settings as the page and the API show them."""
     record = host.host.modules.records["browser"]
-    return repr(shown(SettingsSubject.of_module(host.host.config, record).read()))
+    return repr(redact_settings(SettingsSubject.of_module(host.host.config, record).read_document()))

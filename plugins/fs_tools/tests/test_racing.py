@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.search.globbing import glob
-from agentcore_fs_tools.search.grepping import grep
+from agentcore_fs_tools.search.globbing import find_files
+from agentcore_fs_tools.search.grepping import search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
-from agentcore_fs_tools.transfer.copying import copy
-from agentcore_fs_tools.transfer.removing import delete
-from agentcore_fs_tools.transfer.targets import destination_for, existing, removable
+from agentcore_fs_tools.transfer.copying import copy_path
+from agentcore_fs_tools.transfer.removing import delete_path
+from agentcore_fs_tools.transfer.targets import destination_for, locate_existing, locate_removable
 
 from agentcore.api import ToolError, Workspace
 
@@ -62,8 +62,8 @@ def test_searches_show_nothing_of_the_outside(contested: Path) -> None:
         for _ in range(ROUNDS):
             for path in ("tree", "tree/door"):
                 try:
-                    result = grep(workspace, SearchRequest("needle", path), 1, program, never)
-                    found = glob(
+                    result = search_files(workspace, SearchRequest("needle", path), 1, program, never)
+                    found = find_files(
                         workspace, "**", path, order="none", no_ignore=False, program=program, is_cancelled=never
                     )
                 except ToolError as error:
@@ -80,9 +80,9 @@ def test_copies_and_deletions_touch_nothing_of_the_outside(contested: Path) -> N
     with Workspace([contested]) as workspace:
         for number in range(ROUNDS):
             try:
-                source = existing(workspace, "tree")
+                source = locate_existing(workspace, "tree")
                 target = destination_for(workspace, source, f"copy{number}", overwrite=False)
-                copy(workspace, source, target, overwrite=False, is_cancelled=never)
+                copy_path(workspace, source, target, overwrite=False, is_cancelled=never)
             except ToolError as error:
                 seen.add(error.type)
                 continue
@@ -90,6 +90,6 @@ def test_copies_and_deletions_touch_nothing_of_the_outside(contested: Path) -> N
                 path.read_text() for path in (contested / f"copy{number}").rglob("*.txt") if not path.is_symlink()
             }
             assert copied <= {"needle inside\n"}
-            victim = removable(workspace, f"copy{number}")
-            delete(workspace, victim, recursive=True, trash=False, is_cancelled=never)
+            victim = locate_removable(workspace, f"copy{number}")
+            delete_path(workspace, victim, recursive=True, trash=False, is_cancelled=never)
     assert seen <= {"path_not_found", "not_a_directory", "is_a_directory", "too_many_links", "invalid_path"}

@@ -32,12 +32,12 @@ async def test_a_session_that_the_server_has_forgotten_is_made_anew_and_the_call
 
 async def test_a_server_that_cannot_be_reached_is_the_reason(mount, unused_tcp_port):
     host = await mount({"url": f"http://127.0.0.1:{unused_tcp_port}/mcp"}, is_failure_expected=True)
-    assert "connect" in host.host.modules.get("mcp_example").reason.lower()
+    assert "connect" in host.host.modules.get_record("mcp_example").reason.lower()
 
 
 async def test_the_metadata_of_a_cloud_is_no_server(mount):
     host = await mount({"url": "http://169.254.169.254/mcp"}, is_failure_expected=True)
-    assert "its address is refused" in host.host.modules.get("mcp_example").reason
+    assert "its address is refused" in host.host.modules.get_record("mcp_example").reason
 
 
 async def test_an_answer_that_is_too_long_ends_its_call(mount, answering):
@@ -86,7 +86,7 @@ async def test_a_value_that_no_header_may_have_is_refused_before_it_is_sent_and_
         raise AssertionError("nothing may be sent")
 
     host = await mount({"url": await answering(answer), "headers": {"X-Key": value}}, is_failure_expected=True)
-    reason = host.host.modules.get("mcp_example").reason
+    reason = host.host.modules.get_record("mcp_example").reason
     assert "the value of the header 'X-Key'" in reason
     assert "hunter" not in reason
 
@@ -117,5 +117,5 @@ async def test_the_address_that_is_dialled_is_checked_not_only_the_one_that_was_
     if is_same:
         assert (await host.call("example_go")).blocks()[0].text == "reached"
     else:
-        assert "hands out this machine's credentials" in host.host.modules.get("mcp_example").reason
+        assert "hands out this machine's credentials" in host.host.modules.get_record("mcp_example").reason
     assert len(looked_up) >= 2

@@ -46,7 +46,7 @@ def plan_for(url):
 
 
 def login_of(host):
-    return host.host.modules.get("mcp_example").login
+    return host.host.modules.get_record("mcp_example").login
 
 
 async def ended(host):
@@ -62,7 +62,7 @@ async def logged_in(host, notes):
 
     async def has_tools():  # the host asks the module for them in a task of its own
         await host.accept_definitions()
-        return host.host.modules.get("mcp_example").tools
+        return host.host.modules.get_record("mcp_example").tools
 
     await wait_until(has_tools)
     return page
@@ -74,7 +74,7 @@ async def say(host, text):
 
 async def test_a_server_that_wants_a_log_in_is_a_module_that_says_so(mount, notes):
     host = await mount({"url": notes.url})
-    record = host.host.modules.get("mcp_example")
+    record = host.host.modules.get_record("mcp_example")
     assert (record.state, record.tools) == ("ready", [])
     assert login_of(host).status().state == "needed"
     said, advice = record.notes["login"]
@@ -89,7 +89,7 @@ async def test_a_person_logs_in_and_the_tools_are_there(mount, notes):
     assert "Logged in" in page.text
     assert await say(host, "milk") == "kept: milk"
     assert notes.seen == ["registered", "logged in", "note milk"]
-    assert host.host.modules.get("mcp_example").notes["login"][1] == ""
+    assert host.host.modules.get_record("mcp_example").notes["login"][1] == ""
 
 
 async def test_the_address_is_one_with_pkce_a_state_and_the_server_as_resource(mount, notes):
@@ -212,7 +212,7 @@ async def test_a_server_with_no_way_to_log_in_says_so(mount, answering_oauth):
 async def test_a_server_whose_header_lets_us_in_has_nothing_to_log_in_to(mount, notes):
     block = {"url": notes.url, "headers": {"Authorization": "Bearer wrong"}}
     host = await mount(block, is_failure_expected=True)
-    record = host.host.modules.get("mcp_example")
+    record = host.host.modules.get_record("mcp_example")
     assert (record.state, record.login) == ("failed", None)
     assert "401" in record.reason
 

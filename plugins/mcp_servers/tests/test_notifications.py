@@ -51,7 +51,7 @@ async def test_large_notifications_that_wait_are_limited_by_their_bytes_and_smal
             await asyncio.sleep(0)
         dispatcher.feed(line("last"))
         await is_last.wait()
-    dispatcher.end()
+    dispatcher.mark_closed()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert 1 <= heard.count(SIZE) <= MESSAGE_BYTES // SIZE
@@ -92,7 +92,7 @@ async def test_large_requests_whose_refusal_waits_to_be_sent_are_limited_by_thei
         dispatcher.feed(line(1000, "small"))
         while 1000 not in written:
             await asyncio.sleep(0)
-    dispatcher.end()
+    dispatcher.mark_closed()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert 1 <= len(written) - 1 <= MESSAGE_BYTES // SIZE

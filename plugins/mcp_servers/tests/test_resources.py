@@ -127,7 +127,7 @@ def ask(shared_host):
     tool = shared_host.host.registry.tools["sdk_visit"]
 
     async def complete(argument, begun, **given):
-        return list((await shared_host.host.complete(tool, argument, begun, given)).values)
+        return list((await shared_host.host.complete_argument(tool, argument, begun, given)).values)
 
     return complete
 
@@ -161,20 +161,20 @@ async def test_server_that_does_not_complete_is_not_asked(mount, odd):
 
 async def test_instructions_are_told_to_models_where_the_block_says_so_and_a_person_has_seen_them(mount, plain):
     off = await mount(plain())
-    assert off.host.modules.get("mcp_example").instructions == ""
+    assert off.host.modules.get_record("mcp_example").instructions == ""
     await off.host.modules.disable("mcp_example")
     host = await mount(plain(instructions=True), accepts_definitions=False)
-    module = host.host.modules.get("mcp_example")
+    module = host.host.modules.get_record("mcp_example")
     (change,) = host.host.policy_changes.waiting
     assert change.proposal.paths[0] == "instructions for models"
     assert "+  Count on it." in change.proposal.diff[0][1]
     assert module.instructions == ""
-    assert "its instructions for models" in module.problems()[0]
+    assert "its instructions for models" in module.list_problems()[0]
     await host.accept_definitions()
     assert module.instructions == "Count on it."
 
 
 async def test_very_long_instructions_are_cut(mount, odd):
     host = await mount(odd("wordy", instructions=True))
-    said = host.host.modules.get("mcp_example").instructions
+    said = host.host.modules.get_record("mcp_example").instructions
     assert (len(said), said[-3:]) == (2000, "xx…")

@@ -82,7 +82,7 @@ async def test_a_control_file_that_a_server_makes_is_quarantined_and_reported(mo
     assert name.startswith(file["path"])
     assert ".agentcore-aside" in file["aside"]
     await host.host.store.record.flush()
-    rows = [each.row for each in await host.host.store.record.page()]
+    rows = [each.row for each in await host.host.store.record.read_page()]
     assert [row.module for row in rows if row.outcome == "control_file_quarantined"] == ["mcp_example"]
 
 
@@ -142,7 +142,7 @@ async def test_what_cannot_all_be_pinned_is_reported(mount, plain, tmp_path):
         (root / str(number)).mkdir(parents=True)
         (root / str(number) / "AGENTS.md").touch()
     host = await mount(plain(sandbox="require"), roots=[root])
-    said, advice = host.host.modules.get("mcp_example").notes["control files"]
+    said, advice = host.host.modules.get_record("mcp_example").notes["control files"]
     assert said.startswith("1 control files of the workspace are not pinned")
     assert "workspace.roots" in advice
 
@@ -152,7 +152,7 @@ async def test_a_program_that_the_sandbox_does_not_show_is_said_to_be_hidden(mou
         program = Path(folder, "server")
         program.symlink_to(sys.executable)
         host = await mount({"command": str(program)}, is_failure_expected=True)
-    reason = host.host.modules.get("mcp_example").reason
+    reason = host.host.modules.get_record("mcp_example").reason
     assert f"{str(program)!r}, or what runs it, lies where the sandbox shows nothing" in reason
 
 
@@ -161,12 +161,12 @@ async def test_a_sandbox_that_is_required_and_not_there_keeps_the_server_from_st
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
     host = await mount(plain(sandbox="require"), is_failure_expected=True)
-    assert "must run in a sandbox" in host.host.modules.get("mcp_example").reason
+    assert "must run in a sandbox" in host.host.modules.get_record("mcp_example").reason
 
 
 async def test_a_server_without_a_sandbox_is_pointed_out(mount, plain, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     host = await mount(plain())
-    said, advice = host.host.modules.get("mcp_example").notes["sandbox"]
+    said, advice = host.host.modules.get_record("mcp_example").notes["sandbox"]
     assert "not installed" in said
     assert "keys included" in advice

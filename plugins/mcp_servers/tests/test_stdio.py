@@ -53,7 +53,7 @@ async def test_tools_are_called_under_the_name_of_their_server(shared_host):
 
 
 async def test_a_module_is_called_as_its_block_is(shared_host):
-    assert shared_host.host.modules.get("mcp_sdk").manifest.title == "SDK"
+    assert shared_host.host.modules.get_record("mcp_sdk").manifest.title == "SDK"
 
 
 async def test_a_server_knows_the_workspace_and_no_secret_of_ours(mount, plain, monkeypatch):
@@ -107,7 +107,7 @@ async def test_half_a_secret_at_the_beginning_of_what_is_kept_is_left_out(mount,
     host = await mount(plain() | {"env": {"API_KEY": WRITTEN}})
     await host.outcome("example_die", {"words": f"{WRITTEN} {'x' * (64 * 1024 - 8)}\nthe end"})
     await until_restarted(host, "example_where")
-    report = await host.host.modules.get("mcp_example").report()
+    report = await host.host.modules.get_record("mcp_example").report()
     assert "abcdef" not in report.log
 
 
@@ -126,7 +126,7 @@ async def test_half_a_secret_at_the_beginning_of_what_is_kept_is_left_out(mount,
 async def test_a_secret_in_an_argument_is_warned_of(mount, plain, more):
     block = plain()
     host = await mount(block | {"args": [*block["args"], *more.split(" ")]})
-    notes = host.host.modules.get("mcp_example").notes
+    notes = host.host.modules.get_record("mcp_example").notes
     assert ("secret in args" in notes) is (more != "--mode=fast")
     assert "0123456789" not in str(notes)
 
@@ -190,7 +190,7 @@ async def test_a_server_that_dies_is_started_again_and_its_call_is_not_repeated(
 async def test_a_server_that_does_not_start_again_is_told_of_with_its_last_words(mount, odd):
     host = await mount(odd("once"))
     assert (await host.outcome("example_go")).error.type == "server_ended"
-    record = host.host.modules.get("mcp_example")
+    record = host.host.modules.get_record("mcp_example")
     await wait_until(lambda: "MCP server" in record.notes)
     said, advice = record.notes["MCP server"]
     assert "the disk is full" in said
@@ -201,7 +201,7 @@ async def test_a_server_that_does_not_start_again_is_told_of_with_its_last_words
 async def test_what_a_server_has_logged_stands_on_its_page_and_fills_no_log_of_ours(mount, odd, capsys):
     host = await mount(odd("chatty"))
     assert await text_of(host, "example_go") == "done"
-    assert "[info] Here I am." in (await host.host.modules.get("mcp_example").report()).log
+    assert "[info] Here I am." in (await host.host.modules.get_record("mcp_example").report()).log
     lines = [line for line in capsys.readouterr().out.splitlines() if "Here I am." in line]
     assert lines
     assert all("[debug" in line for line in lines)
@@ -210,7 +210,7 @@ async def test_what_a_server_has_logged_stands_on_its_page_and_fills_no_log_of_o
 async def test_a_server_that_says_again_and_again_that_it_is_other_is_read_a_few_times(mount, odd):
     host = await mount(odd("restless"))
     assert await text_of(host, "example_go") == "done"
-    record = host.host.modules.get("mcp_example")
+    record = host.host.modules.get_record("mcp_example")
     await wait_until(lambda: [tool.definition.name for tool in record.withheld] == ["example_last"])
     assert (await record.report()).log.count("asked for its tools") < 50
 
@@ -218,12 +218,12 @@ async def test_a_server_that_says_again_and_again_that_it_is_other_is_read_a_few
 async def rows_of(host):
     """How many rows the record has."""
     await host.host.store.record.flush()
-    return (await host.host.store.record.page())[0].seq
+    return (await host.host.store.record.read_page())[0].seq
 
 
 async def test_a_server_that_is_other_each_time_that_it_is_read_is_read_at_a_pace(mount, odd):
     host = await mount(odd("fickle"))
-    record = host.host.modules.get("mcp_example")
+    record = host.host.modules.get_record("mcp_example")
 
     async def reads():
         return (await record.report()).log.count("asked for its tools")
@@ -271,7 +271,7 @@ async def test_nothing_of_a_server_is_left_after_its_module(mount, plain):
 
 async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mount, odd):
     host = await mount(odd("gone"), is_failure_expected=True)
-    reason = host.host.modules.get("mcp_example").reason
+    reason = host.host.modules.get_record("mcp_example").reason
     assert "no licence found" in reason
     assert "exit code 4" in reason
 
@@ -280,14 +280,14 @@ async def test_the_last_words_of_a_server_are_the_reason_why_it_did_not_start(mo
 async def test_a_server_with_which_no_handshake_is_possible_is_said_to_be_so(mount, odd, monkeypatch, way, said):
     monkeypatch.setattr(link, "START_SECONDS", 1.0 if way == "silent" else 30.0)
     host = await mount(odd(way), is_failure_expected=True)
-    reason = host.host.modules.get("mcp_example").reason
+    reason = host.host.modules.get_record("mcp_example").reason
     assert said in reason.partition("(")[0]
     assert not servers_running("odd_server.py")
 
 
 async def test_a_program_that_is_not_there_is_said_to_be(mount):
     host = await mount({"command": "no-such-program-here"}, is_failure_expected=True)
-    assert "no program 'no-such-program-here' on PATH" in host.host.modules.get("mcp_example").reason
+    assert "no program 'no-such-program-here' on PATH" in host.host.modules.get_record("mcp_example").reason
 
 
 # -- servers that go wrong -----------------------------------------------------------------------------------------
@@ -352,17 +352,17 @@ async def test_tools_with_huge_schemas_take_no_other_away(mount, odd):
 async def test_a_tool_of_very_many_choices_takes_no_other_away(mount, odd):
     host = await mount(odd("choices"), is_failure_expected=True)
     assert [name for name in tools_of(host) if name.startswith("example_")] == ["example_good"]
-    assert "30,006 values" in str(host.host.modules.get("mcp_example").tool_errors)
+    assert "30,006 values" in str(host.host.modules.get_record("mcp_example").tool_errors)
 
 
 async def test_a_list_of_very_many_values_is_not_read(mount, odd):
     host = await mount(odd("crowd"), is_failure_expected=True)
-    assert "more than 100,000 values" in host.host.modules.get("mcp_example").reason
+    assert "more than 100,000 values" in host.host.modules.get_record("mcp_example").reason
 
 
 async def test_a_list_that_cannot_be_read_is_the_reason_at_once(mount, odd):
     host = await mount(odd("bottomless"), is_failure_expected=True)
-    assert "answered with what is no message of MCP" in host.host.modules.get("mcp_example").reason
+    assert "answered with what is no message of MCP" in host.host.modules.get_record("mcp_example").reason
 
 
 async def test_of_two_tools_with_one_name_the_first_counts_and_both_are_named(mount, odd, capsys):

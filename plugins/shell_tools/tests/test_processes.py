@@ -187,16 +187,16 @@ async def test_finished_process_closes_its_tab_unless_that_is_pinned_and_stays_r
     gate = "read line; echo done; exit 1"
     ended, pinned, running = await spawn(gate), await spawn(gate), await spawn("sleep 600")
     tabs = host.host.tabs
-    assert [tab.resource_id for tab in tabs.in_order()] == [ended, pinned, running]
-    await tabs.change(tabs.in_order()[1].tab_id, is_pinned=True)
+    assert [tab.resource_id for tab in tabs.list_tabs()] == [ended, pinned, running]
+    await tabs.change_tab(tabs.list_tabs()[1].tab_id, is_pinned=True)
     for process_id in (ended, pinned):
         await host.call("bash", process_id=process_id, command="go")
         await host.events.wait_for("resource.stateChanged", resourceId=process_id, status="finished", timeout_s=60)
-    assert [tab.resource_id for tab in tabs.in_order()] == [pinned, running]
+    assert [tab.resource_id for tab in tabs.list_tabs()] == [pinned, running]
     assert (await host.call("bash_output", process_id=ended)).data["exit_code"] == 1
-    await tabs.show(ended)  # a person looks at it again
+    await tabs.show_resource(ended)  # a person looks at it again
     host.host.resources.update(ended, title="still readable")
-    assert [tab.resource_id for tab in tabs.in_order()] == [pinned, running, ended]
+    assert [tab.resource_id for tab in tabs.list_tabs()] == [pinned, running, ended]
 
 
 @pytest.mark.spec("S7")
@@ -286,14 +286,14 @@ async def test_terminal_that_ended_with_the_server_comes_back_closed_and_opens_i
         await host.call("bash_output", process_id=ended, block=True)
         await host.events.wait_for("resource.stateChanged", resourceId=ended, status="finished")
     async with running_host(plan, tmp_path) as host:
-        (tab,) = [tab.to_json() for tab in host.host.tabs.in_order()]  # what had ended before is not opened again
+        (tab,) = [tab.to_json() for tab in host.host.tabs.list_tabs()]  # what had ended before is not opened again
         closed = tab["closed"]
         assert (closed["resourceType"], closed["title"]) == ("terminal", "sleep 600")
         outcome = await host.outcome(closed["tool"], closed["arguments"], session_id=closed["chatSessionId"])
         made = outcome.resource_id
         assert made == outcome.unwrap().data["process_id"]
-        await host.host.tabs.show(made, in_place_of=tab["tabId"])
-        assert [tab.tab_id for tab in host.host.tabs.in_order()] == [tab["tabId"]]
+        await host.host.tabs.show_resource(made, in_place_of=tab["tabId"])
+        assert [tab.tab_id for tab in host.host.tabs.list_tabs()] == [tab["tabId"]]
         await host.call("bash", process_id=made, command="pwd > here; exit")
         await host.call("bash_output", process_id=made, block=True)
         assert (root / "project" / "here").read_text().strip() == str((root / "project").resolve())

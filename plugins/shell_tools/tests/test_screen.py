@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from agentcore_shell_tools.keys import sequence_of
+from agentcore_shell_tools.keys import encode_key
 from agentcore_shell_tools.screen import PIECE_CHARS, Screen, is_drawn, outside_alternate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -227,10 +227,10 @@ def test_what_programs_drew_is_told_from_what_was_written():
      ("alt++", "\x1b+")],
 )  # fmt: skip
 def test_keys_are_what_a_terminal_sends(key, sequence):
-    assert sequence_of(key, is_application_mode=False) == sequence
+    assert encode_key(key, is_application_mode=False) == sequence
 
 
 def test_cursor_keys_follow_the_mode_that_the_program_asked_for():
-    assert sequence_of("up", is_application_mode=True) == "\x1bOA"
+    assert encode_key("up", is_application_mode=True) == "\x1bOA"
     with pytest.raises(ToolError, match="no key"):
-        sequence_of("ctrl+é", is_application_mode=False)
+        encode_key("ctrl+é", is_application_mode=False)

@@ -5,7 +5,7 @@ import os
 import sys
 
 import pytest
-from agentcore_system_tools.screenshot import Screenshot, fitted, screenshot_of_pixels
+from agentcore_system_tools.screenshot import Screenshot, create_screenshot, fit_size
 from PIL import Image as Pictures
 
 from agentcore.api import Image
@@ -176,9 +176,9 @@ async def test_what_is_no_picture_is_not_taken_for_one(wayland, failure) -> None
 
 
 def test_picture_above_the_bound_is_shown_smaller_and_saved_whole() -> None:
-    noise = screenshot_of_pixels((600, 500), os.urandom(600 * 500 * 4))
-    small = fitted(noise, 200_000)
+    noise = create_screenshot((600, 500), os.urandom(600 * 500 * 4))
+    small = fit_size(noise, 200_000)
     assert len(small.png) <= 200_000 < len(noise.png)
     assert abs(small.width / small.height - 1.2) < 0.02
     assert isinstance(small, Screenshot)
-    assert fitted(small, 200_000) is small
+    assert fit_size(small, 200_000) is small

@@ -64,7 +64,7 @@ async def test_poll_ends_with_nothing_when_its_time_is_over(broker: Broker) -> N
 
 
 async def test_command_that_waits_is_given_to_the_next_poll_at_once(broker: Broker) -> None:
-    broker.poll("page_one", ALICE)
+    broker.record_poll("page_one", ALICE)
     command_id = ask(broker)
     command = await broker.next_command("page_one", ALICE, 0)
     assert command is not None
@@ -78,31 +78,31 @@ async def test_without_a_page_there_is_an_error(broker: Broker) -> None:
 
 
 async def test_page_that_polled_last_acts_until_it_is_silent_for_too_long(broker: Broker, clock: Clock) -> None:
-    broker.poll("page_one", ALICE)
-    broker.poll("page_two", BOB)
+    broker.record_poll("page_one", ALICE)
+    broker.record_poll("page_two", BOB)
     assert broker.active == "ui_page_1"
     clock.now += IDLE_SECONDS - 1
-    broker.poll("page_one", ALICE)
+    broker.record_poll("page_one", ALICE)
     assert broker.active == "ui_page_0"
     clock.now += 2
-    broker.touch("page_one")
-    assert [page["isThere"] for page in broker.pages()] == [True, False]
+    broker.record_activity("page_one")
+    assert [page["isThere"] for page in broker.list_pages()] == [True, False]
     clock.now += IDLE_SECONDS + 1
     assert broker.active is None
 
 
 async def test_page_that_is_named_acts_and_one_that_left_is_an_error(broker: Broker) -> None:
     taken: list[Command] = []
-    broker.connect("page_one", ALICE, taken.append)
-    broker.poll("page_two", BOB)
+    broker.connect_page("page_one", ALICE, taken.append)
+    broker.record_poll("page_two", BOB)
     ask(broker, page_id="ui_page_0")
     assert len(taken) == 1
-    broker.disconnect("page_one", taken.append)
+    broker.disconnect_page("page_one", taken.append)
 
 
 async def test_page_has_one_command_at_a_time(broker: Broker) -> None:
     taken: list[Command] = []
-    broker.connect("page_one", ALICE, taken.append)
+    broker.connect_page("page_one", ALICE, taken.append)
     first, second = ask(broker), ask(broker)
     assert [command.command_id for command in taken] == [first]
     broker.resolve_result("page_one", ALICE, first, said(None))
@@ -112,17 +112,17 @@ async def test_page_has_one_command_at_a_time(broker: Broker) -> None:
 async def test_closing_a_socket_hands_over_and_ends_what_the_page_held(broker: Broker) -> None:
     taken: list[Command] = []
     deliver = taken.append
-    broker.poll("page_one", ALICE)
-    broker.connect("page_two", BOB, deliver)
+    broker.record_poll("page_one", ALICE)
+    broker.connect_page("page_two", BOB, deliver)
     running, queued = ask(broker), ask(broker)
-    broker.disconnect("page_two", deliver)
+    broker.disconnect_page("page_two", deliver)
     assert broker.active == "ui_page_0"
     for command_id in (running, queued):
         assert await error_type(broker.await_result(command_id, 1)) == "ui_client_not_connected"
 
 
 async def test_page_that_polls_while_it_holds_a_command_has_lost_it(broker: Broker) -> None:
-    broker.poll("page_one", ALICE)
+    broker.record_poll("page_one", ALICE)
     lost = ask(broker)
     await broker.next_command("page_one", ALICE, 0)
     await broker.next_command("page_one", ALICE, 0)
@@ -132,7 +132,7 @@ async def test_page_that_polls_while_it_holds_a_command_has_lost_it(broker: Brok
 
 async def test_late_second_and_unknown_results_are_dropped_and_counted(broker: Broker) -> None:
     taken: list[Command] = []
-    broker.connect("page_one", ALICE, taken.append)
+    broker.connect_page("page_one", ALICE, taken.append)
     late = ask(broker)
     assert await error_type(broker.await_result(late, 0)) == "ui_timeout"
     assert not broker.resolve_result("page_one", ALICE, late, said(1))
@@ -147,11 +147,11 @@ async def test_late_second_and_unknown_results_are_dropped_and_counted(broker: B
 
 async def test_id_belongs_to_the_session_that_made_it(broker: Broker) -> None:
     taken: list[Command] = []
-    broker.connect("page_one", ALICE, taken.append)
+    broker.connect_page("page_one", ALICE, taken.append)
     command_id = ask(broker)
-    broker.poll("page_two", BOB)
+    broker.record_poll("page_two", BOB)
     for refused in (
-        lambda: broker.poll("page_one", BOB),
+        lambda: broker.record_poll("page_one", BOB),
         lambda: broker.resolve_result("page_one", BOB, command_id, said(1)),
         lambda: broker.resolve_result("page_two", BOB, command_id, said(1)),
     ):
@@ -163,7 +163,7 @@ async def test_id_belongs_to_the_session_that_made_it(broker: Broker) -> None:
 
 
 async def test_ten_thousand_commands_are_bounded(broker: Broker) -> None:
-    broker.poll("page_one", ALICE)
+    broker.record_poll("page_one", ALICE)
     for _ in range(QUEUE_COMMANDS):
         ask(broker)
     for _ in range(10_000 - QUEUE_COMMANDS):
@@ -176,13 +176,13 @@ async def test_ten_thousand_commands_are_bounded(broker: Broker) -> None:
 async def test_pages_are_bounded_too(broker: Broker, clock: Clock) -> None:
     for number in range(CLIENTS + 10):
         clock.now += 0.01
-        broker.poll(f"page_{number}", ALICE)
-    assert len(broker.pages()) == CLIENTS
+        broker.record_poll(f"page_{number}", ALICE)
+    assert len(broker.list_pages()) == CLIENTS
     assert broker.active == f"ui_page_{CLIENTS + 9}"
 
 
 async def test_call_that_is_cancelled_takes_its_command_back(broker: Broker) -> None:
-    broker.poll("page_one", ALICE)
+    broker.record_poll("page_one", ALICE)
     waiting = asyncio.create_task(broker.await_result(ask(broker), 30))
     await asyncio.sleep(0)
     waiting.cancel()
@@ -191,7 +191,7 @@ async def test_call_that_is_cancelled_takes_its_command_back(broker: Broker) -> 
 
 
 async def test_end_of_the_module_ends_what_waits(broker: Broker) -> None:
-    broker.poll("page_one", ALICE)
+    broker.record_poll("page_one", ALICE)
     command_id = ask(broker)
     broker.close()
     assert await error_type(broker.await_result(command_id, 1)) == "ui_client_not_connected"

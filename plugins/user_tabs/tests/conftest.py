@@ -74,7 +74,7 @@ class Browser:
 
 async def _new_key(server: ServerClient, name: str = "laptop", *scopes: str) -> str:
     """The key of a client that a person has paired."""
-    return await server.running.host.store.client_keys.add(name, scopes or ("tab",))
+    return await server.running.host.store.client_keys.create_key(name, scopes or ("tab",))
 
 
 @asynccontextmanager

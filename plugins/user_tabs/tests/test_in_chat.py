@@ -93,7 +93,7 @@ async def waiting(server: ServerClient) -> Any:
 
 
 async def approve(server: ServerClient) -> None:
-    await server.running.host.approvals.decide((await waiting(server)).call_id, Verdict(approved=True, by="test"))
+    await server.running.host.approvals.decide_call((await waiting(server)).call_id, Verdict(approved=True, by="test"))
 
 
 async def finished(server: ServerClient, session_id: str) -> list[Any]:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agentcore.chat.model.context_errors import is_too_long, limit_in
-from agentcore.chat.model.context_size import size_in
+from agentcore.chat.model.context_errors import is_too_long, parse_context_limit
+from agentcore.chat.model.context_size import parse_context_size
 
 pytestmark = pytest.mark.spec("K9")
 
@@ -33,7 +33,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("said", "limit"), REFUSALS)
 def test_refusal_is_known_and_the_context_that_it_names_is_read(said, limit):
     assert is_too_long(said)
-    assert limit_in(said) == limit
+    assert parse_context_limit(said) == limit
 
 
 @pytest.mark.parametrize("said", ["rate limit reached: 200 requests", "max_tokens must be at least 1", "context: bad"])
@@ -53,9 +53,9 @@ def test_other_refusals_are_not_taken_for_it(said):
     ],
 )
 def test_size_of_the_context_is_read_from_a_list_of_models(entry, size):
-    assert size_in(json.dumps({"data": [entry]}).encode(), "m") == size
+    assert parse_context_size(json.dumps({"data": [entry]}).encode(), "m") == size
 
 
 @pytest.mark.parametrize("content", [b"", b"null", b"[]", b'{"data": 1}', b'{"data": [1]}', b"[" * 100_000])
 def test_what_is_no_list_says_nothing(content):
-    assert size_in(content, "m") is None
+    assert parse_context_size(content, "m") is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN
-from agentcore.chat.model.prompted import Holder, parse_written
+from agentcore.chat.model.prompted import WrittenCallFilter, parse_written
 
 pytestmark = pytest.mark.spec("C3")
 
@@ -51,19 +51,19 @@ def test_any_text_near_a_call_is_taken(content):
 
 @given(st.lists(st.text(alphabet='ab{}"`_tool_cal \n', max_size=8), max_size=20))
 def test_text_without_a_call_is_shown_whole_and_in_order(pieces):
-    holder = Holder()
-    shown = "".join(holder.add(piece) for piece in pieces)
+    holder = WrittenCallFilter()
+    shown = "".join(holder.add_text(piece) for piece in pieces)
     content = "".join(pieces)
     found = parse_written(content)
     if not found.calls:
-        assert shown + holder.rest(found) == content
+        assert shown + holder.flush(found) == content
 
 
 @given(prose, calls, st.integers(1, 9))
 def test_nothing_of_a_call_is_shown_while_it_streams(before, call, size):
     content = before + "\n" + written(*call)
-    holder = Holder()
-    shown = "".join(holder.add(content[start : start + size]) for start in range(0, len(content), size))
+    holder = WrittenCallFilter()
+    shown = "".join(holder.add_text(content[start : start + size]) for start in range(0, len(content), size))
     assert (before + "\n").startswith(shown)
 
 

@@ -142,7 +142,7 @@ async def test_stored_key_is_never_sent_to_an_address_that_is_tested(open_talk, 
     async with open_talk(models={}) as talk:
         await talk.ask("PUT", "/api/chat/providers/openai", {"key": SECRET}, status=403)
         (change,) = talk.host.policy_changes.waiting
-        await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+        await talk.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
         await talk.ask("POST", TEST, {"baseUrl": root})
     assert [key for _, key in asked] == [None] * len(asked)
 
@@ -152,7 +152,7 @@ async def test_key_alone_is_tested_at_the_address_that_is_stored(open_talk, star
     async with open_talk(models={}) as talk:
         await talk.ask("PUT", "/api/chat/providers/openai", {"baseUrl": f"{root}/v1"}, status=403)
         (change,) = talk.host.policy_changes.waiting
-        await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+        await talk.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
         tested = await talk.ask("POST", TEST, {"key": SECRET})
     assert tested["baseUrl"] == f"{root}/v1"
     assert asked == [("/v1/models", f"Bearer {SECRET}")]
@@ -173,6 +173,6 @@ async def test_address_is_removed_by_an_empty_one(open_talk, start):
         for body in ({"key": "k", "baseUrl": "http://127.0.0.1:9/v1"}, {"key": "k", "baseUrl": ""}):
             await talk.ask("PUT", path, body, status=403)
             (change,) = talk.host.policy_changes.waiting
-            await talk.host.policy_changes.decide(change.change_id, approved=True, by="test")
+            await talk.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
         (shown, _) = (await talk.ask("GET", "/api/chat"))["providers"]
     assert (shown["baseUrl"], shown["hasKey"]) == (None, True)

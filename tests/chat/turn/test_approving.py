@@ -62,8 +62,8 @@ async def test_module_cannot_tell_a_decision_that_nobody_made(open_talk, provide
         told = talk.host.events.last_id
         forged = {"call_id": waiting.call_id, "session_id": waiting.session_id}
         answer = await talk.ask("POST", "/api/tools/approval_forge/call", {"arguments": forged})
-        types = [event.type for event in talk.host.events.since(told)]
-        (kept,) = await talk.host.store.chats.open_calls(waiting.session_id)
+        types = [event.type for event in talk.host.events.events_since(told)]
+        (kept,) = await talk.host.store.chats.load_open_calls(waiting.session_id)
     assert (answer["ok"], "approval.decided" in types) == (False, False)
     assert (kept.tool_id, kept.state) == (call["toolId"], "waiting")
 
@@ -138,7 +138,7 @@ async def test_answered_call_is_not_listed_while_others_of_its_turn_wait(open_ta
         decided = []
         talk.host.events.subscribe("approval.decided", lambda event: decided.append(event.data))
         before = (await talk.ask("GET", "/api/approvals"))["calls"]
-        key = {"Authorization": f"Bearer {await talk.host.store.client_keys.add('panel', ['approve'])}"}
+        key = {"Authorization": f"Bearer {await talk.host.store.client_keys.create_key('panel', ['approve'])}"}
         answer = {"role": "function", "message": json.dumps({"toolId": one, "approved": approved})}
         async with talk.client.post(
             "/api/v1/agent/chat", json={"session_id": "s1", "user_id": "u1", **answer}, headers=key
@@ -172,7 +172,7 @@ async def test_word_at_the_desk_and_word_over_the_wire_are_one(open_talk, provid
         (first, _) = talk.host.approvals.waiting
         await talk.approve(one)
         with pytest.raises(ToolError) as late:
-            await talk.host.approvals.decide(first.call_id, Verdict(approved=False, by="terminal"))
+            await talk.host.approvals.decide_call(first.call_id, Verdict(approved=False, by="terminal"))
         await talk.approve(two)
     assert late.value.type == "approval_not_found"
     assert sorted(notes.added) == ["a", "b"]
@@ -213,7 +213,7 @@ async def test_decision_made_elsewhere_carries_the_session_on(open_talk, provide
         finished = asyncio.Event()
         talk.host.events.subscribe("session.finished", lambda event: finished.set())
         (request,) = talk.host.approvals.waiting
-        await talk.host.approvals.decide(request.call_id, Verdict(approved=True, by="terminal"))
+        await talk.host.approvals.decide_call(request.call_id, Verdict(approved=True, by="terminal"))
         async with asyncio.timeout(30):
             await finished.wait()
     assert notes.added == ["a"]
@@ -245,8 +245,8 @@ async def test_approval_expires_while_other_calls_of_the_turn_wait(open_talk, pr
         early, late = (call["toolId"] for call in calls_of(await talk.post("add both")))
         waiting, _ = talk.host.approvals.waiting
         await talk.approve(early)
-        pending = talk.host.approvals.find(waiting.call_id)
-        pending.settle(pending.request, pending.verdict, expires_at_ms=1)
+        pending = talk.host.approvals.find_pending(waiting.call_id)
+        pending.set_verdict(pending.request, pending.verdict, expires_at_ms=1)
         events = await talk.approve(late)
     results = {event["tool_result"]["toolId"]: event["tool_result"] for event in events if "tool_result" in event}
     assert results[early]["error"]["type"] == "approval_expired"
@@ -306,7 +306,7 @@ async def test_call_whose_tool_is_gone_after_a_restart_ends_instead_of_waiting(o
     async with open_talk(Notes(), **TOKEN) as talk:
         (call,) = calls_of(await talk.post("add"))
     async with open_talk(Empty(), **TOKEN) as talk:
-        await talk.client.server.app.dispatcher.parts.chat.resume()
+        await talk.client.server.app.dispatcher.parts.chat.resume_turns()
         await wait_until(lambda: len(provider.requests) == 2)
         shown = await talk.ask("GET", "/api/sessions/s1")
         late = await talk.approve(call["toolId"])

@@ -87,7 +87,7 @@ async def test_refusal_leads_to_a_shorter_request_and_is_remembered(open_talk, p
     async with open_talk(Shelf(), model={"provider": name, "model": "x"}, **ALLOW) as talk:
         session_id = await talk.begin()
         events = await talk.say(session_id, "Read three pages.")
-        (row,) = await talk.host.store.chats.sessions()
+        (row,) = await talk.host.store.chats.list_sessions()
         after = await talk.say(session_id, "And now?")
     assert [event["content"] for event in events if event["type"] == "session.content"]
     assert not [event for event in (*events, *after) if event["type"] == "session.error"]

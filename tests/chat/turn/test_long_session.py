@@ -64,8 +64,8 @@ async def test_five_hundred_messages_stay_within_a_context_and_the_task_ends(ope
         await talk.ask("POST", f"/api/sessions/{session_id}/messages", {"text": task}, status=202)
         async with asyncio.timeout(600):
             await finished.wait()
-        told = await talk.host.store.chats.messages(session_id)
-        rows = await talk.host.store.chats.rows(session_id)
+        told = await talk.host.store.chats.load_context_messages(session_id)
+        rows = await talk.host.store.chats.load_history(session_id)
         (last,) = (await talk.ask("GET", f"/api/sessions/{session_id}/messages?limit=1"))["items"]
     assert last["text"] == f"It is {WANTED * 7919}."
     assert max(map(size_of, provider.requests)) <= LIMIT

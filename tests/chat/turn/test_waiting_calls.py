@@ -113,7 +113,7 @@ async def test_who_may_not_approve_is_told_so_and_the_turn_goes_on_undisturbed(o
             assert answer[0]["error"]["type"] == "approval_denied"
             assert answer[-1]["waiting"] == [inner["toolId"]]
             assert not [event for event in told if event.type in {"session.error", "session.finished"}]
-            assert (await talk.host.store.chats.find("s1")).is_running
+            assert (await talk.host.store.chats.find_session("s1")).is_running
             await talk.approve(inner["toolId"], approved=False)
             await event_with(events, "message")
         assert team.noted == []

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from agentcore.cli.terminal.hyperlink import hyperlink, supports_hyperlinks
+from agentcore.cli.terminal.hyperlink import make_hyperlink, supports_hyperlinks
 
 
 class Screen:
@@ -35,8 +35,11 @@ def test_support_is_known_from_the_environment(environ, supported):
 
 
 def test_what_is_no_terminal_gets_the_plain_address():
-    assert hyperlink("http://a/", sys.stdin, {"TERM": "xterm-kitty"}) == "http://a/"
+    assert make_hyperlink("http://a/", sys.stdin, {"TERM": "xterm-kitty"}) == "http://a/"
 
 
 def test_link_shows_the_whole_address():
-    assert hyperlink("http://a/", Screen(), {"TERM": "xterm-kitty"}) == "\x1b]8;;http://a/\x1b\\http://a/\x1b]8;;\x1b\\"
+    assert (
+        make_hyperlink("http://a/", Screen(), {"TERM": "xterm-kitty"})
+        == "\x1b]8;;http://a/\x1b\\http://a/\x1b]8;;\x1b\\"
+    )

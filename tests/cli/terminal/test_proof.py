@@ -188,27 +188,27 @@ def test_number_is_needed_unless_pushing_is_ruled_out(tmp_path: Path, switch, ca
 
 def test_where_pushing_is_ruled_out_the_word_is_enough():
     proof = Proof(is_needed=False)
-    assert proof.typed("y") == "y"
-    assert proof.read("Y", {"y"}) == ("y", "")
-    assert proof.read("n not now", {"n"}) == ("n", "not now")
+    assert proof.expected_input("y") == "y"
+    assert proof.parse_line("Y", {"y"}) == ("y", "")
+    assert proof.parse_line("n not now", {"n"}) == ("n", "not now")
 
 
 def test_number_is_fresh_with_each_question_and_an_old_one_is_wrong():
     proof = Proof(is_needed=True)
     numbers = set()
     for _ in range(50):
-        numbers.add(proof.typed("y"))
-        proof.renew()
+        numbers.add(proof.expected_input("y"))
+        proof.renew_number()
     assert len(numbers) > 40
-    old = proof.typed("y")
-    proof.renew()
-    assert proof.typed("y") == old or proof.read(old, {"y"}) is None
+    old = proof.expected_input("y")
+    proof.renew_number()
+    assert proof.expected_input("y") == old or proof.parse_line(old, {"y"}) is None
 
 
 def test_after_three_wrong_numbers_the_right_one_does_not_count_either():
     proof = Proof(is_needed=True)
-    right = proof.typed("y")
+    right = proof.expected_input("y")
     wrong = f"y {(int(right.split()[1]) + 1) % 10_000:04}"
-    assert [proof.read(wrong, {"y"}) for _ in range(WRONG_NUMBERS)] == [None] * WRONG_NUMBERS
+    assert [proof.parse_line(wrong, {"y"}) for _ in range(WRONG_NUMBERS)] == [None] * WRONG_NUMBERS
     assert proof.is_spent
-    assert proof.read(right, {"y"}) is None
+    assert proof.parse_line(right, {"y"}) is None

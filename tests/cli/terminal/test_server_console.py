@@ -28,19 +28,19 @@ async def test_what_expires_is_shown_before_what_lasts(tmp_path, keyboard, capsy
         pass
 
     async with running_host(HostPlan(()), tmp_path) as running:
-        host = running.host
-        console = ServerConsole(host, keyboard)
+        core = running.host
+        console = ServerConsole(core, keyboard)
         lasting = Proposal("module_source", "notes", lasts=True)
-        host.policy_changes.propose(lasting, Principal("token"), nothing)
+        core.policy_changes.propose_change(lasting, Principal("token"), nothing)
         await console._show_next()
         assert "module_source notes" in capsys.readouterr().err
         request = PairingRequest("panel", "program", "", frozenset(("chat",)))
-        pairing, _ = host.pairings.request(host.pairings.create_code(), request)
+        pairing, _ = core.pairings.request_pairing(core.pairings.create_code(), request)
         await console._show_next()
         assert "asks for   chat" in capsys.readouterr().err
         await console._show_next()
         assert capsys.readouterr().err == ""
-        host.pairings.decide(pairing.pairing_id, (), "test")
+        core.pairings.decide_pairing(pairing.pairing_id, (), "test")
         await console._show_next()
         shown = capsys.readouterr().err
     assert shown.index("does not wait any more") < shown.index("module_source notes")

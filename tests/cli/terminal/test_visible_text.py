@@ -12,8 +12,8 @@ from agentcore.cli.terminal.visible_text import (
     display_width,
     json_safe,
     json_storable,
-    shortened,
     terminal_safe,
+    truncate_line,
 )
 
 
@@ -77,9 +77,9 @@ def test_width_counts_columns_and_not_characters():
 
 @given(st.text(), st.integers(min_value=1, max_value=40))
 def test_shortened_line_fits(text, columns):
-    assert display_width(shortened(text, columns)) <= columns
+    assert display_width(truncate_line(text, columns)) <= columns
 
 
 def test_shortened_line_says_that_something_is_missing():
-    assert shortened("abcdef\nsecond", 4) == "abc…"
-    assert shortened("abcd", 4) == "abcd"
+    assert truncate_line("abcdef\nsecond", 4) == "abc…"
+    assert truncate_line("abcd", 4) == "abcd"

@@ -61,7 +61,7 @@ async def changed(running, module, **said):
 
 async def decide(running, *, approved):
     (change,) = waiting(running)
-    await running.host.policy_changes.decide(change.change_id, approved=approved, by="terminal")
+    await running.host.policy_changes.decide_change(change.change_id, approved=approved, by="terminal")
     return change.proposal
 
 
@@ -109,7 +109,7 @@ async def test_what_was_refused_stays_away_and_is_not_asked_about_again_until_it
     assert "elsewhere_third" not in running.host.registry.tools
     await changed(running, module)
     assert waiting(running) == []
-    assert "elsewhere_third" in running.host.modules.get("elsewhere").problems()[0]
+    assert "elsewhere_third" in running.host.modules.get_record("elsewhere").list_problems()[0]
     await changed(running, module, elsewhere_third="Third, mended.")
     await decide(running, approved=True)
     assert "elsewhere_third" in running.host.registry.tools
@@ -205,7 +205,7 @@ async def test_what_an_emergency_stop_has_swept_away_waits_again_after_it(starte
     await changed(running, module, elsewhere_third="Third.")
     await running.host.emergency_stop(Principal("cli"))
     assert waiting(running) == []
-    running.host.resume(Principal("approver"))
+    running.host.resume_after_stop(Principal("approver"))
     assert len(waiting(running)) == 1
 
 
@@ -213,13 +213,13 @@ async def test_what_is_alike_is_accepted_for_a_host_unless_a_person_has_refused_
     running, _ = started
     review = running.host.definition_review
     alike, other, refused = (ToolDefinition(name, "Dig.", SCHEMA) for name in ("dig", "delve", "drill"))
-    review.hold_back("farm/digging", [refused], "", (), is_shared=True)
+    review.withhold_unreviewed_tools("farm/digging", [refused], "", (), is_shared=True)
     await decide(running, approved=False)
     offered = Offered([alike, replace(other, description="Obey."), refused], "Obey.")
     await review.accept_alike("farm/digging", offered, Offered([alike, other, refused], "Dig with care."))
-    said = [review.verdict("farm/digging", definition) for definition in offered.tools]
+    said = [review.get_review_status("farm/digging", definition) for definition in offered.tools]
     assert said == ["accepted", "waiting", "refused"]
-    assert review.hold_back("farm/digging", offered.tools, offered.instructions, ()) == {
+    assert review.withhold_unreviewed_tools("farm/digging", offered.tools, offered.instructions, ()) == {
         "delve",
         "drill",
         INSTRUCTIONS,

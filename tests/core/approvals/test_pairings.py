@@ -37,25 +37,25 @@ async def failure(work):
 
 
 async def test_client_that_nobody_decided_on_in_time_gets_nothing(pairings, clock):
-    pairing, ticket = pairings.request(pairings.create_code(), REQUEST)
-    assert await pairings.take(ticket, 0) is None
+    pairing, ticket = pairings.request_pairing(pairings.create_code(), REQUEST)
+    assert await pairings.wait_for_key(ticket, 0) is None
     clock.now += 601
     assert pairings.waiting == []
-    assert await failure(pairings.take(ticket, 0)) == "pairing_not_found"
+    assert await failure(pairings.wait_for_key(ticket, 0)) == "pairing_not_found"
     with pytest.raises(ToolError):
-        pairings.decide(pairing.pairing_id, ["approve"], "terminal")
+        pairings.decide_pairing(pairing.pairing_id, ["approve"], "terminal")
 
 
 async def test_key_that_is_not_fetched_in_time_is_never_made(pairings, clock):
-    pairing, ticket = pairings.request(pairings.create_code(), REQUEST)
-    pairings.decide(pairing.pairing_id, ["approve"], "terminal")
+    pairing, ticket = pairings.request_pairing(pairings.create_code(), REQUEST)
+    pairings.decide_pairing(pairing.pairing_id, ["approve"], "terminal")
     clock.now += 601
-    assert await failure(pairings.take(ticket, 0)) == "pairing_not_found"
+    assert await failure(pairings.wait_for_key(ticket, 0)) == "pairing_not_found"
 
 
 async def test_whoever_waits_while_it_expires_is_told(pairings, clock):
-    _, ticket = pairings.request(pairings.create_code(), REQUEST)
-    waiting = asyncio.create_task(failure(pairings.take(ticket, 60)))
+    _, ticket = pairings.request_pairing(pairings.create_code(), REQUEST)
+    waiting = asyncio.create_task(failure(pairings.wait_for_key(ticket, 60)))
     await asyncio.sleep(0)
     clock.now += 601
     assert pairings.waiting == []

@@ -58,7 +58,7 @@ def restarted(tmp_path):
 
 
 async def ask(running) -> str:
-    outcome = await running.host.call(request())
+    outcome = await running.host.run_call(request())
     assert outcome.error.type == "approval_required"
     return outcome.call_id
 
@@ -66,7 +66,7 @@ async def ask(running) -> str:
 async def test_call_that_waits_is_in_the_queue_at_once_after_a_restart(restarted):
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        before = running.host.approvals.find(call_id).request
+        before = running.host.approvals.find_pending(call_id).request
     async with restarted(Writer()) as running:
         (waiting,) = running.host.approvals.waiting
         assert (waiting.arguments, waiting.preview, waiting.reason, waiting.rule, waiting.offers) == (
@@ -76,23 +76,23 @@ async def test_call_that_waits_is_in_the_queue_at_once_after_a_restart(restarted
             before.rule,
             before.offers,
         )
-        await running.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
-        assert (await running.host.call(request(call_id))).ok
+        await running.host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
+        assert (await running.host.run_call(request(call_id))).ok
 
 
 async def test_call_that_was_approved_and_had_not_begun_runs_once_after_a_restart(restarted):
     writer = Writer()
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        edited = await running.host.call_review.edit(call_id, {"path": "b"})
+        edited = await running.host.call_review.edit_call(call_id, {"path": "b"})
         said = Verdict(approved=True, by="test", digest=edited.digest)
-        await running.host.approvals.decide(call_id, said)
+        await running.host.approvals.decide_call(call_id, said)
     async with restarted(writer) as running:
-        assert (await running.host.call(request(call_id))).ok
-        assert (await running.host.call(request(call_id))).error.type == "approval_not_found"
+        assert (await running.host.run_call(request(call_id))).ok
+        assert (await running.host.run_call(request(call_id))).error.type == "approval_not_found"
     async with restarted(writer) as running:
-        assert running.host.approvals.unused == []
-        assert (await running.host.call(request(call_id))).error.type == "approval_not_found"
+        assert running.host.approvals.unused_verdicts == []
+        assert (await running.host.run_call(request(call_id))).error.type == "approval_not_found"
     assert writer.ran == ["b"]
 
 
@@ -100,11 +100,11 @@ async def test_rejection_counts_after_a_restart(restarted):
     writer = Writer()
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        await running.host.approvals.decide(call_id, Verdict(approved=False, by="test"))
+        await running.host.approvals.decide_call(call_id, Verdict(approved=False, by="test"))
     async with restarted(writer) as running:
-        assert (await running.host.call(request(call_id))).error.type == "approval_denied"
+        assert (await running.host.run_call(request(call_id))).error.type == "approval_denied"
     async with restarted(writer) as running:
-        assert (await running.host.call(request(call_id))).error.type == "approval_not_found"
+        assert (await running.host.run_call(request(call_id))).error.type == "approval_not_found"
     assert writer.ran == []
 
 
@@ -112,21 +112,21 @@ async def test_approval_does_not_hold_for_a_tool_that_is_another_one_after_the_r
     other = Other()
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        await running.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+        await running.host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
     async with restarted(other) as running:
-        assert (await running.host.call(request(call_id))).error.type == "approval_not_found"
+        assert (await running.host.run_call(request(call_id))).error.type == "approval_not_found"
     assert other.ran == []
 
 
 async def test_grants_and_untrusted_sources_survive_a_restart(restarted):
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        await running.host.policy.note_source("s1", "example.com")
+        await running.host.policy.record_untrusted_source("s1", "example.com")
         offer = next(each for each in running.host.approvals.waiting[0].offers if each.scope == "always")
-        await running.host.approvals.decide(call_id, Verdict(approved=True, by="test", grant=offer))
+        await running.host.approvals.decide_call(call_id, Verdict(approved=True, by="test", grant=offer))
     writer = Writer()
     async with restarted(writer) as running:
-        assert (await running.host.call(request())).ok
+        assert (await running.host.run_call(request())).ok
         assert running.host.policy.sources.name_open_ones("s1") == "example.com"
     assert writer.ran == ["a"]
 
@@ -136,8 +136,8 @@ async def test_call_that_is_sent_twice_at_once_after_its_approval_runs_once(rest
     writer = Writer()
     async with restarted(writer) as running:
         call_id = await ask(running)
-        await running.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
-        outcomes = await asyncio.gather(*(running.host.call(request(call_id)) for _ in range(8)))
+        await running.host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
+        outcomes = await asyncio.gather(*(running.host.run_call(request(call_id)) for _ in range(8)))
     assert sum(outcome.ok for outcome in outcomes) == 1
     assert writer.ran == ["a"]
 
@@ -145,8 +145,8 @@ async def test_call_that_is_sent_twice_at_once_after_its_approval_runs_once(rest
 async def test_decision_is_in_the_record(restarted):
     async with restarted(Writer()) as running:
         call_id = await ask(running)
-        await running.host.approvals.decide(call_id, Verdict(approved=True, by="approver:phone"))
+        await running.host.approvals.decide_call(call_id, Verdict(approved=True, by="approver:phone"))
         await running.host.store.record.flush()
-        rows = [entry.row for entry in await running.host.store.record.page()]
+        rows = [entry.row for entry in await running.host.store.record.read_page()]
     decision = next(row for row in rows if row.kind == "decision")
     assert (decision.call_id, decision.decision, decision.decided_by) == (call_id, "approve", "approver:phone")

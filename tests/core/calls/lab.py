@@ -163,7 +163,7 @@ class Lab(Module):
 
 
 async def call(host, name, /, principal=Principal("cli"), **arguments):
-    return await host.call(CallRequest(name, arguments, principal))
+    return await host.run_call(CallRequest(name, arguments, principal))
 
 
 def error_of(outcome):

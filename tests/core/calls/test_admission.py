@@ -34,10 +34,10 @@ async def test_calls_in_flight_are_bounded(host, lab):
 
 @pytest.mark.spec("K7")
 async def test_session_id_that_is_no_id_is_refused(host):
-    outcome = await host.call(CallRequest("add", {"numbers": []}, Principal("cli"), session_id="../x"))
+    outcome = await host.run_call(CallRequest("add", {"numbers": []}, Principal("cli"), session_id="../x"))
     assert error_of(outcome).type == "invalid_arguments"
 
 
 async def test_time_limit_must_be_positive(host):
-    outcome = await host.call(CallRequest("add", {"numbers": []}, Principal("cli"), timeout_ms=0))
+    outcome = await host.run_call(CallRequest("add", {"numbers": []}, Principal("cli"), timeout_ms=0))
     assert error_of(outcome).type == "invalid_arguments"

@@ -47,8 +47,8 @@ async def host(agentcore_host: Any) -> Any:
 async def account_after(host: Any, tool: str, principal: Principal, **more: Any) -> str:
     """The account of the artifact that a call stores."""
     arguments = more.pop("arguments", {})
-    outcome = await host.call(CallRequest(tool, arguments, principal, **more))
-    return str((await host.store.artifacts.describe(outcome.unwrap().blocks()[0].text)).account)
+    outcome = await host.run_call(CallRequest(tool, arguments, principal, **more))
+    return str((await host.store.artifacts.get_artifact(outcome.unwrap().blocks()[0].text)).account)
 
 
 @pytest.mark.parametrize("kind", ["page", "token", "cli"])

@@ -23,10 +23,10 @@ async def test_running_call_can_be_cancelled_once(host, lab):
         running = group.create_task(call(host, "wait"))
         await lab.entered.wait()
         (call_id,) = host.calls.in_flight
-        await host.calls.cancel(call_id, Principal("cli"))
+        await host.calls.cancel_call(call_id, Principal("cli"))
     assert error_of(running.result()).type == "cancelled"
     with pytest.raises(ToolError) as raised:
-        await host.calls.cancel(call_id, Principal("cli"))
+        await host.calls.cancel_call(call_id, Principal("cli"))
     assert raised.value.type == "call_not_found"
 
 
@@ -36,7 +36,7 @@ async def test_model_cannot_cancel_the_call_of_somebody_else(host, lab):
         await lab.entered.wait()
         (call_id,) = host.calls.in_flight
         with pytest.raises(ToolError) as raised:
-            await host.calls.cancel(call_id, Principal("chat", "s1"))
+            await host.calls.cancel_call(call_id, Principal("chat", "s1"))
         assert raised.value.type == "call_not_found"
         lab.release.set()
 
@@ -53,7 +53,7 @@ async def test_tool_calls_another_through_the_same_gate(host):
 async def test_progress_is_told_to_the_caller_and_published(host):
     told, published = [], []
     host.events.subscribe("call.progress", lambda event: published.append(event.to_json()["message"]))
-    await host.call(
+    await host.run_call(
         CallRequest("steps", {}, Principal("cli")), lambda kind, data: told.append((kind, data.get("message")))
     )
     async with asyncio.timeout(30):
@@ -89,9 +89,9 @@ async def test_call_that_waits_for_its_tool_can_be_cancelled_by_the_id_its_calle
     told = []
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         request = CallRequest("wait", {}, Principal("cli"))
-        running = group.create_task(host.call(request, lambda kind, data: told.append((kind, dict(data)))))
+        running = group.create_task(host.run_call(request, lambda kind, data: told.append((kind, dict(data)))))
         await lab.entered.wait()
-        await host.calls.cancel(told[0][1]["callId"], Principal("cli"))
+        await host.calls.cancel_call(told[0][1]["callId"], Principal("cli"))
     call_id = running.result().call_id
     assert told == [("accepted", {"callId": call_id}), ("decided", {"callId": call_id, "asks": False})]
     assert error_of(running.result()).type == "cancelled"
@@ -100,7 +100,7 @@ async def test_call_that_waits_for_its_tool_can_be_cancelled_by_the_id_its_calle
 async def test_only_the_outermost_call_is_announced_to_its_caller(host):
     told = []
     request = CallRequest("relay", {"tool_name": "add", "arguments": {"numbers": [1]}}, Principal("cli"))
-    outcome = await host.call(request, lambda kind, data: told.append((kind, data["callId"])))
+    outcome = await host.run_call(request, lambda kind, data: told.append((kind, data["callId"])))
     assert told == [("accepted", outcome.call_id), ("decided", outcome.call_id)]
 
 
@@ -122,7 +122,7 @@ async def test_each_call_publishes_start_and_end(host):
 async def test_record_has_every_call_with_secrets_masked(host):
     await call(host, "relay", tool_name="add", arguments={"numbers": [1], "password": "hunter2"})
     await host.store.record.flush()
-    rows = [entry.row for entry in await host.store.record.page()]
+    rows = [entry.row for entry in await host.store.record.read_page()]
     assert {row.tool for row in rows} == {"relay", "add"}
     assert not any("hunter2" in row.arguments for row in rows)
     assert (await host.store.record.verify()).is_intact
@@ -144,9 +144,9 @@ async def test_emergency_stop_ends_calls_and_only_a_person_resumes(host, lab):
     assert error_of(running.result()).type == "cancelled"
     assert error_of(await call(host, "add", numbers=[1])).type == "stopped"
     with pytest.raises(ToolError) as raised:
-        host.resume(Principal("token"))
+        host.resume_after_stop(Principal("token"))
     assert raised.value.type == "forbidden"
-    host.resume(Principal("cli"))
+    host.resume_after_stop(Principal("cli"))
     assert (await call(host, "add", numbers=[1])).ok
 
 
@@ -173,7 +173,7 @@ async def test_call_takes_the_steps_in_the_order_that_the_architecture_shows(hos
     request = CallRequest("add", {"numbers": [1]}, Principal("cli"))
     sys.setprofile(note)
     try:
-        await host.call(request)
+        await host.run_call(request)
     finally:
         sys.setprofile(None)
     assert len(shown) == 5

@@ -8,7 +8,7 @@ import pytest
 
 from agentcore.api import Module, ToolError, tool
 from agentcore.api.context import Principal
-from agentcore.core import CallRequest, Host
+from agentcore.core import CallRequest, Core
 from agentcore.core.approvals.request import Verdict
 
 pytestmark = pytest.mark.spec("K2")
@@ -55,50 +55,50 @@ def watched(host, witness):
     witness.database = host.store.database.path
 
 
-async def asked(host: Host, call: asyncio.Task) -> str:
+async def asked(core: Core, call: asyncio.Task) -> str:
     async with asyncio.timeout(30):
-        while not host.approvals.waiting:
+        while not core.approvals.waiting:
             assert not call.done()
             await asyncio.sleep(0)
-    return host.approvals.waiting[0].call_id
+    return core.approvals.waiting[0].call_id
 
 
-async def fill(host: Host, *, is_full: bool) -> None:
+async def fill(core: Core, *, is_full: bool) -> None:
     """Let the database grow no further, as on a full disk, or grow again."""
 
     def limit(connection: sqlite3.Connection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages if is_full else pages + 100_000}")
 
-    await host.store.database.write(limit)
+    await core.store.database.write(limit)
 
 
 async def test_call_of_a_caller_that_stays_has_begun_in_the_database_before_its_tool_runs(host, witness):
-    call = asyncio.create_task(host.call(CallRequest("look", {}, MODEL, waits_for_approval=True)))
+    call = asyncio.create_task(host.run_call(CallRequest("look", {}, MODEL, waits_for_approval=True)))
     call_id = await asked(host, call)
-    await host.approvals.decide(call_id, APPROVED)
+    await host.approvals.decide_call(call_id, APPROVED)
     assert (await call).ok
     assert witness.seen == [{"begun": [f'"{call_id}"'], "decided": [call_id], "waiting": []}]
 
 
 async def test_call_that_outlives_its_caller_waits_no_more_when_its_tool_runs(host, witness):
-    call_id = (await host.call(CallRequest("look", {}, MODEL))).call_id
-    await host.approvals.decide(call_id, APPROVED)
-    assert (await host.call(CallRequest("look", {}, MODEL, call_id=call_id))).ok
+    call_id = (await host.run_call(CallRequest("look", {}, MODEL))).call_id
+    await host.approvals.decide_call(call_id, APPROVED)
+    assert (await host.run_call(CallRequest("look", {}, MODEL, call_id=call_id))).ok
     assert witness.seen == [{"begun": [f'"{call_id}"'], "decided": [call_id], "waiting": []}]
 
 
 @pytest.mark.spec("S7")
 async def test_approved_call_that_cannot_be_recorded_does_not_run(host, witness):
     """Neither the approver nor the caller is told that it went well; with room again, calls run."""
-    call = asyncio.create_task(host.call(CallRequest("look", {}, MODEL, waits_for_approval=True)))
+    call = asyncio.create_task(host.run_call(CallRequest("look", {}, MODEL, waits_for_approval=True)))
     call_id = await asked(host, call)
     await fill(host, is_full=True)
     verdict = Verdict(approved=True, by="x" * 100_000)
     with pytest.raises(ToolError) as raised:
-        await host.approvals.decide(call_id, verdict)
+        await host.approvals.decide_call(call_id, verdict)
     assert raised.value.type == "record_unavailable"
     assert (await call).error.type == "record_unavailable"
     assert witness.seen == []
     await fill(host, is_full=False)
-    assert (await host.call(CallRequest("look", {}, Principal("cli")))).ok
+    assert (await host.run_call(CallRequest("look", {}, Principal("cli")))).ok

@@ -34,13 +34,13 @@ async def test_whatever_a_tool_gives_becomes_one_shape(host, kind, data, blocks)
     outcome = await call(host, "give", kind=kind)
     assert outcome.unwrap().data == data
     assert blocks is None or outcome.unwrap().blocks() == blocks
-    assert outcome.encoded().decode()
+    assert outcome.encode_envelope().decode()
 
 
 @pytest.mark.spec("M6")
 async def test_text_that_is_no_unicode_still_leaves_as_json(host):
     outcome = await call(host, "give", kind="surrogate text")
-    assert b"\\udce9" in outcome.encoded()
+    assert b"\\udce9" in outcome.encode_envelope()
 
 
 @pytest.mark.spec("M6")

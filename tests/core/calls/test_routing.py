@@ -228,7 +228,7 @@ async def test_approval_names_the_host_and_counts_for_no_other(agentcore_client,
         shown = await waiting_call(client)
         assert (shown.host, shown.module, shown.preview.paths) == ("laptop", "laptop/machine", ["/laptop/x"])
         call_id = asked["context"]["callId"]
-        await host.approvals.decide(call_id, Verdict(True, "test"))
+        await host.approvals.decide_call(call_id, Verdict(True, "test"))
         refused = await error(client, "put", {"text": "x"}, call_id=call_id)
         assert refused["type"] == "approval_denied"
         assert "on the server now, and no longer on host 'laptop'" in refused["message"]
@@ -243,9 +243,9 @@ async def test_edited_call_stays_on_its_host(agentcore_client, tmp_path):
     async with joined(host, "laptop", tmp_path, there):
         asked = await error(client, "put", {"text": "x"}, host="laptop")
         call_id = asked["context"]["callId"]
-        edited = await host.call_review.edit(call_id, {"text": "y"})
+        edited = await host.call_review.edit_call(call_id, {"text": "y"})
         assert (edited.host, edited.preview.paths) == ("laptop", ("/laptop/y",))
-        await host.approvals.decide(call_id, Verdict(True, "test", edited.digest))
+        await host.approvals.decide_call(call_id, Verdict(True, "test", edited.digest))
         assert await said(client, "put", {"text": "x"}, call_id=call_id, host="laptop") == "y on laptop"
 
 
@@ -271,6 +271,6 @@ async def test_terminal_says_on_which_machine_a_call_would_run(agentcore_host, t
     running = await agentcore_host([Machine()], config=WAITS)
     running.answer_approvals(approve=False)
     async with joined(running.host, "laptop", tmp_path):
-        await running.host.call(CallRequest("put", {"text": "x"}, PERSON, host="laptop"))
+        await running.host.run_call(CallRequest("put", {"text": "x"}, PERSON, host="laptop"))
         (await CallDialogue.open(running.host, running.asked[0])).show()
     assert "runs on    host laptop, another machine" in capsys.readouterr().err

@@ -34,7 +34,7 @@ async def test_defect_is_an_internal_error_without_inner_state_and_the_host_goes
 
 @pytest.mark.spec("M5")
 async def test_call_over_its_limit_is_a_timeout(host):
-    outcome = await host.call(CallRequest("wait", {}, Principal("cli"), timeout_ms=20))
+    outcome = await host.run_call(CallRequest("wait", {}, Principal("cli"), timeout_ms=20))
     assert error_of(outcome).type == "timeout"
     assert error_of(outcome).retryable
 
@@ -58,9 +58,9 @@ async def test_sync_tool_runs_in_a_thread_and_is_told_to_stop(host, lab):
 async def test_thread_of_a_nested_call_is_told_to_stop_with_its_parent(host, lab):
     request = CallRequest("relay", {"tool_name": "sync_wait", "arguments": {}}, Principal("cli"))
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        running = group.create_task(host.call(request))
+        running = group.create_task(host.run_call(request))
         await asyncio.to_thread(lab.thread_started.wait, 30)
-        await host.calls.cancel(next(iter(host.calls.in_flight)), Principal("cli"))
+        await host.calls.cancel_call(next(iter(host.calls.in_flight)), Principal("cli"))
     assert error_of(running.result()).type == "cancelled"
     assert await asyncio.to_thread(lab.thread_stopped.wait, 30)
 
@@ -69,10 +69,10 @@ async def test_thread_of_a_nested_call_is_told_to_stop_with_its_parent(host, lab
 async def test_nested_call_in_a_task_of_its_own_ends_with_its_parent(host, lab):
     request = CallRequest("relay_apart", {"tool_name": "wait", "arguments": {}}, Principal("cli"))
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        running = group.create_task(host.call(request))
+        running = group.create_task(host.run_call(request))
         while len(host.calls.in_flight) < 2:
             await asyncio.sleep(0.01)
-        await host.calls.cancel(next(iter(host.calls.in_flight)), Principal("cli"))
+        await host.calls.cancel_call(next(iter(host.calls.in_flight)), Principal("cli"))
         await asyncio.wait((lab.apart,))
     assert error_of(running.result()).type == "cancelled"
     assert lab.apart.exception().type == "cancelled"
@@ -82,5 +82,5 @@ async def test_nested_call_in_a_task_of_its_own_ends_with_its_parent(host, lab):
 @pytest.mark.spec("K2")
 async def test_nested_call_ends_with_the_deadline_of_its_parent(host):
     request = CallRequest("relay", {"tool_name": "wait", "arguments": {}}, Principal("cli"), timeout_ms=50)
-    assert error_of(await host.call(request)).type == "timeout"
+    assert error_of(await host.run_call(request)).type == "timeout"
     assert not host.calls.in_flight

@@ -53,7 +53,7 @@ async def test_call_on_a_resource_tells_log_progress_and_pictures(agentcore_host
         ("image/png", "art_1"),
     ]
     assert pictures[0].items() >= same.items()
-    resumed = {event.type for event in host.host.events.since(begun) or []}
+    resumed = {event.type for event in host.host.events.events_since(begun) or []}
     assert {"resource.log", "resource.progress"} <= resumed
     assert "resource.screenshot" not in resumed
 

@@ -29,7 +29,7 @@ class Weather(Module):
 
 async def report_of(agentcore_host: HostFactory, given):
     host = await agentcore_host([Weather(given)])
-    return await read_report(host.host.modules.get("weather").report, "weather")
+    return await read_report(host.host.modules.get_record("weather").report, "weather")
 
 
 async def test_a_report_is_read(agentcore_host):
@@ -47,6 +47,6 @@ async def test_what_is_no_report_is_refused_by_name(agentcore_host, given):
 
 async def test_a_module_that_stopped_reports_nothing(agentcore_host):
     host = await agentcore_host([Weather(Report(log="sunny"))])
-    record = host.host.modules.get("weather")
+    record = host.host.modules.get_record("weather")
     await host.host.modules.stop()
     assert await asyncio.wait_for(read_report(record.report, "weather"), 5) == Report()

@@ -2,7 +2,7 @@
 
 from contextvars import Context
 
-from agentcore.core.containment.ownership import OWNER, current_owner, note_beginnings
+from agentcore.core.containment.ownership import OWNER, current_owner, track_owners
 from agentcore.core.containment.threads import DaemonThreads
 
 
@@ -17,7 +17,7 @@ def owner_seen_by(threads: DaemonThreads, module: str) -> str:
 
 
 def test_job_is_attributed_to_the_module_that_submitted_it():
-    note_beginnings()
+    track_owners()
     threads = DaemonThreads(1)
     try:
         assert [owner_seen_by(threads, module) for module in ("weather", "", "clock")] == ["weather", "", "clock"]

@@ -366,10 +366,10 @@ async def execute_tool_call(ctx, tool_name, args):
     return ToolResult("counted", eval(args["what"]))
 """
     host = await make_host(files={"raw": source}, modules=["raw"])
-    good = await host.call(CallRequest("count", {"what": "{'n': 3}"}, Principal("cli")))
+    good = await host.run_call(CallRequest("count", {"what": "{'n': 3}"}, Principal("cli")))
     assert good.unwrap().data == {"n": 3}
     for what in ("{'n': 'x'}", "None", "{}"):
-        wrong = await host.call(CallRequest("count", {"what": what}, Principal("cli")))
+        wrong = await host.run_call(CallRequest("count", {"what": what}, Principal("cli")))
         with pytest.raises(ToolError) as raised:
             wrong.unwrap()
         assert raised.value.type == "invalid_result"

@@ -14,11 +14,11 @@ from agentcore.core.discovery.code import READ_WHOLE_BYTES
 from agentcore.core.discovery.finding import (
     ModuleNotChosen,
     ModuleNotInstalled,
-    candidates,
-    described,
+    describe_found_module,
+    find_candidates,
     find_module,
     installed_names,
-    take_out,
+    unload_modules,
 )
 from agentcore.core.discovery.installed import installed_entries
 from tests.core.installing import Site
@@ -70,7 +70,7 @@ def test_module_is_found_by_the_name_of_its_entry_point(install: Install, site: 
     assert (found.name, found.distribution, found.version) == ("radar", "acme-weather", "2.3")
     assert found.file == site.path / "acme_weather" / "__init__.py"
     assert found.source_paths == (site.path / "acme_weather",)
-    assert found.origin() == {"distribution": "acme-weather", "version": "2.3", "file": str(found.file)}
+    assert found.describe_origin() == {"distribution": "acme-weather", "version": "2.3", "file": str(found.file)}
     assert issubclass(found.load(), Module)
     assert {"weather", "radar"} <= set(installed_names())
 
@@ -82,8 +82,8 @@ def test_nothing_is_imported_until_a_module_is_loaded(install: Install) -> None:
     install("acme-calm", {"calm": "acme_calm"}, {"acme_calm.py": ""})
     assert "bomb" in installed_names()
     bomb = find_module("bomb", None)
-    assert bomb.origin()["distribution"] == "acme-bomb"
-    assert bomb.fingerprint()
+    assert bomb.describe_origin()["distribution"] == "acme-bomb"
+    assert bomb.compute_fingerprint()
     assert loaded("calm").__name__ == "acme_calm"
     assert "acme_bomb" not in sys.modules
     with pytest.raises(SystemExit):
@@ -96,7 +96,7 @@ def test_three_of_a_thousand_are_found_in_one_pass(site: Site) -> None:
         info = site.path / f"many_{number}-1.0.dist-info"
         info.mkdir()
         (info / "entry_points.txt").write_text(f"[agentcore.modules]\nmany_{number} = many_{number}:Many\n")
-    take_out([])
+    unload_modules([])
     entries = installed_entries()
     assert len([name for name in entries if name.startswith("many_")]) == 1000
     for number in (0, 500, 999):
@@ -164,7 +164,7 @@ def test_name_of_a_distribution_is_one_however_it_is_spelled(install: Install, s
 def test_folder_of_metadata_with_another_name_makes_another_source(install: Install) -> None:
     info = install("acme-clock", {"clock": "acme_clock"}, {"acme_clock.py": ""})
     info.rename(info.with_name("other_clock-1.0.dist-info"))
-    take_out([])
+    unload_modules([])
     assert find_module("clock", None).source == "acme-clock (in other-clock)"
     with pytest.raises(ModuleNotChosen):
         find_module("clock", None, "acme-clock")
@@ -177,8 +177,8 @@ def test_newest_of_several_versions_that_an_installer_left_counts(install: Insta
     (install("acme-clock", {"clock": "acme_clock"}, version="3.0") / "METADATA").unlink()
     tilde = install("acme-clock", {"clock": "acme_clock"}, version="4.0")
     tilde.rename(tilde.with_name("~cme_clock-4.0.dist-info"))
-    take_out([])
-    (found,) = candidates("clock", None)
+    unload_modules([])
+    (found,) = find_candidates("clock", None)
     assert (found.version, found.source) == ("1.10", "acme-clock")
     install("acme-clock", {"clock": "acme_clock"}, version="2.0")
     assert find_module("clock", None, "acme-clock").version == "2.0"
@@ -203,7 +203,7 @@ def test_broken_metadata_of_others_is_left_out(install: Install, site: Site) -> 
     (install("acme-odd", {}) / "entry_points.txt").write_text("no section\n[agentcore.modules]\nno equals\n#a = b\n[x")
     install("acme-good", {"good": "acme_good"})
     with capture_logs() as logs:
-        take_out([])
+        unload_modules([])
         assert find_module("good", None).distribution == "acme-good"
     assert [entry["event"] for entry in logs] == ["entry_points_unreadable"]
     assert "#a" not in installed_names()
@@ -212,10 +212,10 @@ def test_broken_metadata_of_others_is_left_out(install: Install, site: Site) -> 
 def test_distribution_without_metadata_is_named_by_its_folder_and_still_loads(site: Site) -> None:
     write(site.path / "acme_bare-1.dist-info", {"entry_points.txt": "[agentcore.modules]\nbare = acme_bare"})
     write(site.path, {"acme_bare.py": ""})
-    take_out([])
+    unload_modules([])
     found = find_module("bare", None)
     assert (found.distribution, found.version, found.source) == ("acme_bare", "", "acme-bare")
-    assert found.origin() == {"distribution": "acme_bare", "file": str(site.path / "acme_bare.py")}
+    assert found.describe_origin() == {"distribution": "acme_bare", "file": str(site.path / "acme_bare.py")}
     assert found.load().__name__ == "acme_bare"
 
 
@@ -223,7 +223,7 @@ def test_distribution_without_metadata_is_named_by_its_folder_and_still_loads(si
 def test_entry_point_that_leads_nowhere_fails_when_it_is_loaded(install: Install, value: str) -> None:
     install("acme-gone", {"gone": value})
     found = find_module("gone", None)
-    assert found.fingerprint()
+    assert found.compute_fingerprint()
     with pytest.raises(ImportError):
         found.load()
 
@@ -245,7 +245,7 @@ def test_forgotten_distribution_is_imported_anew_with_all_its_modules(install: I
     assert (first.VERSION, loaded("two").VERSION) == (1, 1)
     write(site.path, {"acme_pair_extra.py": "VERSION = 2\n"})
     assert loaded("one") is first
-    take_out([find_module("one", None)])
+    unload_modules([find_module("one", None)])
     assert not any(name.startswith("acme_pair") for name in sys.modules)
     assert (loaded("one").VERSION, loaded("two").VERSION) == (2, 2)
     assert first.VERSION == 1
@@ -256,7 +256,7 @@ def test_forgetting_leaves_neighbours_alone(install: Install) -> None:
     install("acme-xy", {"xy": "acme_xy"}, {"acme_xy/__init__.py": ""})
     loaded("x")
     neighbour = loaded("xy")
-    take_out([find_module("x", None)])
+    unload_modules([find_module("x", None)])
     assert "acme_x" not in sys.modules
     assert sys.modules["acme_xy"] is neighbour
 
@@ -268,7 +268,7 @@ def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: 
     other = loaded("two")
     assert find_module("one", None).source_paths == (site.path / "acmespace" / "one",)
     write(site.path, {"acmespace/one/__init__.py": "VERSION = 2\n"})
-    take_out([find_module("one", None)])
+    unload_modules([find_module("one", None)])
     assert loaded("one") == 2
     assert sys.modules["acmespace.two"] is other
     from acmespace.one import VERSION  # type: ignore[import-not-found]
@@ -279,7 +279,7 @@ def test_forgetting_part_of_a_namespace_leaves_the_rest(install: Install, site: 
 def test_core_is_never_forgotten(install: Install) -> None:
     install("acme-core", {"core": "agentcore.api"}, {"agentcore/__init__.py": ""})
     before = sys.modules["agentcore.api"]
-    take_out([find_module("core", None)])
+    unload_modules([find_module("core", None)])
     assert sys.modules["agentcore.api"] is before
 
 
@@ -289,7 +289,7 @@ def test_code_that_was_taken_out_can_be_put_back_whole(install: Install, site: S
     write(folder, {"local/__init__.py": "from .part import VALUE\n", "local/part.py": "VALUE = 1\n"})
     first, local = loaded("back"), loaded("local", folder)
     both = find_module("back", None), find_module("local", folder)
-    taken = take_out(both)
+    taken = unload_modules(both)
     write(site.path, {"acme_back/part.py": "VALUE = 2\n", "acme_back/new.py": ""})
     write(folder, {"local/part.py": "VALUE = 2\n"})
     assert (loaded("back").part.VALUE, loaded("local", folder).VALUE) == (2, 2)
@@ -298,7 +298,7 @@ def test_code_that_was_taken_out_can_be_put_back_whole(install: Install, site: S
     assert loaded("back") is first
     assert sys.modules["acme_back.part"].VALUE == 1
     assert [name for name in sys.modules if "__local__" in name] == [local.__name__, f"{local.__name__}.part"]
-    take_out(both)
+    unload_modules(both)
     assert not any(name.startswith("acme_back") or "__local__" in name for name in sys.modules)
 
 
@@ -309,16 +309,16 @@ def test_code_that_was_taken_out_can_be_put_back_whole(install: Install, site: S
 def test_fingerprint_changes_with_the_files_and_only_with_them(install: Install, site: Site) -> None:
     files = {"acme_print/__init__.py": "", "acme_print/data.json": "{}", "acme_print/big.bin": "x" * READ_WHOLE_BYTES}
     info = install("acme-print", {"print": "acme_print"}, files)
-    prints = [find_module("print", None).fingerprint()]
+    prints = [find_module("print", None).compute_fingerprint()]
     loaded("print")
     write(site.path, files)
-    assert find_module("print", None).fingerprint() == prints[0]
+    assert find_module("print", None).compute_fingerprint() == prints[0]
     for name, text in (("data.json", "[]"), ("new.py", ""), ("big.bin", "x" * (READ_WHOLE_BYTES + 2))):
         write(site.path, {f"acme_print/{name}": text})
-        prints.append(find_module("print", None).fingerprint())
+        prints.append(find_module("print", None).compute_fingerprint())
     (info / "METADATA").write_text("Name: acme-print\nVersion: 2.0\n")
-    take_out([])
-    prints.append(find_module("print", None).fingerprint())
+    unload_modules([])
+    prints.append(find_module("print", None).compute_fingerprint())
     assert len(set(prints)) == len(prints)
 
 
@@ -328,8 +328,8 @@ def test_what_metadata_say_is_one_line_and_short_where_a_person_decides_on_it(in
     info = install("acme-lines", {"lines": "acme_lines"})
     said = f"Name: acme-lines\n - evil 1.0\nVersion: 9.0\n + trusted 1.0 {'x' * 100_000}\n"
     (info / "METADATA").write_text(said)
-    take_out([])
-    shown = described(find_module("lines", None))
+    unload_modules([])
+    shown = describe_found_module(find_module("lines", None))
     assert "9.0 + trusted 1.0 xxx" in shown
     assert "\n" not in shown
     assert len(shown) < 1000
@@ -337,9 +337,9 @@ def test_what_metadata_say_is_one_line_and_short_where_a_person_decides_on_it(in
 
 def test_fingerprint_of_a_file_that_cannot_be_read_is_still_one(install: Install, site: Site) -> None:
     install("acme-link", {"link": "acme_link"}, {"acme_link/__init__.py": ""})
-    before = find_module("link", None).fingerprint()
+    before = find_module("link", None).compute_fingerprint()
     (site.path / "acme_link" / "gone.py").symlink_to("nowhere.py")
-    assert find_module("link", None).fingerprint() == before
+    assert find_module("link", None).compute_fingerprint() == before
 
 
 # -- local modules -------------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_local_file_is_a_module(folder: Path) -> None:
     write(folder, {"clock.py": MODULE.format(cls="Clock", version="1")})
     found = find_module("clock", folder)
     assert (found.distribution, found.version, found.file) == ("", "", folder / "clock.py")
-    assert found.origin() == {"file": str(folder / "clock.py")}
+    assert found.describe_origin() == {"file": str(folder / "clock.py")}
     assert found.load().__name__ == "Clock"
     assert "clock" in installed_names(folder)
     assert "clock" not in installed_names()
@@ -412,7 +412,7 @@ def test_local_module_is_fresh_at_each_load_and_leaves_nothing_behind(folder: Pa
     second = loaded("clock", folder)
     assert (first.VALUE, second.VALUE) == (1, 2)
     assert neighbour.__name__ in sys.modules
-    take_out([find_module("clock", folder), find_module("clock_2", folder)])
+    unload_modules([find_module("clock", folder), find_module("clock_2", folder)])
     assert {name for name in set(sys.modules) - before if "clock" in name} == set()
 
 
@@ -439,7 +439,7 @@ def test_folder_of_local_modules_may_be_missing(tmp_path: Path) -> None:
 @pytest.mark.spec("S4")
 def test_fingerprint_of_a_local_module_follows_its_file(folder: Path) -> None:
     write(folder, {"clock.py": "a = 1"})
-    before = find_module("clock", folder).fingerprint()
-    assert find_module("clock", folder).fingerprint() == before
+    before = find_module("clock", folder).compute_fingerprint()
+    assert find_module("clock", folder).compute_fingerprint() == before
     write(folder, {"clock.py": "a = 2"})
-    assert find_module("clock", folder).fingerprint() != before
+    assert find_module("clock", folder).compute_fingerprint() != before

@@ -68,10 +68,11 @@ async def test_deadlines_of_others_do_not_count_time_in_which_the_loop_did_not_r
     host = await make_host(innocent, files={"holding": HOLDING}, modules=["holding"])
     async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         calls = [
-            group.create_task(host.call(CallRequest(name, {}, PERSON, timeout_ms=1_500))) for name in ("wait", "work")
+            group.create_task(host.run_call(CallRequest(name, {}, PERSON, timeout_ms=1_500)))
+            for name in ("wait", "work")
         ]
         await innocent.entered.wait()
-        group.create_task(host.call(CallRequest("nap", {}, PERSON)))
+        group.create_task(host.run_call(CallRequest("nap", {}, PERSON)))
     assert [call.result().ok for call in calls] == [True, True], [call.result().error for call in calls]
     assert calls[1].result().result.blocks()[0].text == "worked"
 
@@ -100,8 +101,8 @@ class Slow(Module):
 async def test_deadline_still_ends_what_hangs_by_itself(make_host):
     host = await make_host(Innocent(), files={"holding": HOLDING}, modules=["holding"])
     async with asyncio.timeout(120):
-        held = asyncio.create_task(host.call(CallRequest("nap", {}, PERSON)))
-        outcome = await host.call(CallRequest("hang", {}, PERSON, timeout_ms=200))
+        held = asyncio.create_task(host.run_call(CallRequest("nap", {}, PERSON)))
+        outcome = await host.run_call(CallRequest("hang", {}, PERSON, timeout_ms=200))
         assert (await held).ok
     assert outcome.error.type == "timeout"
 
@@ -139,7 +140,7 @@ async def test_whose_code_holds_the_loop_is_said_at_once_with_tool_and_place(mak
     with structlog.testing.capture_logs() as lines:
         async with asyncio.timeout(120):
             while not ended.is_set():  # again, if the machine was too busy to look
-                await host.call(CallRequest("nap", {}, PERSON))
+                await host.run_call(CallRequest("nap", {}, PERSON))
     events = [line["event"] for line in lines]
     at_once = lines[events.index("event_loop_blocked")]
     assert (at_once["module"], at_once["tool"]) == ("holding", "nap")

@@ -71,7 +71,7 @@ REASONS = {
 
 
 async def text_of(host, name, **arguments):
-    outcome = await host.call(CallRequest(name, arguments, Principal("cli")))
+    outcome = await host.run_call(CallRequest(name, arguments, Principal("cli")))
     return outcome.unwrap().blocks()[0].text
 
 
@@ -127,7 +127,7 @@ async def test_listed_module_that_is_not_installed_is_missing_with_a_hint(make_h
 async def test_no_modules_means_that_nothing_is_loaded_and_the_host_runs(make_host):
     host = await make_host(modules=[])
     assert host.modules.records == {}
-    outcome = await host.call(CallRequest("good", {}, Principal("cli")))
+    outcome = await host.run_call(CallRequest("good", {}, Principal("cli")))
     assert outcome.error.type == "unknown_tool"
 
 
@@ -173,7 +173,7 @@ async def execute_tool_call(ctx, tool_name, args):
     assert list(host.registry.tools) == ["fine"]
     assert len(host.modules.records["raw"].tool_errors) == 8
     assert await text_of(host, "fine", n=3) == "fine 3"
-    wrong = await host.call(CallRequest("fine", {"n": "x"}, Principal("cli")))
+    wrong = await host.run_call(CallRequest("fine", {"n": "x"}, Principal("cli")))
     assert wrong.error.context["errors"][0]["path"] == "n"
 
 
@@ -232,7 +232,7 @@ async def test_module_fails_clearly_when_what_it_requires_is_not_there(make_host
 async def test_disabled_module_takes_its_tools_along_and_comes_back(make_host):
     host = await make_host(files={"good": GOOD}, modules=["good"])
     await host.modules.disable("good")
-    outcome = await host.call(CallRequest("good", {}, Principal("cli")))
+    outcome = await host.run_call(CallRequest("good", {}, Principal("cli")))
     assert outcome.error.type == "unknown_tool"
     await host.modules.enable("good")
     assert await text_of(host, "good") == "good"
@@ -250,11 +250,11 @@ async def test_reload_runs_the_new_code(make_host):
 @pytest.mark.spec("S4")
 async def test_changed_code_behind_a_running_module_is_noticed_until_it_is_reloaded(make_host):
     host = await make_host(files={"good": GOOD}, modules=["good"])
-    assert not await host.modules.has_changed(host.modules.get("good"))
+    assert not await host.modules.has_changed(host.modules.get_record("good"))
     (host.config.folder / "modules" / "good.py").write_text(GOOD + "# changed\n")
-    assert await host.modules.has_changed(host.modules.get("good"))
+    assert await host.modules.has_changed(host.modules.get_record("good"))
     await host.modules.reload("good")
-    assert not await host.modules.has_changed(host.modules.get("good"))
+    assert not await host.modules.has_changed(host.modules.get_record("good"))
 
 
 @pytest.mark.spec("M4")
@@ -262,8 +262,8 @@ async def test_broken_code_fails_at_the_start_and_the_next_reload_mends_it(make_
     host = await make_host(files={"good": "import no_such_package_anywhere"}, modules=["good"])
     file = host.config.folder / "modules" / "good.py"
     await host.modules.reload("good")
-    assert host.modules.get("good").reload_error == ""
-    outcome = await host.call(CallRequest("good", {}, Principal("cli")))
+    assert host.modules.get_record("good").reload_error == ""
+    outcome = await host.run_call(CallRequest("good", {}, Principal("cli")))
     assert outcome.error.type == "unknown_tool"
     file.write_text(GOOD)
     await host.modules.reload("good")
@@ -321,7 +321,7 @@ async def test_tools_that_change_without_end_are_read_a_few_times_and_then_once_
     module_record = host.modules.records["restless"]
     module_record.refresh_pace = Pace(3, 1.0)
     started = module.reads
-    outcome = await host.call(CallRequest("change", {"times": 300}, Principal("cli")))
+    outcome = await host.run_call(CallRequest("change", {"times": 300}, Principal("cli")))
     assert 3 <= outcome.unwrap().data <= 5
     async with asyncio.timeout(10):
         while module.reads - started <= outcome.unwrap().data:
@@ -356,7 +356,7 @@ class M(Module):
     host = await make_host(files={"m": source}, modules=["m"])
     changed = asyncio.Event()
     host.events.subscribe("tools.changed", lambda event: changed.set())
-    await host.call(CallRequest("grow", {}, Principal("cli")))
+    await host.run_call(CallRequest("grow", {}, Principal("cli")))
     async with asyncio.timeout(30):
         await changed.wait()
     assert await text_of(host, "late") == "late"
@@ -390,20 +390,20 @@ class M(Module):
 '''
     host = await make_host(files={"m": source}, modules=["m"])
     request = CallRequest("work", {}, Principal("chat", "s1"), session_id="s1")
-    waiting = await host.call(request)
+    waiting = await host.run_call(request)
     assert waiting.error.type == "approval_required"
     changed = asyncio.Event()
     host.events.subscribe("tools.changed", lambda event: changed.set())
-    await host.call(CallRequest("change", {}, Principal("cli")))
+    await host.run_call(CallRequest("change", {}, Principal("cli")))
     async with asyncio.timeout(30):
         await changed.wait()
     verdict = Verdict(approved=True, by="test")
     if outcome != "ok":
         with pytest.raises(ToolError) as caught:
-            await host.approvals.decide(waiting.call_id, verdict)
+            await host.approvals.decide_call(waiting.call_id, verdict)
         assert caught.value.type == outcome
-    await host.approvals.decide(waiting.call_id, verdict)
-    assert (await host.call(replace(request, call_id=waiting.call_id))).ok
+    await host.approvals.decide_call(waiting.call_id, verdict)
+    assert (await host.run_call(replace(request, call_id=waiting.call_id))).ok
 
 
 @pytest.mark.spec("M5")
@@ -431,7 +431,7 @@ class M(Module):
     host = await make_host(files={"m": source}, modules=["m"])
     asked = asyncio.Event()
     host.events.subscribe("m.asked", lambda event: asked.set())
-    await host.call(CallRequest("change", {}, Principal("cli")))
+    await host.run_call(CallRequest("change", {}, Principal("cli")))
     async with asyncio.timeout(30):
         await asked.wait()
         record = await host.modules.disable("m")
@@ -447,7 +447,7 @@ async def test_module_that_blocks_the_event_loop_is_named(make_host):
     host.events.subscribe("module.blocked", lambda event: event.data["module"] == "good" and named.set())
     async with asyncio.timeout(60):
         while not named.is_set():  # again, if the machine was too busy to look
-            await host.call(CallRequest("good", {}, Principal("cli")))
+            await host.run_call(CallRequest("good", {}, Principal("cli")))
 
 
 @pytest.mark.spec("K6")

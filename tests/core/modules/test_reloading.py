@@ -74,7 +74,7 @@ async def pair(make_host, site):
 
 
 async def said(host, tool):
-    outcome = await host.call(CallRequest(tool, {}, Principal("cli")))
+    outcome = await host.run_call(CallRequest(tool, {}, Principal("cli")))
     return outcome.unwrap().blocks()[0].text
 
 
@@ -82,7 +82,7 @@ async def test_new_version_takes_the_place_of_both_modules(pair):
     pair.upgrade()
     await pair.modules.reload("two")
     assert (await said(pair, "one"), await said(pair, "two")) == ("2.0 call 1", "2.0 call 1")
-    record = pair.modules.get("one")
+    record = pair.modules.get_record("one")
     assert (record.origin["version"], record.reload_error) == ("2.0", "")
 
 
@@ -109,7 +109,7 @@ async def test_broken_code_leaves_what_runs_untouched_and_says_why(pair, case):
     pair.upgrade(**changed)
     await pair.modules.reload("one")
     assert (await said(pair, "one"), await said(pair, "two")) == ("1.0 call 2", "1.0 call 2")
-    one, two = pair.modules.get("one"), pair.modules.get("two")
+    one, two = pair.modules.get_record("one"), pair.modules.get_record("two")
     assert reason in two.reload_error
     assert "the code from before goes on" in two.reload_error
     assert "'two'" in one.reload_error
@@ -118,28 +118,28 @@ async def test_broken_code_leaves_what_runs_untouched_and_says_why(pair, case):
     pair.upgrade("3.0")
     await pair.modules.reload("one")
     assert (await said(pair, "one"), await said(pair, "two")) == ("3.0 call 1", "3.0 call 1")
-    assert pair.modules.get("two").problems() == []
+    assert pair.modules.get_record("two").list_problems() == []
 
 
 async def test_requirement_that_is_missing_leaves_what_runs_untouched(pair):
     pair.upgrade(headers="Requires-Dist: no-such-package>=7\n")
     await pair.modules.reload("one")
     assert await said(pair, "one") == "1.0 call 2"
-    assert "acme-pair 2.0 needs no-such-package>=7" in pair.modules.get("one").reload_error
+    assert "acme-pair 2.0 needs no-such-package>=7" in pair.modules.get_record("one").reload_error
 
 
 async def test_module_that_a_new_version_does_not_bring_any_more_goes_on(pair):
     pair.upgrade(entries={"one": ENTRIES["one"]})
     await pair.modules.reload("one")
     assert (await said(pair, "one"), await said(pair, "two")) == ("1.0 call 2", "1.0 call 2")
-    assert "'two' is not installed" in pair.modules.get("two").reload_error
+    assert "'two' is not installed" in pair.modules.get_record("two").reload_error
 
 
 async def test_traceback_of_code_that_was_not_loaded_is_kept(pair):
     pair.upgrade(two="def load():\n    raise OSError('no such thing')\nload()\n")
     await pair.modules.reload("one")
-    assert "in load" in pair.modules.get("two").traceback
-    assert pair.modules.get("one").traceback == ""
+    assert "in load" in pair.modules.get_record("two").traceback
+    assert pair.modules.get_record("one").traceback == ""
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_old_code_comes_back_when_the_new_one_does_not_start(pair, init, r
     pair.upgrade(two=code("two", init=init))
     await pair.modules.reload("one")
     assert (await said(pair, "one"), await said(pair, "two")) == ("1.0 call 1", "1.0 call 1")
-    record = pair.modules.get("two")
+    record = pair.modules.get_record("two")
     assert record.state == "ready"
     assert record.reload_error.startswith(f"the new code did not start (module 'two': {reason}")
     assert record.reload_error.endswith("the code from before was started again")
@@ -171,20 +171,20 @@ async def test_module_that_requires_a_reloaded_one_goes_along_with_its_own_code(
     site.write(files("1.1"))
     await host.modules.reload("one")
     assert await said(host, "one") == "1.1 call 1"
-    assert host.modules.get("needs").state == "ready"
-    assert host.modules.get("needs").plugin.version == 1
+    assert host.modules.get_record("needs").state == "ready"
+    assert host.modules.get_record("needs").plugin.version == 1
 
 
 async def test_old_code_that_cannot_come_back_is_said_as_well(pair, site):
-    pair.modules.get("one").loaded.target.init = _refuse
+    pair.modules.get_record("one").loaded.target.init = _refuse
     pair.upgrade(one=code("one", init="raise RuntimeError('no key')"))
     await pair.modules.reload("one")
-    record = pair.modules.get("one")
+    record = pair.modules.get_record("one")
     assert record.state == "failed"
     assert "no key" in record.reload_error
     assert "the code from before did not either" in record.reload_error
     with pytest.raises(ToolError, match="worn out"):
-        (await pair.call(CallRequest("one", {}, Principal("cli")))).unwrap()
+        (await pair.run_call(CallRequest("one", {}, Principal("cli")))).unwrap()
 
 
 async def _refuse(self, runtime):
@@ -200,11 +200,11 @@ async def test_call_that_goes_on_while_new_code_is_looked_at_ends_as_if_nothing_
     host = await make_host(files={"slow": slow}, modules=["slow"])
     calling = asyncio.create_task(said(host, "slow"))
     async with asyncio.timeout(30):
-        while not host.modules.get("slow").calls:
+        while not host.modules.get_record("slow").calls:
             await asyncio.sleep(0)
     (host.config.folder / "modules" / "slow.py").write_text("1 / 0")
     await host.modules.reload("slow")
-    host.modules.get("slow").plugin.gate.set()
+    host.modules.get_record("slow").plugin.gate.set()
     assert await calling == "done"
 
 
@@ -212,7 +212,7 @@ async def test_sibling_that_is_off_stays_off(pair):
     await pair.modules.disable("two")
     pair.upgrade()
     await pair.modules.reload("one")
-    assert (pair.modules.get("one").state, pair.modules.get("two").state) == ("ready", "stopped")
+    assert (pair.modules.get_record("one").state, pair.modules.get_record("two").state) == ("ready", "stopped")
 
 
 async def test_module_that_was_off_comes_back_with_the_code_on_the_disk(pair):
@@ -221,7 +221,7 @@ async def test_module_that_was_off_comes_back_with_the_code_on_the_disk(pair):
     pair.upgrade()
     await pair.modules.enable("one")
     assert await said(pair, "one") == "2.0 call 1"
-    assert pair.modules.get("one").origin["version"] == "2.0"
+    assert pair.modules.get_record("one").origin["version"] == "2.0"
 
 
 async def test_module_that_comes_back_beside_a_sibling_runs_its_code_and_says_so(pair):
@@ -229,4 +229,4 @@ async def test_module_that_comes_back_beside_a_sibling_runs_its_code_and_says_so
     pair.upgrade()
     await pair.modules.enable("two")
     assert await said(pair, "two") == "1.0 call 1"
-    assert pair.modules.get("two").origin["version"] == "1.0"
+    assert pair.modules.get_record("two").origin["version"] == "1.0"

@@ -27,7 +27,7 @@ def install(site, who, version="1.0"):
 
 
 async def who(host):
-    return (await host.call(CallRequest("clock_who", {}, Principal("cli")))).unwrap().blocks()[0].text
+    return (await host.run_call(CallRequest("clock_who", {}, Principal("cli")))).unwrap().blocks()[0].text
 
 
 def waiting(host):
@@ -35,7 +35,7 @@ def waiting(host):
 
 
 async def decide(host, source, *, approved=True):
-    await host.policy_changes.decide(waiting(host)[source].change_id, approved=approved, by="test")
+    await host.policy_changes.decide_change(waiting(host)[source].change_id, approved=approved, by="test")
 
 
 async def test_other_distribution_does_not_take_a_module_over(make_host, site):
@@ -45,7 +45,7 @@ async def test_other_distribution_does_not_take_a_module_over(make_host, site):
     install(site, "evil-clock", "9.0")
     await host.modules.reload("clock")
     assert await who(host) == "acme-clock"
-    record = host.modules.get("clock")
+    record = host.modules.get_record("clock")
     assert "was acme-clock, and is evil-clock 9.0" in record.reload_error
     (change,) = host.policy_changes.waiting
     assert (change.proposal.kind, change.proposal.subject, change.expires_at_ms) == ("module_source", "clock", None)
@@ -63,7 +63,7 @@ async def test_other_distribution_does_not_take_over_at_a_restart_either(make_ho
     site.uninstall(info)
     install(site, "evil-clock")
     host = await restart()
-    record = host.modules.get("clock")
+    record = host.modules.get_record("clock")
     assert (record.state, [found.source for found in record.rivals]) == ("failed", ["evil-clock"])
     with pytest.raises(ToolError):
         await who(host)
@@ -71,7 +71,7 @@ async def test_other_distribution_does_not_take_over_at_a_restart_either(make_ho
     await host.modules.reload("clock")
     assert host.policy_changes.waiting == []
     host = await restart()
-    assert (host.modules.get("clock").state, host.policy_changes.waiting) == ("failed", [])
+    assert (host.modules.get_record("clock").state, host.policy_changes.waiting) == ("failed", [])
     install(site, "acme-clock", "1.1")
     await host.modules.reload("clock")
     assert await who(host) == "acme-clock"
@@ -80,7 +80,7 @@ async def test_other_distribution_does_not_take_over_at_a_restart_either(make_ho
 async def test_first_module_that_is_remembered_failed_to_start_and_is_remembered_still(make_host, restart, site):
     info = site.install("acme-clock", {"clock": "acme_clock:Clock"}, {"acme_clock.py": "raise OSError"})
     host = await make_host(modules=["clock"])
-    assert host.modules.get("clock").state == "failed"
+    assert host.modules.get_record("clock").state == "failed"
     site.uninstall(info)
     install(site, "evil-clock")
     host = await restart()
@@ -94,7 +94,7 @@ async def test_nothing_of_two_is_loaded_until_one_is_chosen(make_host, restart, 
         site.install(name, {"clock": f"{package}:Clock"}, {f"{package}.py": source})
     host = await make_host(modules=["clock"])
     assert list(site.path.glob("*.ran")) == []
-    reason = host.modules.get("clock").reason
+    reason = host.modules.get_record("clock").reason
     assert "acme-clock 1.0" in reason
     assert "other-clock 1.0" in reason
     assert set(waiting(host)) == {"acme-clock", "other-clock"}
@@ -104,9 +104,9 @@ async def test_nothing_of_two_is_loaded_until_one_is_chosen(make_host, restart, 
     host = await restart()
     assert await who(host) == "other-clock"
     assert host.policy_changes.waiting == []
-    proposal, found = await host.sources.proposal("clock", "acme-clock")
+    proposal, found = await host.sources.make_proposal("clock", "acme-clock")
     assert proposal.diff[0][1].startswith("- other-clock 1.0")
-    await host.sources.choose("clock", found, "test")
+    await host.sources.choose_source("clock", found, "test")
     assert await who(host) == "acme-clock"
 
 
@@ -116,11 +116,11 @@ async def test_distribution_that_is_installed_beside_the_chosen_one_waits_and_th
     info = install(site, "evil-clock")
     await host.modules.reload("clock")
     assert await who(host) == "acme-clock"
-    assert [found.source for found in host.modules.get("clock").rivals] == ["evil-clock"]
+    assert [found.source for found in host.modules.get_record("clock").rivals] == ["evil-clock"]
     assert set(waiting(host)) == {"evil-clock"}
     site.uninstall(info)
     await host.modules.reload("clock")
-    assert (host.modules.get("clock").rivals, host.policy_changes.waiting) == ((), [])
+    assert (host.modules.get_record("clock").rivals, host.policy_changes.waiting) == ((), [])
 
 
 async def test_new_version_of_the_same_distribution_loads_and_is_reported(make_host, restart, site):
@@ -130,20 +130,20 @@ async def test_new_version_of_the_same_distribution_loads_and_is_reported(make_h
     install(site, "acme-clock", "2.0")
     host = await restart()
     assert await who(host) == "acme-clock"
-    row = host.sources.history("clock")
+    row = host.sources.find_choice("clock")
     assert (row.source, row.version, row.before, row.decided_by) == ("acme-clock", "2.0", "1.0", "listed")
 
 
 async def test_local_module_does_not_take_the_place_of_a_distribution_nor_the_other_way(make_host, restart, site):
     host = await make_host(files={"clock": CODE.format(who="local")}, modules=["clock"])
-    assert host.sources.history("clock").source == "./modules"
+    assert host.sources.find_choice("clock").source == "./modules"
     info = install(site, "acme-clock")
     host = await restart()
     assert await who(host) == "local"
     assert set(waiting(host)) == {"acme-clock"}
     (host.config.folder / "modules" / "clock.py").unlink()
     host = await restart()
-    assert host.modules.get("clock").state == "failed"
+    assert host.modules.get_record("clock").state == "failed"
     await decide(host, "acme-clock")
     assert await who(host) == "acme-clock"
     site.uninstall(info)
@@ -175,5 +175,5 @@ async def test_module_that_is_turned_off_asks_no_more_and_remembers(make_host, s
     await host.modules.disable("clock")
     assert host.policy_changes.waiting == []
     await host.modules.enable("clock")
-    assert host.modules.get("clock").state == "failed"
+    assert host.modules.get_record("clock").state == "failed"
     assert set(waiting(host)) == {"evil-clock"}

@@ -43,12 +43,12 @@ async def test_call_in_flight_finishes_within_the_grace_when_its_module_stops(ma
     module = Slow()
     host = await make_host(module, limits={"stop_grace": 60})
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
+        running = group.create_task(host.run_call(CallRequest("slow", {}, Principal("cli"))))
         await module.entered.wait()
         stopping = group.create_task(host.modules.disable("slow"))
         while host.modules.records["slow"].state != "stopping":
             await asyncio.sleep(0)
-        late = await host.call(CallRequest("slow", {}, Principal("cli")))
+        late = await host.run_call(CallRequest("slow", {}, Principal("cli")))
         module.release.set()
         await stopping
     assert late.error.type == "module_stopping"
@@ -60,7 +60,7 @@ async def test_call_that_outlasts_the_grace_gets_module_stopping(make_host):
     module = Slow()
     host = await make_host(module, limits={"stop_grace": 0.1})
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        running = group.create_task(host.call(CallRequest("slow", {}, Principal("cli"))))
+        running = group.create_task(host.run_call(CallRequest("slow", {}, Principal("cli"))))
         await module.entered.wait()
         await host.modules.disable("slow")
     assert running.result().error.type == "module_stopping"
@@ -88,11 +88,11 @@ class Leaving(Module):
 @pytest.mark.spec("M4")
 async def test_nothing_of_a_stopped_module_stays_behind(make_host):
     host = await make_host(files={"leaving": LEAVING}, modules=["leaving"])
-    assert host.routes.find("GET", "/api/modules/leaving/thing") is not None
+    assert host.routes.find_route("GET", "/api/modules/leaving/thing") is not None
     imported = [name for name in sys.modules if "leaving" in name]
     await host.modules.disable("leaving")
     await asyncio.sleep(0)
-    assert host.routes.find("GET", "/api/modules/leaving/thing") is None
+    assert host.routes.find_route("GET", "/api/modules/leaving/thing") is None
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "left-behind"]
     await host.modules.enable("leaving")
     assert len([name for name in sys.modules if "leaving" in name]) == len(imported) == 1
@@ -160,6 +160,6 @@ async def test_what_modules_of_one_distribution_share_ends_with_the_last_of_them
     site.install("pair-of-modules", points, {"pair_of_modules.py": PAIR})
     host = await make_host(modules=list(points))
     await host.modules.disable("one_of_pair")
-    assert (await host.call(CallRequest("two_works", {}, Principal("cli")))).result.data is True
+    assert (await host.run_call(CallRequest("two_works", {}, Principal("cli")))).result.data is True
     await host.modules.disable("two_of_pair")
     assert host.modules.records["two_of_pair"].left_behind == ["the task 'of-both', now cancelled"]

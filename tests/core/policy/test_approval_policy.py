@@ -83,7 +83,7 @@ def test_call_with_a_caution_is_asked_about_with_it_whatever_the_mode_and_the_ru
     allowing = policy({"tool": "t", "decision": "allow"}, mode="allow")
     decision = allowing.decide(facts("execute", principal=principal, preview=cautious, mode="allow"))
     assert (decision.kind, decision.by, decision.reason) == ("ask", "caution", "it would run bare")
-    assert not policy().lets_own_call_pass(PERSON, cautious)
+    assert not policy().allows_own_call(PERSON, cautious)
     assert policy({"tool": "t", "decision": "deny"}).decide(facts("execute", preview=cautious)).kind == "deny"
 
 
@@ -106,7 +106,7 @@ def test_call_whose_preview_failed_is_always_asked_about(principal, mode):
     failed = facts("read", principal=principal, preview=CallPreview(failure="timed_out"), mode=mode)
     decision = policy({"tool": "t", "decision": "allow"}).decide(failed)
     assert (decision.kind, decision.by) == ("ask", "preview:timed_out")
-    assert not policy().lets_own_call_pass(principal, failed.preview)
+    assert not policy().allows_own_call(principal, failed.preview)
     assert policy({"tool": "t", "decision": "deny"}).decide(failed).kind == "deny"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
-from agentcore.core.policy.authority import authorise, check_mode_change, owner_of, reach
+from agentcore.core.policy.authority import authorise, check_mode_change, find_reach, owner_of
 
 pytestmark = pytest.mark.spec("S2", "K3")
 
@@ -53,7 +53,11 @@ def test_chatting_client_decides_in_sessions_of_its_own_and_an_approving_one_in_
         with pytest.raises(ToolError) as raised:
             authorise(chatting, "approve", owner)
         assert raised.value.type == "forbidden"
-    assert (reach(chatting, "follow"), reach(approving, "follow"), reach(chatting, "stop")) == ("own", None, None)
+    assert (find_reach(chatting, "follow"), find_reach(approving, "follow"), find_reach(chatting, "stop")) == (
+        "own",
+        None,
+        None,
+    )
 
 
 @pytest.mark.spec("K11")

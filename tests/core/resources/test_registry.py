@@ -83,7 +83,7 @@ HOST = {"modules": ["pages"]}
 
 
 async def call(host, name, /, session="s1", principal=Principal("cli"), resource_id=None, timeout_ms=None, **arguments):
-    return await host.call(
+    return await host.run_call(
         CallRequest(name, arguments, principal, session_id=session, resource_id=resource_id, timeout_ms=timeout_ms)
     )
 
@@ -143,7 +143,7 @@ async def test_call_can_be_cancelled_while_it_waits_and_the_queue_goes_on(host, 
         await wait_until(lambda: len(host.calls.in_flight) == 3)
         await wait_until(lambda: all(one.work is not None for one in host.calls.in_flight.values()))
         waiting_id = list(host.calls.in_flight)[1]
-        await host.calls.cancel(waiting_id, Principal("cli"))
+        await host.calls.cancel_call(waiting_id, Principal("cli"))
         await wait_until(waiting.done)
         pages.gates["1"].set()
     assert waiting.result().error.type == "cancelled"
@@ -322,11 +322,11 @@ async def test_calls_that_wait_share_the_resource_that_the_first_of_them_to_run_
 async def test_call_that_is_sent_again_with_its_approval_gets_the_resource_that_was_shown(host):
     model = Principal("mcp", "s1")
     request = CallRequest("act", {"step": "a"}, model, session_id="s1")
-    waiting = await host.call(request)
+    waiting = await host.run_call(request)
     assert waiting.error.type == "approval_required"
     assert host.resources.list() == []
-    await host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
-    ran = await host.call(replace(request, call_id=waiting.call_id))
+    await host.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="test"))
+    ran = await host.run_call(replace(request, call_id=waiting.call_id))
     assert ran.ok
     assert ran.resource_id == waiting.resource_id == "page_s1_0"
 
@@ -336,14 +336,14 @@ async def test_id_that_was_shown_for_a_waiting_call_is_given_to_nothing_else_aft
     model = Principal("mcp", "s1")
     request = CallRequest("act", {"step": "a"}, model, session_id="s1")
     async with running_host(HostPlan([Pages()]), tmp_path) as first:
-        waiting = await first.host.call(request)
+        waiting = await first.host.run_call(request)
         assert waiting.resource_id == "page_s1_0"
     async with running_host(HostPlan([Pages()]), tmp_path) as second:
         opened = await call(second.host, "open_page", tab="t1")
         assert opened.unwrap().blocks()[0].text == "page_s1_1"
         await second.host.resources.release("page_s1_1")
-        await second.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
-        ran = await second.host.call(replace(request, call_id=waiting.call_id))
+        await second.host.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="test"))
+        ran = await second.host.run_call(replace(request, call_id=waiting.call_id))
         assert (ran.ok, ran.resource_id) == (True, "page_s1_0")
 
 
@@ -384,14 +384,14 @@ def test_one_that_is_lost_with_its_host_has_its_place_taken_in_its_pool_alone():
     lost = registry.create("farm.one/pages", "page", "s")
     registry.update(lost.resource_id, last_url="http://a/", reopening=("act", {}))
     shell = registry.create("farm.one/pages", "shell", "s")
-    registry.note_lost("farm.one/pages", "its host 'farm.one' was lost")
+    registry.record_lost("farm.one/pages", "its host 'farm.one' was lost")
     for owner in ("pages", "laptop/pages", "barn.one/pages"):
-        made = registry.plan(owner, "page", "s")
+        made = registry.plan_resource(owner, "page", "s")
         assert (made.last_url, made.lost_by) == (None, ""), owner
-    made = registry.plan("farm.two/pages", "page", "s")
+    made = registry.plan_resource("farm.two/pages", "page", "s")
     assert (made.last_url, made.lost_by) == ("http://a/", "its host 'farm.one' was lost")
-    assert registry.plan("farm.two/pages", "shell", "s").lost_by == ""
-    assert registry.plan("farm.three/pages", "page", "s").lost_by == ""
+    assert registry.plan_resource("farm.two/pages", "shell", "s").lost_by == ""
+    assert registry.plan_resource("farm.three/pages", "page", "s").lost_by == ""
     asyncio.run(registry.release_owned("farm.one/pages", lost_by="it ended"))
     ends = {each["resourceId"]: each.get("lostBy") for each in heard if each["status"] == "closed"}
     assert ends == {lost.resource_id: "its host 'farm.one' was lost", shell.resource_id: None}

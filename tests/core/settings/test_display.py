@@ -16,7 +16,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.core.declarations.manifest import Manifest
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.settings.change import SettingChange, plan_changes
-from agentcore.core.settings.display import diff_of, shown
+from agentcore.core.settings.display import diff_of, redact_settings
 from agentcore.core.settings.document import SettingsDocument, SettingsSubject
 
 SECRET = "sesame-7f3a"
@@ -99,8 +99,8 @@ def diff(document: SettingsDocument, change: SettingChange) -> str:
 
 @given(APP, WEATHER)
 def test_secret_of_a_module_is_nowhere_in_what_is_shown(app: Any, own: Any) -> None:
-    document = subject().merge(file("app.json", app), file("weather.json", own))
-    assert SECRET not in json.dumps(shown(document).values, default=str)
+    document = subject().merge_files(file("app.json", app), file("weather.json", own))
+    assert SECRET not in json.dumps(redact_settings(document).values, default=str)
     assert SECRET not in "\n".join(str(problem) for problem in document.problems)
     assert SECRET not in diff(document, SettingChange(("unit",), "K"))
     assert SECRET not in diff(document, SettingChange(("api_key",), SECRET))
@@ -110,13 +110,13 @@ def test_secret_of_a_module_is_nowhere_in_what_is_shown(app: Any, own: Any) -> N
 
 @given(APP)
 def test_secret_is_nowhere_in_what_is_shown_of_the_server(app: Any) -> None:
-    document = SettingsSubject.of_app(AppConfig()).merge(file("app.json", app), None)
-    assert SECRET not in json.dumps(shown(document).values)
+    document = SettingsSubject.of_app(AppConfig()).merge_files(file("app.json", app), None)
+    assert SECRET not in json.dumps(redact_settings(document).values)
     assert SECRET not in "\n".join(str(problem) for problem in document.problems)
     assert SECRET not in diff(document, SettingChange(("locale",), "zh"))
 
 
 def test_place_that_json_cannot_lead_through_is_an_error() -> None:
-    document = subject().merge(file("app.json", {}), file("weather.json", {"account": "me"}))
+    document = subject().merge_files(file("app.json", {}), file("weather.json", {"account": "me"}))
     with pytest.raises(ConfigError, match="is not an object"):
         plan_changes(document, [SettingChange(("account", "user"), "you")])

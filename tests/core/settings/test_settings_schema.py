@@ -60,7 +60,7 @@ def schema() -> SettingsSchema:
     ],
 )
 def test_place_is_declared_open_or_unknown(schema: SettingsSchema, path: Any, place: str) -> None:
-    assert schema.place(path) == place
+    assert schema.classify_path(path) == place
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_name_that_tells_of_programs_places_or_rights_is_never_harmless(name: st
 
 def test_kinds_of_values_that_a_schema_tells_of(marks: SettingsSchema) -> None:
     taken = {"count": 3, "ratio": 1, "is_quiet": True, "unit": "k", "perhaps": None, "size": {"width": 4}}
-    assert all(marks.takes((key,), value) for key, value in taken.items())
+    assert all(marks.accepts_value((key,), value) for key, value in taken.items())
     others = {"count": "3", "ratio": True, "is_quiet": 1, "unit": "x", "size": {"depth": 1}, "perhaps": [], "colour": 1}
-    assert not any(marks.takes((key,), value) for key, value in others.items())
+    assert not any(marks.accepts_value((key,), value) for key, value in others.items())
 
 
 def test_declared_places_end_although_the_model_holds_itself(schema: SettingsSchema) -> None:
-    declared = schema.declared()
+    declared = schema.declared_paths()
     assert ("leaf", "key") in declared
     assert ("left", "left", "leaf", "size") in declared
     assert max(map(len, declared)) == 8

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentcore.supervision.descendants import below
+from agentcore.supervision.descendants import list_descendants
 from tests.hosts.network.relay import LOOPBACK, Relay, relay_to
 from tests.hosts.two_machines import Agent, Place, Server, dialling, paired, serving
 from tests.support.waiting import wait_until
@@ -179,7 +179,7 @@ def text_of(end: Any) -> str:
 def processes_of(folder: Path) -> list[int]:
     """Processes that were started below this one, and work in a folder, or were told of it."""
     found = []
-    for pid in below(1):
+    for pid in list_descendants(1):
         with contextlib.suppress(OSError):
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
             place = str(Path(f"/proc/{pid}/cwd").readlink())

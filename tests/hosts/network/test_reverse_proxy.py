@@ -159,13 +159,13 @@ async def test_person_logs_in_and_approves_through_the_documented_proxy(proxied,
         await expect(page.locator("ac-app nav").first).to_be_visible(timeout=30_000)
         assert page.url.startswith(proxied.page)
         host = proxied.server.running.host
-        outcome = await host.call(CallRequest("note_write", {"text": "buy milk"}, MODEL, session_id="s1"))
+        outcome = await host.run_call(CallRequest("note_write", {"text": "buy milk"}, MODEL, session_id="s1"))
         frame = await open_tray(page)
         await expect(approve(frame)).to_be_visible(timeout=30_000)
         await press(approve(frame))
-        while host.approvals.find(outcome.call_id).verdict is None:
+        while host.approvals.find_pending(outcome.call_id).verdict is None:
             await asyncio.sleep(0.02)
-        assert host.approvals.find(outcome.call_id).verdict.approved
+        assert host.approvals.find_pending(outcome.call_id).verdict.approved
         said = await page.evaluate(
             """async () => {
                 const {client} = await import('/static/client/client.js');

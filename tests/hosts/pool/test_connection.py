@@ -23,7 +23,7 @@ async def test_a_flush_that_is_given_up_leaves_the_connection_hearing(tmp_path):
         async def take(message):
             heard.set()
 
-        async with one.subscribed("somewhere", take):
+        async with one.subscribe("somewhere", take):
             flushing = asyncio.create_task(one.flush())
             await asyncio.sleep(0)
             flushing.cancel()

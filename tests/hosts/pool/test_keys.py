@@ -10,7 +10,7 @@ import nats as nats_py
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from agentcore.hosts.pool.said import PlaceWanted, read
+from agentcore.hosts.pool.said import PlacementRequest, read_pool_message
 from agentcore.hosts.pool.subjects import QUEUE, Subjects
 from tests.forking import run
 from tests.hosts.pool.test_storage import say, storing_place
@@ -89,13 +89,13 @@ async def test_a_host_with_a_key_gives_no_place_but_its_own(tmp_path, keys):
 
         async def answer(message):
             asked.append(message.subject)
-            wanted = read(PlaceWanted, message.data)
+            wanted = read_pool_message(PlacementRequest, message.data)
             lie = json.dumps({"member": "one", "isFull": False}).encode()
             await two.publish(message.reply, lie)
             for member_name in ("one", "two"):
-                await two.publish(FARM.up(member_name, wanted.server, wanted.question), lie)
+                await two.publish(FARM.up_subject(member_name, wanted.server, wanted.question), lie)
 
-        await two.subscribe(FARM.place(()), queue=QUEUE, cb=answer)
+        await two.subscribe(FARM.placement_subject(()), queue=QUEUE, cb=answer)
         await two.flush()
         refused = await server.call("count", session_id="b")
         assert asked

@@ -38,7 +38,7 @@ class Liar:
 
     async def begin(self):
         """Be in the pool."""
-        await self.client.subscribe(FARM.open(self.name), cb=self._open)
+        await self.client.subscribe(FARM.open_link_subject(self.name), cb=self._open)
         self._signing = asyncio.create_task(self._sign())
 
     async def announce(self, name=None, **said):
@@ -47,8 +47,8 @@ class Liar:
         mine = Announcement(
             member=name or self.name, protocol=self.protocol, instance="a" * 16, capacity=9, used=0, links=links
         )
-        body = json.loads(mine.encoded()) | said
-        await self.client.publish(FARM.alive(self.name), json.dumps(body).encode())
+        body = json.loads(mine.encode()) | said
+        await self.client.publish(FARM.alive_subject(self.name), json.dumps(body).encode())
 
     async def _sign(self):
         while True:
@@ -57,7 +57,7 @@ class Liar:
 
     async def _open(self, message):
         self.link, self.number = OpenLink.model_validate_json(message.data), 0
-        await self.client.subscribe(FARM.down(self.name, self.link.server, self.link.link), cb=self._hear)
+        await self.client.subscribe(FARM.down_subject(self.name, self.link.server, self.link.link), cb=self._hear)
         self.opened.put_nowait(self.link)
 
     async def _hear(self, message):
@@ -75,7 +75,7 @@ class Liar:
     async def frame(self, kind, payload, *, number=None):
         """A frame of the link."""
         self.number += 1
-        up = FARM.up(self.name, self.link.server, self.link.link)
+        up = FARM.up_subject(self.name, self.link.server, self.link.link)
         await self.client.publish(up, struct.pack("!BQ", kind, number or self.number) + payload)
 
     async def say(self, kind, **fields):
@@ -131,7 +131,7 @@ async def _no_frame(liar):
 
 
 async def _short_frame(liar):
-    await liar.client.publish(FARM.up(liar.name, liar.link.server, liar.link.link), b"x")
+    await liar.client.publish(FARM.up_subject(liar.name, liar.link.server, liar.link.link), b"x")
 
 
 async def _large_piece(liar):
@@ -208,8 +208,8 @@ async def test_what_is_said_for_others_and_what_is_no_announcement_is_not_believ
     await liar.announce("one", instance="b" * 16)
     await liar.announce("eve")
     await liar.announce(capacity=-1)
-    await liar.client.publish(FARM.alive(liar.name), b"\x00")
-    await liar.client.publish(FARM.alive("one"), b"[]")
+    await liar.client.publish(FARM.alive_subject(liar.name), b"\x00")
+    await liar.client.publish(FARM.alive_subject("one"), b"[]")
     await liar.client.flush()
     async with asyncio.timeout(WAIT_S):
         await liar.opened.get()
@@ -237,8 +237,8 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
         async def hear_of_it(message):
             there.set()
 
-        await client.subscribe(FARM.up("one", "b" * 16, "c" * 16), cb=hear)
-        await client.subscribe(FARM.alive("one"), cb=hear_of_it)
+        await client.subscribe(FARM.up_subject("one", "b" * 16, "c" * 16), cb=hear)
+        await client.subscribe(FARM.alive_subject("one"), cb=hear_of_it)
         await agent.said("in pool 'farm'")
         wanted = OpenLink(server="b" * 16, link="c" * 16, protocol=PROTOCOL, modules=["counting"])
         number = 0
@@ -246,7 +246,7 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
         async def tell(**message):
             nonlocal number
             number += 1
-            down = FARM.down("one", "b" * 16, "c" * 16)
+            down = FARM.down_subject("one", "b" * 16, "c" * 16)
             await client.publish(down, struct.pack("!BQ", TEXT, number) + json.dumps(message).encode())
 
         async def call(turn, lease):
@@ -259,7 +259,7 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
 
         async with asyncio.timeout(WAIT_S):
             await there.wait()  # from then on it hears who wants a link
-            await client.publish(FARM.open("one"), wanted.encoded())
+            await client.publish(FARM.open_link_subject("one"), wanted.encode())
             await next_of("hello")
             await tell(type="hello.ok", ownOrigins=[], keepMinutes={"": 30.0})
             await next_of("hello.done")

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from agentcore.server.addresses import Addresses
-from agentcore.server.http.listening import ListenError, listen, own_name
+from agentcore.server.http.listening import ListenError, open_listener, own_name
 
 
 @pytest.mark.spec("S1")
@@ -14,42 +14,42 @@ from agentcore.server.http.listening import ListenError, listen, own_name
 )
 def test_address_that_others_reach_needs_to_be_allowed(host):
     with pytest.raises(ListenError, match="--allow-remote"):
-        listen(host, 0)
+        open_listener(host, 0)
 
 
 @pytest.mark.spec("S1")
 def test_allowed_address_needs_a_named_proxy():
     with pytest.raises(ListenError, match="TLS"):
-        listen("0.0.0.0", 0, allow_remote=True)
-    listen("0.0.0.0", 0, allow_remote=True, declared_hosts=["agent.example.com"]).close()
+        open_listener("0.0.0.0", 0, allow_remote=True)
+    open_listener("0.0.0.0", 0, allow_remote=True, declared_hosts=["agent.example.com"]).close()
 
 
 @pytest.mark.parametrize(
     ("host", "name"), [("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("127.0.0.2", "127.0.0.2")]
 )
 def test_loopback_is_bound_and_spelled(host, name):
-    with listen(host, 0) as listener:
+    with open_listener(host, 0) as listener:
         assert own_name(listener) == name
         assert listener.getsockname()[1] > 0
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
 def test_ipv6_loopback_is_spelled_in_brackets():
-    with listen("::1", 0) as listener:
+    with open_listener("::1", 0) as listener:
         assert own_name(listener) == "[::1]"
 
 
 def test_taken_port_is_said_with_what_to_do():
-    with listen("127.0.0.1", 0) as first:
+    with open_listener("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
         with pytest.raises(ListenError, match=f"127.0.0.1:{port} is taken by another program.*--port"):
-            listen("127.0.0.1", port)
+            open_listener("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "127.0.0.1.5", "a b", "\ud800"])
 def test_what_is_no_address_is_said(host):
     with pytest.raises(ListenError, match="no address of this machine"):
-        listen(host, 0)
+        open_listener(host, 0)
 
 
 @pytest.mark.spec("S1")

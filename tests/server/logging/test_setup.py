@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 import structlog
 
-from agentcore.secrets import MASK, keep_masked
-from agentcore.server.logging.setup import configure_logging, keep_log, log_to_file_only
+from agentcore.secrets import MASK, register_masked_values
+from agentcore.server.logging.setup import configure_logging, log_to_file_only, log_to_state_folder
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ SHOWN_AS = {
 def test_secret_in_use_is_masked_in_values_of_each_type(configured, shape, is_terminal, tmp_path):
     stream = configured(is_terminal=is_terminal)
     secret = "s3cret-of-a-module"
-    forget = keep_masked([secret])
-    with keep_log(tmp_path):
+    forget = register_masked_values([secret])
+    with log_to_state_folder(tmp_path):
         structlog.get_logger("c").warning("shown", value=SHOWN_AS[shape](secret), plain=(1, "plain-part"))
     forget()
     kept = "".join(file.read_text() for file in tmp_path.rglob("*") if file.is_file())
@@ -95,7 +95,7 @@ def test_object_that_cannot_be_described_loses_no_line(configured):
             raise RuntimeError("no")
 
     stream = configured()
-    forget = keep_masked(["s3cret-of-a-module"])
+    forget = register_masked_values(["s3cret-of-a-module"])
     structlog.get_logger("d").warning("shown", value=Broken())
     forget()
     assert "Broken" in stream.getvalue()
@@ -147,7 +147,7 @@ def test_log_that_nobody_reads_ends_nothing():
 def test_log_of_a_terminal_goes_to_the_file_alone_and_warnings_are_reported(configured, tmp_path, capfd):
     configured()
     reported = []
-    with keep_log(tmp_path):
+    with log_to_state_folder(tmp_path):
         log_to_file_only(reported.append)
         structlog.get_logger("quiet").info("module_ready", tools=3)
         structlog.get_logger("quiet").warning("disk_low", token="hunter2")

@@ -176,7 +176,7 @@ async def test_what_is_stored_of_a_very_long_handshake_is_short(start_mcp, by_ha
     }
     status, answer, headers = await hand.post(request("initialize", about))
     assert (status, answer["result"]["protocolVersion"]) == (200, REVISION)
-    rows = await mcp.host.store.mcp_sessions.all()
+    rows = await mcp.host.store.mcp_sessions.load_all()
     (stored,) = [row.handshake for row in rows if row.session_id == headers["Mcp-Session-Id"]]
     assert len(stored) < 2_000
     client = json.loads(stored)["client"]

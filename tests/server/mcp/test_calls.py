@@ -250,9 +250,9 @@ async def test_call_that_waits_and_whose_connection_is_lost_leaves_the_list_when
         await mcp.decide()
     approvals = mcp.host.approvals
     assert (await other.post(cancel("c-1")))[0] == 202
-    assert len(approvals.waiting) + len(approvals.unused) == 1  # nobody else cancels it
+    assert len(approvals.waiting) + len(approvals.unused_verdicts) == 1  # nobody else cancels it
     assert (await hand.post(cancel("c-1")))[0] == 202
-    await wait_until(lambda: not approvals.waiting and not approvals.unused)
+    await wait_until(lambda: not approvals.waiting and not approvals.unused_verdicts)
     assert mcp.shop.sold == []
 
 

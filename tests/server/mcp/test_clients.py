@@ -109,9 +109,9 @@ async def test_approved_call_of_a_revoked_client_does_not_begin(start_mcp, by_ha
     hand = await by_hand(mcp)
     await hand.call("shop_sell", {"item": "rice"})
     await mcp.decide()
-    assert len(mcp.host.approvals.unused) == 1
+    assert len(mcp.host.approvals.unused_verdicts) == 1
     await revoke(mcp)
-    assert mcp.host.approvals.unused == []
+    assert mcp.host.approvals.unused_verdicts == []
     again = await by_hand(mcp)
     assert "approval_required" in str(await again.call("shop_sell", {"item": "rice"}))
     assert mcp.shop.sold == []

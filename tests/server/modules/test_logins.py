@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from agentcore.api import LoginStatus, Module, ToolError, tool
-from agentcore.store.credentials import forget_module_secrets
+from agentcore.store.credentials import delete_module_secrets
 
 ADDRESS = "https://accounts.example.com/authorize?state=abc"
 TOKEN = "tok-0123456789abcdef"
@@ -155,7 +155,7 @@ async def test_more_than_a_module_may_keep_changes_nothing(start):
     envelope = await call(server, "notes_keep", size=300_000)
     assert not envelope["ok"]
     assert secrets_of(server).read_bytes() == before
-    forget_module_secrets(server.running.host.state.path, "notes")
+    delete_module_secrets(server.running.host.state.path, "notes")
     assert not secrets_of(server).exists()
 
 

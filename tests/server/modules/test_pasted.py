@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentcore.cli.clients.import_dialogue import without_secrets
+from agentcore.cli.clients.import_dialogue import mask_blocks
 from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.secrets import MASK
 from agentcore.server.modules import secrets_in
@@ -55,7 +55,7 @@ def test_key_is_recognised_moved_and_masked(block):
     assert found.value == KEY
     assert KEY not in found.instead
     assert found.instead.endswith(("}", "}#top"))
-    shown = without_secrets({"example": block})["example"]
+    shown = mask_blocks({"example": block})["example"]
     assert KEY not in str(shown)
     assert MASK in str(shown)
     assert block == before
@@ -158,7 +158,7 @@ def test_two_keys_of_one_address_are_both_moved():
     first, second = secrets_in("x", block, ())
     assert (first.value, second.value) == ("first-1234", "second-1234")
     assert second.instead == "https://x.test/mcp?apiKey=${secret:x_apikey}&profile=web&secret=${secret:x_secret}"
-    assert without_secrets({"x": block})["x"]["url"] == f"https://x.test/mcp?apiKey={MASK}&profile=web&secret={MASK}"
+    assert mask_blocks({"x": block})["x"]["url"] == f"https://x.test/mcp?apiKey={MASK}&profile=web&secret={MASK}"
 
 
 @pytest.mark.parametrize(
@@ -176,4 +176,4 @@ def test_two_keys_of_one_address_are_both_moved():
 def test_what_holds_no_key_stays_as_it_is(text):
     block = {"command": "npx", "args": [text]}
     assert secrets_in("x", block, ()) == []
-    assert without_secrets({"x": block}) == {"x": block}
+    assert mask_blocks({"x": block}) == {"x": block}

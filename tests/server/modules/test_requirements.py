@@ -130,7 +130,7 @@ async def only(server):
 
 
 async def print_page(server, principal=MODEL):
-    outcome = await server.running.host.call(CallRequest("print_page", {}, principal, session_id="s1"))
+    outcome = await server.running.host.run_call(CallRequest("print_page", {}, principal, session_id="s1"))
     return outcome.error
 
 
@@ -144,7 +144,7 @@ async def decide(person, change_id, *, approved=True):
 
 async def settled(server):
     async with asyncio.timeout(20):
-        return await server.running.host.requirements.wait("printing_press")
+        return await server.running.host.requirements.wait_for_installation("printing_press")
 
 
 async def test_a_requirement_is_shown_with_its_state(server):
@@ -253,10 +253,10 @@ async def test_what_the_user_declined_is_not_offered_again_and_stays_visible(ser
 async def test_what_was_declined_is_remembered_over_a_restart(tmp_path):
     plan = HostPlan([Printer(Press())])
     async with running_host(plan, tmp_path) as running:
-        change = running.host.requirements.propose("printing_press", MODEL)
-        await running.host.policy_changes.decide(change.change_id, approved=False, by="person")
+        change = running.host.requirements.propose_installation("printing_press", MODEL)
+        await running.host.policy_changes.decide_change(change.change_id, approved=False, by="person")
     async with running_host(HostPlan([Printer(Press())]), tmp_path) as running:
-        (requirement,) = await running.host.requirements.check()
+        (requirement,) = await running.host.requirements.check_all()
         assert requirement.is_declined
 
 
@@ -273,18 +273,18 @@ async def test_a_failed_installation_stays_visible_with_its_reason(start, way, r
     press = Press(way)
     server = await start([Printer(press)])
     press.may_finish.set()
-    server.running.host.requirements.install("printing_press")
+    server.running.host.requirements.start_installation("printing_press")
     await settled(server)
     requirement = await only(server)
     assert requirement["state"] == "missing"
     assert reason in requirement["error"]
-    rows = await server.running.host.store.record.page(wanted=RecordFilter(kind="notice"))
+    rows = await server.running.host.store.record.read_page(wanted=RecordFilter(kind="notice"))
     assert "requirement_failed" in {recorded.row.outcome for recorded in rows}
 
 
 async def test_an_installation_is_cancelled_by_the_user_and_by_the_emergency_stop(server, press):
     requirements = server.running.host.requirements
-    requirements.install("printing_press")
+    requirements.start_installation("printing_press")
     await press.has_started.wait()
     async with server.delete("/api/requirements/printing_press/install") as response:
         answer = await response.json()
@@ -292,7 +292,7 @@ async def test_an_installation_is_cancelled_by_the_user_and_by_the_emergency_sto
 
     press.was_cancelled = False
     press.has_started.clear()
-    requirements.install("printing_press")
+    requirements.start_installation("printing_press")
     await press.has_started.wait()
     await server.running.host.emergency_stop(Principal("cli"))
     await settled(server)
@@ -315,14 +315,14 @@ async def test_a_check_that_goes_wrong_counts_as_missing(start, way, text):
 
 async def test_a_module_that_failed_for_want_of_it_is_started_again(make_server, press):
     server = await make_server(Printer(press, needs_it=True))
-    assert server.host.modules.get("printer").state == "failed"
+    assert server.host.modules.get_record("printer").state == "failed"
     (requirement,) = (await server.get("/api/requirements"))[1]["requirements"]
     assert (requirement["state"], requirement["modules"]) == ("missing", ["printer"])
     press.may_finish.set()
-    server.host.requirements.install("printing_press")
+    server.host.requirements.start_installation("printing_press")
     async with asyncio.timeout(20):
-        await server.host.requirements.wait("printing_press")
-    assert server.host.modules.get("printer").state == "ready"
+        await server.host.requirements.wait_for_installation("printing_press")
+    assert server.host.modules.get_record("printer").state == "ready"
 
 
 async def test_what_only_the_user_can_install_is_shown_with_its_command(start):
@@ -351,7 +351,7 @@ async def test_an_error_that_names_a_requirement_of_nobody_is_left_as_it_is(star
 
 
 async def test_the_console_lines_name_what_is_missing_and_the_command(server):
-    views = await server.running.host.requirements.check()
+    views = await server.running.host.requirements.check_all()
     assert missing_lines(views, "en") == [
         "Printing press: not installed. Printing needs one.",
         "Install it with: agentcore press install (about 170 MB)",
@@ -378,7 +378,7 @@ async def test_the_console_lines_name_what_is_missing_and_the_command(server):
 )
 async def test_a_wrong_description_fails_the_module_and_names_the_field(make_server, field, value):
     server = await make_server(Printer(Press(**{field: value})))
-    record = server.host.modules.get("printer")
+    record = server.host.modules.get_record("printer")
     assert record.state == "failed"
     assert f"{field} of a requirement of module 'printer'" in record.reason
 
@@ -386,7 +386,7 @@ async def test_a_wrong_description_fails_the_module_and_names_the_field(make_ser
 async def test_in_a_container_the_server_installs_it_by_itself_and_says_so(server, press):
     lines = []
     press.may_finish.set()
-    await server.running.host.requirements.check()
+    await server.running.host.requirements.check_all()
     await install_missing(server.running.host, lines.append)
     assert lines == [
         "Installing in the background: Printing press (about 170 MB). The server can be used meanwhile.",
@@ -400,7 +400,7 @@ async def test_where_that_fails_the_reason_is_shown(start):
     server = await start([Printer(press)])
     lines = []
     press.may_finish.set()
-    await server.running.host.requirements.check()
+    await server.running.host.requirements.check_all()
     await install_missing(server.running.host, lines.append)
     assert lines[1] == "Printing press could not be installed: the download was refused (404)"
 
@@ -409,7 +409,7 @@ async def test_what_is_only_recommended_or_was_declined_is_not_installed_by_itse
     press = Press(is_required=False)
     server = await start([Printer(press)])
     lines = []
-    await server.running.host.requirements.check()
+    await server.running.host.requirements.check_all()
     await install_missing(server.running.host, lines.append)
     assert not press.has_started.is_set()
     assert lines == []

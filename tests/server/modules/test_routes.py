@@ -339,7 +339,9 @@ async def test_websocket_talks_in_text_and_bytes(bare_server, echo):
 
 
 async def test_websocket_of_a_page_shows_its_session_as_a_subprotocol(bare_server, echo):
-    session = await bare_server.host.store.page_sessions.exchange(bare_server.host.store.page_sessions.create_code())
+    session = await bare_server.host.store.page_sessions.exchange_code(
+        bare_server.host.store.page_sessions.create_code()
+    )
     headers = {"Cookie": f"{bare_server.host.state.cookie_name('page')}={session.cookie}"}
     protocols = ("agentcore", f"agentcore.session.{session.header}")
     async with aiohttp.ClientSession(headers=headers) as page:

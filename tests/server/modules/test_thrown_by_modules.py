@@ -263,8 +263,8 @@ async def test_progress_and_events_are_plain_or_refused_where_they_are_made(make
     for data in ("3", "{'a': EvilJson()}", "{3: 4}", "{'a': float('inf')}", "{'x': 'x' * 9_000_000}"):
         assert (await server.call("m_publish", {"data": data}))["error"]["type"] == "internal_error", data
     assert (await server.call("m_publish", {"data": "{'a': EvilText('b')}"}))["ok"]
-    for event in server.host.events.since(server.host.events.last_id.split("-")[0] + "-0"):
-        assert json.loads(event.encoded())
+    for event in server.host.events.events_since(server.host.events.last_id.split("-")[0] + "-0"):
+        assert json.loads(event.encode())
 
 
 @pytest.mark.spec("K6", "S4")

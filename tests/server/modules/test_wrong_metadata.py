@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agentcore.api import Module, Runtime, ToolDefinition, WebComponent, tool
 from agentcore.api.definition import ToolAnnotations
 from agentcore.api.resource import Resource
-from agentcore.core import Host, load_config
+from agentcore.core import Core, load_config
 from agentcore.server.app import create_app
 from agentcore.store.state import StateDir
 
@@ -264,13 +264,13 @@ async def look(value: Callable[[], Any], folder: Path) -> None:
     config = load_config(folder / "app.json", environ)
     wrong = modules_with(value, folder)
     with StateDir.open(config.file, environ=environ) as state:
-        async with Host.open(config, state, [*wrong, Good()]) as host, TestServer(create_app(host)) as server:
+        async with Core.open(config, state, [*wrong, Good()]) as core, TestServer(create_app(core)) as server:
             headers = {"Authorization": f"Bearer {state.token.get_secret_value()}"}
             async with aiohttp.ClientSession(str(server.make_url("/")), headers=headers) as client:
-                await check(host, client)
+                await check(core, client)
 
 
-async def check(host: Host, client: aiohttp.ClientSession) -> None:
+async def check(core: Core, client: aiohttp.ClientSession) -> None:
     """Read every list, call the good tool, and switch each module off."""
     paths = ["/api/modules", "/api/openapi.json", "/api/resources"]
     paths += [f"/api/tools?format={form}" for form in ("agentcore", "openai", "anthropic", "mcp")]
@@ -279,13 +279,13 @@ async def check(host: Host, client: aiohttp.ClientSession) -> None:
             assert (answer.status, isinstance(await answer.json(), dict)) == (200, True), path
     async with client.get("/api/modules") as answer:
         shown = {module["name"]: module for module in (await answer.json())["modules"] if module["listed"]}
-    assert set(shown) == set(host.modules.records)
+    assert set(shown) == set(core.modules.records)
     assert {module["state"] for module in shown.values()} <= {"ready", "failed"}
     assert all(module["reason"] for module in shown.values() if module["state"] == "failed")
     async with client.get("/") as answer:
         assert answer.status in (200, 404)
-    for event in host.events.since(f"{host.events.last_id.partition('-')[0]}-0") or ():
-        assert json.loads(event.encoded())
+    for event in core.events.events_since(f"{core.events.last_id.partition('-')[0]}-0") or ():
+        assert json.loads(event.encode())
     async with client.post("/api/tools/good/call", json={}) as answer:
         assert (await answer.json())["ok"]
     for name in shown:

@@ -18,7 +18,7 @@ async def person(server):
 
 
 def digest_of(server, call_id):
-    return server.running.host.approvals.find(call_id).request.digest
+    return server.running.host.approvals.find_pending(call_id).request.digest
 
 
 async def approve(server, asker, call_id, **body):
@@ -101,7 +101,7 @@ async def test_neither_token_nor_page_session_decides(server, person):
         body = {"approved": True, "digest": digest_of(server, call_id)}
         answer = await asker.ask("POST", f"/api/approvals/{call_id}/decision", body, headers=headers)
         assert (answer[0], answer[1]["error"]["type"]) == (403, "approval_denied")
-    assert server.running.host.approvals.find(call_id).verdict is None
+    assert server.running.host.approvals.find_pending(call_id).verdict is None
 
 
 @pytest.mark.spec("S1")
@@ -146,7 +146,7 @@ async def test_other_hosts_and_origins_are_refused_also_the_page_s_own(server, p
     ):
         assert (await person.ask("POST", path, body, headers=headers))[0] == status
     assert (await person.ask("GET", "/api/approvals", headers={"Sec-Fetch-Site": "same-site"}))[0] == 403
-    assert server.running.host.approvals.find(call_id).verdict is None
+    assert server.running.host.approvals.find_pending(call_id).verdict is None
 
 
 async def test_codes_for_the_approval_view_are_made_by_who_can_approve_and_nobody_else(server, person):
@@ -219,7 +219,7 @@ async def test_declared_names_of_page_and_approval_view_belong_together(agentcor
 
 async def test_chat_call_is_answered_with_an_approver_key_and_not_with_the_token(server):
     """The rest of the way, with a model, is the chat's own; here who may answer is seen."""
-    key = await server.running.host.store.client_keys.add("panel", ["approve"])
+    key = await server.running.host.store.client_keys.create_key("panel", ["approve"])
     body = {"role": "function", "session_id": "nobody", "message": '{"toolId": "x", "approved": true}'}
     response = await server.post("/api/v1/agent/chat", json=body, headers={"Authorization": f"Bearer {key}"})
     assert response.status == 200
@@ -268,7 +268,7 @@ async def test_edited_arguments_run_and_those_that_cannot_run_leave_the_call_wai
     assert (await approve(server, person, call_id, digest=edited["digest"]))[0] == 200
     outcome = await send_again(server, call_id)
     assert outcome.ok
-    assert server.running.host.modules.get("notes").plugin.written == ["buy bread"]
+    assert server.running.host.modules.get_record("notes").plugin.written == ["buy bread"]
 
 
 async def test_arguments_that_were_not_shown_cannot_be_approved(server, person):
@@ -280,7 +280,7 @@ async def test_arguments_that_were_not_shown_cannot_be_approved(server, person):
     await person.ask("POST", f"/api/approvals/{call_id}/edit", {"arguments": {"text": "buy bread"}})
     assert (await approve(server, person, call_id))[0] == 200
     assert (await send_again(server, call_id)).ok
-    assert server.running.host.modules.get("notes").plugin.written == ["buy milk"]
+    assert server.running.host.modules.get_record("notes").plugin.written == ["buy milk"]
 
 
 async def test_reason_of_a_no_reaches_the_caller(server, person):
@@ -305,4 +305,4 @@ async def test_offer_that_was_made_is_taken_and_the_next_such_call_runs(server, 
     assert (await approve(server, person, call_id, offer=number))[0] == 200
     assert (await send_again(server, call_id)).ok
     request = CallRequest("note_write", {"text": "more"}, MODEL, session_id="s1")
-    assert (await server.running.host.call(request)).ok
+    assert (await server.running.host.run_call(request)).ok

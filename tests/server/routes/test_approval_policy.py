@@ -78,17 +78,17 @@ async def start(make_server, desk):
 
 
 async def call(server, name, principal=MODEL, session_id="s1", **arguments):
-    return await server.host.call(CallRequest(name, arguments, principal, session_id=session_id))
+    return await server.host.run_call(CallRequest(name, arguments, principal, session_id=session_id))
 
 
 async def answer(server, outcome, *, edited=None, **said):
     """Decide on a call that waits, as it was asked for or as a person edits it, and send it again."""
     assert outcome.error.type == "approval_required"
     if edited is not None:
-        said["digest"] = (await server.host.call_review.edit(outcome.call_id, edited)).digest
+        said["digest"] = (await server.host.call_review.edit_call(outcome.call_id, edited)).digest
     (waiting,) = [each for each in server.host.approvals.waiting if each.call_id == outcome.call_id]
-    await server.host.approvals.decide(outcome.call_id, Verdict(**({"approved": True, "by": "test"} | said)))
-    return await server.host.call(
+    await server.host.approvals.decide_call(outcome.call_id, Verdict(**({"approved": True, "by": "test"} | said)))
+    return await server.host.run_call(
         CallRequest(
             waiting.definition.name,
             waiting.arguments,
@@ -243,9 +243,9 @@ async def test_grants_of_a_session_end_with_it(start):
     server = await start()
     first = await call(server, "put", path="docs/a")
     await answer(server, first, grant=offer(server, first, "session", "path"))
-    await server.host.policy.forget_session("s1")
+    await server.host.policy.delete_session_grants("s1")
     assert (await call(server, "put", path="docs/a")).error.type == "approval_required"
-    assert await server.host.store.approvals.grants() == []
+    assert await server.host.store.approvals.load_grants() == []
 
 
 async def test_where_only_writes_ask_a_host_is_asked_about_once_a_session(start):
@@ -299,7 +299,7 @@ async def test_edited_arguments_are_what_runs_and_the_caller_is_told(start, desk
     first = await call(server, "put", path="docs/a", text="x")
     done = await answer(server, first, edited={"path": "docs/b", "text": "y"})
     assert desk.ran == ["docs/b"]
-    assert json.loads(done.encoded())["editedArguments"] == {"path": "docs/b", "text": "y"}
+    assert json.loads(done.encode_envelope())["editedArguments"] == {"path": "docs/b", "text": "y"}
     await server.host.store.record.flush()
     _, record = await server.get(f"/api/calls?call_id={first.call_id}&kind=call&outcome=ok")
     assert json.loads(record["calls"][0]["arguments"])["path"] == "docs/b"
@@ -326,7 +326,7 @@ async def test_edited_arguments_that_cannot_run_leave_the_call_waiting(start, de
 async def test_edited_call_offers_what_it_would_touch_itself(start, desk):
     server = await start()
     first = await call(server, "put", path="docs/a")
-    edited = await server.host.call_review.edit(first.call_id, {"path": "notes/b"})
+    edited = await server.host.call_review.edit_call(first.call_id, {"path": "notes/b"})
     offered = next(each for each in edited.offers if each.scope == "session" and "path" in each.arguments)
     assert offered.arguments["path"].endswith("/notes/b")
     assert (await answer(server, first, edited={"path": "notes/b"}, grant=offered)).ok
@@ -337,13 +337,13 @@ async def test_edited_call_offers_what_it_would_touch_itself(start, desk):
 async def test_edited_call_that_is_denied_before_its_turn_does_not_run(start, desk):
     server = await start()
     first = await call(server, "put", path="docs/a")
-    edited = await server.host.call_review.edit(first.call_id, {"path": "secret/x"})
+    edited = await server.host.call_review.edit_call(first.call_id, {"path": "secret/x"})
     said = Verdict(approved=True, by="test", digest=edited.digest)
-    await server.host.approvals.decide(first.call_id, said)
+    await server.host.approvals.decide_call(first.call_id, said)
     rules = [{"decision": "deny", "path": "secret/"}]
-    server.host.policy.load(ApprovalsConfig.model_validate({"rules": rules}))
+    server.host.policy.apply_config(ApprovalsConfig.model_validate({"rules": rules}))
     again = CallRequest("put", {"path": "docs/a"}, MODEL, session_id="s1", call_id=first.call_id)
-    assert (await server.host.call(again)).error.type == "approval_denied"
+    assert (await server.host.run_call(again)).error.type == "approval_denied"
     assert desk.ran == []
 
 
@@ -378,7 +378,7 @@ async def test_rules_changed_over_the_api_count_when_a_person_has_confirmed_them
         assert (await response.json())["error"]["type"] == "confirmation_required"
     assert (await call(server, "shell", command="ls")).ok
     (change,) = server.host.policy_changes.waiting
-    await server.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await server.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
     assert (await call(server, "shell", command="ls")).error.context["rule"] == "approvals.rules[0]"
     _, settings = await server.get("/api/settings")
     assert settings["waitsForRestart"] == []

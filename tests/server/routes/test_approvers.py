@@ -288,7 +288,7 @@ async def test_names_of_clients_are_not_told_to_who_has_no_code(person, client):
 async def test_so_many_clients_are_paired_and_no_more(server, person, client):
     keys = server.running.host.store.client_keys
     for number in range(32):
-        await keys.add(f"client-{number}", ["approve"])
+        await keys.create_key(f"client-{number}", ["approve"])
     status, answer = await client.ask("POST", "/api/approvers", {"code": await new_code(person), "name": "panel"})
     assert (status, answer["error"]["type"]) == (400, "too_many_approvers")
 
@@ -370,7 +370,7 @@ async def test_what_a_client_allowed_for_later_ends_with_it(server, person, clie
     assert (await (await server.get("/api/approvals/grants")).json())["grants"][0]["grantedBy"] == "client:panel"
     await person.ask("DELETE", "/api/approvers/panel")
     assert await (await server.get("/api/approvals/grants")).json() == {"grants": []}
-    assert await server.running.host.store.approvals.grants() == []
+    assert await server.running.host.store.approvals.load_grants() == []
     await let_wait(server)
 
 
@@ -391,7 +391,7 @@ async def test_what_a_client_said_of_untrusted_content_ends_with_it(agentcore_cl
 
     async def send():
         request = CallRequest("note_send", {"text": "buy milk"}, MODEL, session_id="s1")
-        return await server.running.host.call(request)
+        return await server.running.host.run_call(request)
 
     async def approve(headers=None, **more):
         (call,) = (await client.ask("GET", "/api/approvals", headers=shown))[1]["calls"]
@@ -400,13 +400,13 @@ async def test_what_a_client_said_of_untrusted_content_ends_with_it(agentcore_cl
 
     await send()
     await approve(offer=1)
-    await server.running.host.policy.note_source("s1", "evil.example")
+    await server.running.host.policy.record_untrusted_source("s1", "evil.example")
     assert (await send()).error.type == "approval_required"
     await approve(shown)
     assert (await send()).ok
     assert (await person.ask("DELETE", "/api/approvers/panel"))[0] == 200
     assert (await send()).error.type == "approval_required"
-    (kept,) = await server.running.host.store.approvals.sources()
+    (kept,) = await server.running.host.store.approvals.load_sources()
     assert (kept.source, kept.accepted_by) == ("evil.example", None)
 
 

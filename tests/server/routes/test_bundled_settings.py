@@ -120,7 +120,7 @@ async def test_setting_waits_for_a_person_unless_it_is_harmless(shared_server, m
     _, view = await ask("GET", f"/api/settings/modules/{module}")
     own = host.config.file.parent / "modules" / f"{KEYS[module]}.json"
     own.parent.mkdir(exist_ok=True)
-    before, running = files(shared_server), host.modules.get(module).runtime
+    before, running = files(shared_server), host.modules.get_record(module).runtime
     for path, part in settings_of(view["schema"], view["schema"]):
         if path not in view["policy"]:
             continue
@@ -128,7 +128,7 @@ async def test_setting_waits_for_a_person_unless_it_is_harmless(shared_server, m
         assert (path, status, kind_of(answer)) == (path, 403, "confirmation_required")
         assert host.policy_changes.refuse_all("test") == 1
         assert files(shared_server) == before
-    assert host.modules.get(module).runtime is running
+    assert host.modules.get_record(module).runtime is running
     for path, _ in settings_of(view["schema"], view["schema"]):
         if path in view["policy"] and path.count("/") == 1:
             own.write_text(json.dumps({path[1:]: None}))

@@ -196,7 +196,7 @@ async def test_output_of_a_call_is_for_the_client_of_its_session(server, person,
     host = server.running.host
     async with events(client, shown) as following, asyncio.TaskGroup() as group:
         for session_id in ("s1", own):
-            group.create_task(host.call(CallRequest("write_on", {}, MODEL, session_id=session_id)))
+            group.create_task(host.run_call(CallRequest("write_on", {}, MODEL, session_id=session_id)))
         while (await following())["type"] != "call.output":
             pass
         seen = {}

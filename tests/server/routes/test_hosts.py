@@ -129,7 +129,7 @@ async def test_restart_of_the_page_waits_for_a_person_where_code_has_changed(bar
     assert (status, answer["error"]["type"]) == (403, "confirmation_required")
     [change] = bare_server.host.policy_changes.waiting
     assert (change.proposal.kind, change.proposal.subject) == ("host_restart", "desk")
-    await bare_server.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await bare_server.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
     assert (await bare_server.get("/api/modules/far"))[1]["description"] == "Works very far away."
 
 

@@ -77,7 +77,7 @@ async def test_app_json_that_cannot_be_written_changes_nothing(bare_server):
     bare_server.host.config.file.write_text("{ broken")
     status, answer = await bare_server.post("/api/modules/greet/disable")
     assert (status, answer["error"]["type"]) == (409, "config_not_written")
-    assert bare_server.host.modules.get("greet").state == "ready"
+    assert bare_server.host.modules.get_record("greet").state == "ready"
 
 
 @pytest.mark.spec("K5")

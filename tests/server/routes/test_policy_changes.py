@@ -58,7 +58,7 @@ async def test_change_is_shown_with_its_diff_and_applied_when_confirmed(server, 
     assert await decide(person, change["changeId"]) == (200, {"ok": True})
     assert app_json(server)["approvals"] == {"mode": "allow"}
     request = CallRequest("note_write", {"text": "x"}, MODEL, session_id="s1")
-    assert (await server.running.host.call(request)).ok
+    assert (await server.running.host.run_call(request)).ok
     assert (await (await server.get("/api/settings")).json())["waitsForRestart"] == []
     status, answer = await decide(person, change["changeId"])
     assert (status, answer["error"]["type"]) == (404, "change_not_found")
@@ -94,7 +94,7 @@ async def test_change_of_a_file_that_changed_meanwhile_is_not_applied(server, pe
 @pytest.mark.spec("K11")
 async def test_paired_client_does_not_confirm_a_change(server, person):
     change_id = (await ask_for(await page(server)))[1]["error"]["context"]["changeId"]
-    key = await server.running.host.store.client_keys.add("panel", ["approve"])
+    key = await server.running.host.store.client_keys.create_key("panel", ["approve"])
     shown = {"Authorization": f"Bearer {key}"}
     path = f"/api/policy-changes/{change_id}/decision"
     status, answer = await (await page(server)).ask("POST", path, {"approved": True}, headers=shown)
@@ -124,7 +124,7 @@ async def test_module_that_the_page_enables_waits_and_with_the_token_it_does_not
     assert (change["kind"], change["subject"]) == ("module", "clock")
     assert '"clock"' in change["diff"][0]["text"]
     assert (await decide(person, answer["error"]["context"]["changeId"]))[0] == 200
-    assert server.running.host.modules.get("clock").state == "ready"
+    assert server.running.host.modules.get_record("clock").state == "ready"
     assert app_json(server)["modules"] == ["clock"]
     assert (await server.post("/api/modules/clock/disable", json={})).status == 200
     assert (await (await server.post("/api/modules/clock/enable", json={})).json())["state"] == "ready"
@@ -153,10 +153,10 @@ async def said(server):
 
 async def test_page_disables_a_module_and_loads_the_same_code_anew_without_a_question(clock):
     of_page = await page(clock)
-    before = clock.running.host.modules.get("clock").plugin
+    before = clock.running.host.modules.get_record("clock").plugin
     status, module = await of_page.ask("POST", "/api/modules/clock/reload", {})
     assert (status, module["state"]) == (200, "ready")
-    assert clock.running.host.modules.get("clock").plugin is not before
+    assert clock.running.host.modules.get_record("clock").plugin is not before
     status, module = await of_page.ask("POST", "/api/modules/clock/disable", {})
     assert (status, module["state"], app_json(clock)["modules"]) == (200, "stopped", [])
 
@@ -190,7 +190,7 @@ async def test_code_that_changes_while_its_module_waits_to_be_enabled_is_not_run
     clock.file.write_text(CLOCK.replace('"now"', '"never"'))
     status, answer = await decide(person, asked["changeId"])
     assert (status, answer["error"]["type"]) == (409, "module_changed")
-    assert (app_json(clock)["modules"], clock.running.host.modules.get("clock").state) == ([], "stopped")
+    assert (app_json(clock)["modules"], clock.running.host.modules.get_record("clock").state) == ([], "stopped")
     asked = (await of_page.ask("POST", "/api/modules/clock/enable", {}))[1]["error"]["context"]
     assert (await decide(person, asked["changeId"]))[0] == 200
     assert await said(clock) == "never"
@@ -278,7 +278,7 @@ async def test_change_that_leaves_a_part_of_an_earlier_one_unsaid_waits_beside_i
         raise AssertionError("nobody confirmed it")
 
     for paths in (("/a/key", "/a/url"), ("/a/url",), ("/ab",), ("/a/url", "/b"), ("/a",)):
-        changes.propose(Proposal("secret", "a", paths), by, apply)
+        changes.propose_change(Proposal("secret", "a", paths), by, apply)
         if paths == ("/a/url", "/b"):
             assert [change.proposal.paths for change in changes.waiting] == [("/a/key", "/a/url"), ("/ab",), paths]
     assert [change.proposal.paths for change in changes.waiting] == [("/ab",), ("/a/url", "/b"), ("/a",)]
@@ -294,7 +294,7 @@ async def test_page_that_asks_without_end_leaves_room_for_others(server):
     async def apply() -> None:
         raise AssertionError("nobody confirmed it")
 
-    changes.propose(Proposal("module_source", "weather"), Principal("host"), apply)
+    changes.propose_change(Proposal("module_source", "weather"), Principal("host"), apply)
     assert changes.waiting[-1].proposal.subject == "weather"
 
 
@@ -305,10 +305,10 @@ async def test_change_that_nobody_decides_expires(server):
     async def apply() -> None:
         raise AssertionError("nobody confirmed it")
 
-    change = changes.propose(Proposal("settings", "app.json"), MODEL, apply)
+    change = changes.propose_change(Proposal("settings", "app.json"), MODEL, apply)
     assert changes.waiting == []
     with pytest.raises(ToolError, match="has expired"):
-        await changes.decide(change.change_id, approved=True, by="test")
+        await changes.decide_change(change.change_id, approved=True, by="test")
 
 
 @pytest.mark.spec("S7")

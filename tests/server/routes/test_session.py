@@ -148,7 +148,7 @@ async def test_call_of_a_page_is_recorded_as_its_own(browser, bare_server):
 
 
 async def test_session_survives_a_restart_of_the_application(browser, bare_server):
-    sessions = bare_server.host.store.page_sessions.sessions()
+    sessions = bare_server.host.store.page_sessions.list_sessions()
     status, answer = await browser.ask()
     assert status == 200
     assert answer["id"] in {known.session_id for known in sessions}

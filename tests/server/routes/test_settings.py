@@ -83,7 +83,7 @@ async def save(bare_server, path: str, changes: list[dict[str, Any]], **query: s
     status, answer = await put(bare_server, path, changes, **query)
     if status == 403:
         (waiting,) = bare_server.host.policy_changes.waiting
-        await bare_server.host.policy_changes.decide(waiting.change_id, approved=True, by="test")
+        await bare_server.host.policy_changes.decide_change(waiting.change_id, approved=True, by="test")
         return await bare_server.get(path)
     return status, answer
 
@@ -322,14 +322,14 @@ async def test_value_from_the_environment_is_read_only(tmp_path):
     path = tmp_path / "app.json"
     path.write_text(APP)
     environ = {"AGENTCORE_LIMITS__STOP_GRACE": "9", "AGENTCORE_SERVER": '{"approval_port": 1}'}
-    document = SettingsSubject.of_app(load_config(path, environ)).read()
-    assert document.at(("limits", "stop_grace")) == 9
+    document = SettingsSubject.of_app(load_config(path, environ)).read_document()
+    assert document.value_at(("limits", "stop_grace")) == 9
     with pytest.raises(ToolError, match="environment variable AGENTCORE_LIMITS__STOP_GRACE") as caught:
         plan_changes(document, [SettingChange(("limits", "stop_grace"), 3)])
     assert caught.value.type == "setting_read_only"
     # an object of the environment is laid over those of files, so other keys of it can be set there
     plan = plan_changes(document, [SettingChange(("server", "port"), 4)])
-    assert plan.write().at(("server",)) == {"approval_port": 1, "port": 4}
+    assert plan.write().value_at(("server",)) == {"approval_port": 1, "port": 4}
 
 
 async def test_change_is_refused_when_the_files_are_no_longer_what_was_looked_at(bare_server):
@@ -343,7 +343,7 @@ async def test_change_is_refused_when_the_files_are_no_longer_what_was_looked_at
 async def test_file_that_changes_between_plan_and_writing_is_not_overwritten(tmp_path):
     path = tmp_path / "app.json"
     path.write_text("{}")
-    document = SettingsSubject.of_app(load_config(path, {})).read()
+    document = SettingsSubject.of_app(load_config(path, {})).read_document()
     plan = plan_changes(document, [SettingChange(("locale",), "zh")])
     path.write_text('{"locale": "en"}')
     with pytest.raises(ConfigChangedError):
@@ -368,7 +368,7 @@ async def test_file_that_cannot_be_written_is_an_error(bare_server):
     await put(bare_server, WEATHER, [{"path": "/proxy/host", "value": "h" * 100}])
     (waiting,) = bare_server.host.policy_changes.waiting
     with pytest.raises(Refusal) as caught:
-        await bare_server.host.policy_changes.decide(waiting.change_id, approved=True, by="test")
+        await bare_server.host.policy_changes.decide_change(waiting.change_id, approved=True, by="test")
     assert caught.value.type == "config_not_written"
     assert own.read_text() == nearly_too_large
 
@@ -441,12 +441,12 @@ async def test_diff_hides_a_secret_that_is_set(tmp_path):
     path.write_text(APP)
     config = load_config(path, {})
     record = _record_of(Weather())
-    document = SettingsSubject.of_module(config, record).read()
+    document = SettingsSubject.of_module(config, record).read_document()
     plan = plan_changes(document, [SettingChange(("api_key",), "sesame")])
     ((_, text),) = diff_of(plan.before, plan.after)
     assert "sesame" not in text
     assert '+  "api_key": "••• (new)"' in text
-    assert plan.write().at(("api_key",)) == "sesame"
+    assert plan.write().value_at(("api_key",)) == "sesame"
 
 
 def _record_of(module: Module) -> Any:

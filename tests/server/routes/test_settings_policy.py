@@ -53,7 +53,7 @@ async def server(agentcore_client):
     (server.folder / "modules").mkdir()
     (server.folder / "modules" / "lamp.py").write_text(lamp())
     await server.post("/api/modules/lamp/enable", json={})
-    assert server.running.host.modules.get("lamp").state == "ready"
+    assert server.running.host.modules.get_record("lamp").state == "ready"
     return server
 
 
@@ -142,7 +142,7 @@ async def test_setting_is_harmless_only_where_it_is_for_each_module_that_reads_i
     )
     (server.folder / "modules" / "torch.py").write_text(source)
     await server.post("/api/modules/torch/enable", json={})
-    assert server.running.host.modules.get("torch").state == "ready"
+    assert server.running.host.modules.get_record("torch").state == "ready"
     status, answer = await put(of_page, LEVEL)
     assert (status, answer["error"]["type"]) == (403, "confirmation_required")
     _, view = await of_page.ask("GET", "/api/settings/modules/torch")
@@ -205,7 +205,7 @@ async def test_code_that_changes_while_a_reload_waits_is_not_loaded_by_it(server
     (server.folder / "modules" / "lamp.py").write_text(lamp() + "\nraise RuntimeError('not shown')\n")
     status, refused = await confirm(person, answer)
     assert (status, refused["error"]["type"], own(server)) == (409, "module_changed", None)
-    assert server.running.host.modules.get("lamp").state == "ready"
+    assert server.running.host.modules.get_record("lamp").state == "ready"
 
 
 async def test_settings_of_the_server_are_not_reloaded(of_page):

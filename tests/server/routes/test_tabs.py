@@ -9,7 +9,7 @@ import pytest
 from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
-from agentcore.core import Host, load_config
+from agentcore.core import Core, load_config
 from agentcore.core.approvals.queue import Verdict
 from agentcore.core.calls.call import CallRequest
 from agentcore.errors import ToolError
@@ -255,42 +255,42 @@ def run(tmp_path):
 
     async def run_one(module, work):
         with StateDir.open(config.file, environ=environ) as state:
-            async with Host.open(config, state, [module]) as host:
-                return await work(host)
+            async with Core.open(config, state, [module]) as core:
+                return await work(core)
 
     return run_one
 
 
 def strip(host):
-    return [tab.to_json() for tab in host.tabs.in_order()]
+    return [tab.to_json() for tab in host.tabs.list_tabs()]
 
 
 async def open_at(host, *urls, session_id="s1"):
     for url in urls:
-        await host.call(CallRequest("open_station", {"url": url}, PERSON, session_id=session_id))
+        await host.run_call(CallRequest("open_station", {"url": url}, PERSON, session_id=session_id))
     return strip(host)
 
 
 async def test_resource_that_ended_with_the_server_comes_back_closed_with_all_that_opens_it_again(run):
     async def begin(host):
         await open_at(host, "https://a.example/", "https://b.example/")
-        await host.tabs.change(host.tabs.in_order()[1].tab_id, is_pinned=True, title="Mine")
+        await host.tabs.change_tab(host.tabs.list_tabs()[1].tab_id, is_pinned=True, title="Mine")
         return strip(host)
 
     async def look(host):
-        tab = host.tabs.in_order()[1]
-        assert host.tabs.icon(tab.tab_id) == Image(b"<svg/>", "image/svg+xml")
+        tab = host.tabs.list_tabs()[1]
+        assert host.tabs.find_icon(tab.tab_id) == Image(b"<svg/>", "image/svg+xml")
         return strip(host)
 
     async def open_again(host):
         first, second = strip(host)
         closed = second["closed"]
         request = CallRequest(closed["tool"], closed["arguments"], PERSON, session_id=closed["chatSessionId"])
-        made = (await host.call(request)).resource_id
+        made = (await host.run_call(request)).resource_id
         assert made == "station_s1_2"  # ids are not given twice: the first two are closed still
-        await host.tabs.show(made, in_place_of=second["tabId"])
+        await host.tabs.show_resource(made, in_place_of=second["tabId"])
         with pytest.raises(ToolError) as caught:
-            await host.tabs.show(made, in_place_of=second["tabId"])
+            await host.tabs.show_resource(made, in_place_of=second["tabId"])
         assert caught.value.type == "tab_not_closed"
         return first, strip(host)
 
@@ -314,13 +314,13 @@ async def test_closed_tabs_are_bounded_closed_for_good_and_go_with_their_session
         return await open_at(host, *(f"https://{n}.example/" for n in range(CLOSED_TABS + 3)))
 
     async def close_one(host):
-        tabs = host.tabs.in_order()
+        tabs = host.tabs.list_tabs()
         assert len(tabs) == CLOSED_TABS
-        assert await host.tabs.close(tabs[0].tab_id)
-        assert len(host.tabs.in_order()) == CLOSED_TABS - 1
+        assert await host.tabs.close_tab(tabs[0].tab_id)
+        assert len(host.tabs.list_tabs()) == CLOSED_TABS - 1
 
     async def forget(host):
-        assert len(host.tabs.in_order()) == CLOSED_TABS - 1
+        assert len(host.tabs.list_tabs()) == CLOSED_TABS - 1
         await host.tabs.end_session("s1")
         return strip(host)
 
@@ -343,16 +343,16 @@ async def test_call_that_opens_a_resource_again_is_bounded_json_and_can_be_taken
 
 async def test_order_pins_and_names_outlive_the_server_for_what_is_there_again(run):
     async def arrange(host):
-        a, _, c, d = host.tabs.in_order()
-        await host.tabs.change(d.tab_id, is_pinned=True)
-        await host.tabs.change(c.tab_id, before=a.tab_id, title="Third")
-        return [tab.to_json() for tab in host.tabs.in_order()]
+        a, _, c, d = host.tabs.list_tabs()
+        await host.tabs.change_tab(d.tab_id, is_pinned=True)
+        await host.tabs.change_tab(c.tab_id, before=a.tab_id, title="Third")
+        return [tab.to_json() for tab in host.tabs.list_tabs()]
 
     async def come_back(host):
         """As they do on a host that went on without the server."""
         for session in ("a", "b", "c", "d"):
-            host.resources.admit("stations", Resource(f"station_{session}_0", "station", session, 0))
-        return [tab.to_json() for tab in host.tabs.in_order()]
+            host.resources.admit_resource("stations", Resource(f"station_{session}_0", "station", session, 0))
+        return [tab.to_json() for tab in host.tabs.list_tabs()]
 
     before = await run(Stations(("a", "b", "c", "d"), opens_again=True), arrange)
     assert ids(before) == [f"station_{session}_0" for session in ("d", "c", "a", "b")]
@@ -368,17 +368,17 @@ async def test_call_that_waited_for_a_resource_that_ended_with_the_server_is_ref
 
     async def begin(host):
         await open_at(host, "https://a.example/")
-        waiting = await host.call(VISIT)
+        waiting = await host.run_call(VISIT)
         assert (waiting.error.type, waiting.resource_id) == ("approval_required", "station_s1_0")
         return waiting.call_id
 
     async def approve(host):
-        await host.approvals.decide(call_id, Verdict(approved=True, by="test"))
-        refused = await host.call(replace(VISIT, call_id=call_id))
+        await host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
+        refused = await host.run_call(replace(VISIT, call_id=call_id))
         assert (refused.error.type, refused.error.context) == ("resource_not_found", {"resource_id": "station_s1_0"})
-        assert host.approvals.find(call_id) is None
+        assert host.approvals.find_pending(call_id) is None
         assert host.resources.list() == []
-        assert (await host.call(replace(VISIT, principal=PERSON))).result.blocks()[0].text == "station_s1_1"
+        assert (await host.run_call(replace(VISIT, principal=PERSON))).result.blocks()[0].text == "station_s1_1"
 
     call_id = await run(Stations(opens_again=True), begin)
     await run(Stations(opens_again=True), approve)
@@ -386,13 +386,13 @@ async def test_call_that_waited_for_a_resource_that_ended_with_the_server_is_ref
 
 async def test_call_that_waited_for_a_resource_that_was_yet_to_be_made_runs_after_a_restart(run):
     async def begin(host):
-        waiting = await host.call(VISIT)
+        waiting = await host.run_call(VISIT)
         assert (waiting.error.type, waiting.resource_id) == ("approval_required", "station_s1_0")
         return waiting.call_id
 
     async def approve(host):
-        await host.approvals.decide(call_id, Verdict(approved=True, by="test"))
-        ran = await host.call(replace(VISIT, call_id=call_id))
+        await host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
+        ran = await host.run_call(replace(VISIT, call_id=call_id))
         assert (ran.ok, ran.resource_id) == (True, "station_s1_0")
 
     call_id = await run(Stations(), begin)
@@ -431,7 +431,7 @@ async def test_tab_stays_closed_where_what_was_to_take_it_comes_to_nothing(bare_
 async def test_id_is_not_given_to_another_resource_after_a_restart(run):
     async def begin(host):
         await open_at(host, "https://a.example/")
-        await host.tabs.close(host.tabs.in_order()[0].tab_id)  # nothing but the count says that it was there
+        await host.tabs.close_tab(host.tabs.list_tabs()[0].tab_id)  # nothing but the count says that it was there
 
     async def begin_again(host):
         return ids(await open_at(host, "https://b.example/"))

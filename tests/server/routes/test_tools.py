@@ -203,7 +203,7 @@ async def test_call_that_needs_a_person_is_sent_again_after_approval(bare_server
     envelope = await bare_server.call("sample_write")
     assert envelope["error"]["type"] == "approval_required"
     call_id = envelope["error"]["context"]["callId"]
-    await bare_server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+    await bare_server.host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
     assert (await bare_server.call("sample_write", call_id=call_id))["ok"]
     assert (await bare_server.call("sample_write", call_id=call_id))["error"]["type"] == "approval_not_found"
 
@@ -216,7 +216,7 @@ async def test_stream_stays_open_while_a_person_decides(bare_server):
             accepted = await response.content.readuntil(b"\n\n")
             head = await response.content.readuntil(b"\n\n")
         call_id = json.loads(head.decode().splitlines()[1].removeprefix("data: "))["callId"]
-        await bare_server.host.approvals.decide(call_id, Verdict(approved=True, by="test"))
+        await bare_server.host.approvals.decide_call(call_id, Verdict(approved=True, by="test"))
         events = await events_of(response)
     assert accepted.startswith(b"event: accepted\n")
     assert head.startswith(b"event: approval\n")

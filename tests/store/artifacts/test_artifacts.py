@@ -26,7 +26,7 @@ async def test_saved_bytes_come_back(artifacts: ArtifactStore, tmp_path: Path) -
     link = await artifacts.save(data, mime="image/png", name="shot.png", session_id="s1", call_id="c1")
     assert (link.size_bytes, link.mime, link.name, link.preview) == (len(data), "image/png", "shot.png", "")
     assert await artifacts.load(link.artifact_id) == data
-    described = await artifacts.describe(link.artifact_id)
+    described = await artifacts.get_artifact(link.artifact_id)
     assert (described.session_id, described.call_id, described.size_bytes) == ("s1", "c1", len(data))
     assert files_in(tmp_path / "artifacts") == [link.artifact_id]
     assert (tmp_path / "artifacts" / link.artifact_id).stat().st_mode & 0o777 == 0o600
@@ -57,7 +57,7 @@ async def test_media_type_that_no_header_can_carry_is_replaced(artifacts: Artifa
 
 @pytest.mark.parametrize("artifact_id", ["art_" + "0" * 32, "../state.sqlite3", "", "\ud800", "x" * 10_000])
 async def test_unknown_id_is_artifact_not_found_everywhere(artifacts: ArtifactStore, artifact_id: str) -> None:
-    for use in (artifacts.load, artifacts.describe, artifacts.delete, lambda each: artifacts.search(each, "x")):
+    for use in (artifacts.load, artifacts.get_artifact, artifacts.delete, lambda each: artifacts.search(each, "x")):
         with pytest.raises(ToolError) as caught:
             await use(artifact_id)
         assert caught.value.type == "artifact_not_found"
@@ -82,7 +82,7 @@ async def test_range_gives_just_these_bytes(
 ) -> None:
     link = await artifacts.save(b"0123456789", mime="text/plain", name="a")
     async with artifacts.open_range(link.artifact_id, start, end) as part:
-        assert b"".join([chunk async for chunk in part.chunks()]) == expected
+        assert b"".join([chunk async for chunk in part.read_chunks()]) == expected
         assert part.end - part.start == len(expected)
 
 
@@ -104,7 +104,7 @@ async def test_open_range_can_be_read_to_its_end_after_the_artifact_was_deleted(
     link = await artifacts.save(data, mime="text/plain", name="a")
     async with artifacts.open_range(link.artifact_id) as part:
         await artifacts.delete(link.artifact_id)
-        assert b"".join([chunk async for chunk in part.chunks()]) == data
+        assert b"".join([chunk async for chunk in part.read_chunks()]) == data
 
 
 @pytest.mark.spec("S7")
@@ -209,7 +209,7 @@ async def sent(*chunks: bytes):
 
 
 async def test_what_somebody_sends_is_kept_as_what_it_is(artifacts: ArtifactStore, tmp_path: Path) -> None:
-    link = await artifacts.receive(sent(b"\x89PNG\r\n", b"\x1a\n rest"), name="C:\\notes.txt", owner="page")
+    link = await artifacts.save_stream(sent(b"\x89PNG\r\n", b"\x1a\n rest"), name="C:\\notes.txt", owner="page")
     assert (link.mime, link.name, link.size_bytes) == ("image/png", "notes.txt", 13)
     assert await artifacts.load(link.artifact_id) == b"\x89PNG\r\n\x1a\n rest"
     assert files_in(tmp_path / "artifacts") == [link.artifact_id]
@@ -221,38 +221,38 @@ async def test_what_breaks_off_leaves_nothing_behind(artifacts: ArtifactStore, t
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await artifacts.receive(broken(), name="a.txt", owner="page")
+        await artifacts.save_stream(broken(), name="a.txt", owner="page")
     assert files_in(tmp_path / "artifacts") == []
 
 
 async def test_what_a_message_holds_is_not_evicted(artifacts: ArtifactStore) -> None:
-    kept = await artifacts.receive(sent(b"a" * 8 * KIB), name="kept.txt", owner="page")
-    passing = await artifacts.receive(sent(b"b" * 8 * KIB), name="passing.txt", owner="page")
-    await artifacts.hold([kept.artifact_id], "s1", "page")
+    kept = await artifacts.save_stream(sent(b"a" * 8 * KIB), name="kept.txt", owner="page")
+    passing = await artifacts.save_stream(sent(b"b" * 8 * KIB), name="passing.txt", owner="page")
+    await artifacts.pin_artifacts([kept.artifact_id], "s1", "page")
     for _ in range(8):
         await artifacts.save(b"c" * 8 * KIB, mime="text/plain", name="c.txt")
     assert await artifacts.load(kept.artifact_id) == b"a" * 8 * KIB
     with pytest.raises(ToolError, match="there is no artifact"):
         await artifacts.load(passing.artifact_id)
-    await artifacts.release([kept.artifact_id], "s1")
-    assert not await artifacts.is_held(kept.artifact_id, "s1")
+    await artifacts.unpin_artifacts([kept.artifact_id], "s1")
+    assert not await artifacts.is_pinned(kept.artifact_id, "s1")
 
 
 async def test_messages_hold_half_of_the_quota_at_most(artifacts: ArtifactStore) -> None:
-    links = [await artifacts.receive(sent(b"a" * 20 * KIB), name="a.txt", owner="page") for _ in range(2)]
+    links = [await artifacts.save_stream(sent(b"a" * 20 * KIB), name="a.txt", owner="page") for _ in range(2)]
     with pytest.raises(ToolError) as caught:
-        await artifacts.hold([link.artifact_id for link in links], "s1", "page")
+        await artifacts.pin_artifacts([link.artifact_id for link in links], "s1", "page")
     assert caught.value.type == "attachments_full"
-    assert not await artifacts.is_held(links[0].artifact_id, "s1")
-    await artifacts.hold([links[0].artifact_id], "s1", "page")
+    assert not await artifacts.is_pinned(links[0].artifact_id, "s1")
+    await artifacts.pin_artifacts([links[0].artifact_id], "s1", "page")
 
 
 async def test_artifact_of_another_is_as_if_it_were_not_there(artifacts: ArtifactStore) -> None:
-    link = await artifacts.receive(sent(b"a"), name="a.txt", owner="client:one")
+    link = await artifacts.save_stream(sent(b"a"), name="a.txt", owner="client:one")
     with pytest.raises(ToolError) as caught:
-        await artifacts.hold([link.artifact_id], "s1", "client:two")
+        await artifacts.pin_artifacts([link.artifact_id], "s1", "client:two")
     assert caught.value.type == "artifact_not_found"
-    assert await artifacts.hold([link.artifact_id], "s1", None)
+    assert await artifacts.pin_artifacts([link.artifact_id], "s1", None)
 
 
 async def store(artifacts: ArtifactStore, account: str, count: int = 1) -> list[str]:
@@ -321,6 +321,6 @@ async def test_artifacts_of_a_paired_clients_chat_take_its_quota(artifacts: Arti
 
     await database.write(make_session)
     link = await artifacts.save(b"x", mime="text/plain", name="a", session_id="s1")
-    assert (await artifacts.describe(link.artifact_id)).account == "client:panel"
+    assert (await artifacts.get_artifact(link.artifact_id)).account == "client:panel"
     other = await artifacts.save(b"x", mime="text/plain", name="a", session_id="s2")
-    assert (await artifacts.describe(other.artifact_id)).account == ""
+    assert (await artifacts.get_artifact(other.artifact_id)).account == ""

@@ -27,20 +27,20 @@ async def test_key_of_before_scopes_approves_and_what_it_allowed_ends_with_it(da
     old.close()
     async with Database.open(database_path) as database:
         keys = await ClientKeys.open(database)
-        known = await keys.find(key)
+        known = await keys.find_by_key(key)
         assert known is not None
         client = known.principal
         assert (client.kind, client.id, client.scopes) == ("client", "panel", {"approve"})
-        await keys.revoke("panel", lambda: None)
+        await keys.revoke_client("panel", lambda: None)
         left = await database.read(lambda c: c.execute("SELECT granted_by FROM approval_grants").fetchall())
     assert sorted(left) == [("approver:approval_1",), ("terminal",)]
 
 
 async def test_key_keeps_its_scopes_over_a_restart(database: Database) -> None:
-    key = await (await ClientKeys.open(database)).add("panel", ["chat", "tab"], kind="extension", origin="x://y")
+    key = await (await ClientKeys.open(database)).create_key("panel", ["chat", "tab"], kind="extension", origin="x://y")
     again = await ClientKeys.open(database)
-    client = await again.find(key)
+    client = await again.find_by_key(key)
     assert client is not None
     assert client.scopes == {"chat", "tab"}
-    (known,) = again.clients()
+    (known,) = again.list_clients()
     assert (known.kind, known.origin) == ("extension", "x://y")

@@ -25,25 +25,25 @@ def wrong(code: str) -> str:
 
 def test_five_wrong_secrets_void_the_code_and_no_other(codes: OneTimeCodes) -> None:
     one, other = codes.create(), codes.create()
-    assert not any(codes.use(wrong(one)) for _ in range(WRONG_SECRETS))
-    assert not codes.use(one)
-    assert codes.use(other)
+    assert not any(codes.redeem(wrong(one)) for _ in range(WRONG_SECRETS))
+    assert not codes.redeem(one)
+    assert codes.redeem(other)
 
 
 def test_fewer_wrong_secrets_leave_the_code_valid(codes: OneTimeCodes) -> None:
     code = codes.create()
-    assert not any(codes.use(wrong(code)) for _ in range(WRONG_SECRETS - 1))
-    assert codes.use(code)
+    assert not any(codes.redeem(wrong(code)) for _ in range(WRONG_SECRETS - 1))
+    assert codes.redeem(code)
 
 
 def test_codes_that_nobody_made_lock_nothing_and_leave_nothing(codes: OneTimeCodes) -> None:
     code = codes.create()
     others = (f"{number:05}" for number in range(20_000))
-    assert not any(codes.use(other + code[SELECTOR_CHARS:]) for other in others if other != code[:SELECTOR_CHARS])
-    assert not codes.use("gu\ud800ess")
-    assert not codes.use("")
+    assert not any(codes.redeem(other + code[SELECTOR_CHARS:]) for other in others if other != code[:SELECTOR_CHARS])
+    assert not codes.redeem("gu\ud800ess")
+    assert not codes.redeem("")
     assert len(codes._codes) == 1
-    assert codes.use(code)
+    assert codes.redeem(code)
 
 
 def test_selectors_of_valid_codes_differ() -> None:

@@ -206,12 +206,12 @@ async def test_sessions_of_before_there_were_hosts_have_none_chosen(database_pat
     connection.close()
     async with Database.open(database_path) as database:
         chats = ChatStore(database)
-        found = await chats.find("s1")
+        found = await chats.find_session("s1")
         assert found is not None
         assert (found.title, found.host) == ("T", None)
-        await chats.change("s1", host="laptop")
+        await chats.update_session("s1", host="laptop")
     async with Database.open(database_path) as database:
-        assert await ChatStore(database).hosts.of("s1") == "laptop"
+        assert await ChatStore(database).hosts.find_host("s1") == "laptop"
 
 
 @pytest.mark.spec("S7")

@@ -137,18 +137,18 @@ async def test_file_of_every_version_of_the_main_branch_is_brought_to_the_presen
         assert titles == [("A chat of before", None)]
         await HostKeys.open(database)
         approvals = ApprovalStore(database)
-        await approvals.put(ApprovalRow("call_1", "s1", "{}", None, 9_000_000_000_000))
-        await approvals.decide(ApprovalRow("call_1", "s1", "{}", '"allowed"', 9_000_000_000_000), [_GRANT], [])
-        assert (await approvals.grants())[-1] == _GRANT
+        await approvals.save_call(ApprovalRow("call_1", "s1", "{}", None, 9_000_000_000_000))
+        await approvals.save_decision(ApprovalRow("call_1", "s1", "{}", '"allowed"', 9_000_000_000_000), [_GRANT], [])
+        assert (await approvals.load_grants())[-1] == _GRANT
         await database.write(insert_open_call)
-        assert await approvals.calls(0) == [], "an approval is used up where its call begins"
+        assert await approvals.load_calls(0) == [], "an approval is used up where its call begins"
 
 
 @pytest.mark.parametrize("name", ["v5 at 6dd2072a", "v22"])
 async def test_grant_that_does_not_say_whose_calls_it_holds_for_holds_for_none(database_path: Path, name: str) -> None:
     build_database(database_path, _EARLIER[name])
     async with Database.open(database_path) as database:
-        grants = await ApprovalStore(database).grants()
+        grants = await ApprovalStore(database).load_grants()
     assert [grant.grant_id for grant in grants] == ([] if name.startswith("v5") else ["g_old"])
 
 

@@ -27,14 +27,14 @@ async def main():
     with StateDir.open(Path("app.json")) as state:
         async with Store.open(state) as store:
             record = store.record
-            record.begin(CallRow(1, "stays_open", "bash", outcome="executing"))
+            record.add_open_call(CallRow(1, "stays_open", "bash", outcome="executing"))
             for number in itertools.count():
                 row = CallRow(number, f"call_{number}", "read_file", arguments="x" * 300)
-                record.begin(row)
+                record.add_open_call(row)
                 record.append(row._replace(outcome="ok", duration_ms=0.5))
                 if number % 200 == 0:
                     durable = CallRow(number, f"durable_{number}", "bash", outcome="executing")
-                    await record.begin_committed(durable, is_durable=True)
+                    await record.commit_open_call(durable, is_durable=True)
                     record.append(CallRow(number, f"durable_{number}", "bash", kind="decision"))
                     await record.flush(is_durable=True)
                     link = await store.artifacts.save(b"kept" * 1000, mime="text/plain", name="out.txt")

@@ -44,7 +44,7 @@ async def test_rows_come_back_as_they_were_added_newest_first(record: Record, ma
     rows = [make_row(), make_row(kind="decision", duration_ms=None), make_row(duration_ms=3, resource_id=None)]
     for row in rows:
         record.append(row)
-    found = await record.page()
+    found = await record.read_page()
     assert [(each.seq, each.row) for each in found] == [(3, rows[2]), (2, rows[1]), (1, rows[0])]
 
 
@@ -85,7 +85,7 @@ async def test_what_the_body_raises_comes_out_as_it_is_and_rows_are_kept(databas
 @pytest.mark.spec("K2")
 async def test_open_call_is_noted_until_its_last_row(record: Record, make_row: MakeRow, database: Database) -> None:
     row = make_row(outcome="executing")
-    record.begin(row)
+    record.add_open_call(row)
     await record.flush()
     assert await database.read(open_calls) == [f'"{row.call_id}"']
     record.append(row._replace(outcome="ok"))
@@ -95,7 +95,7 @@ async def test_open_call_is_noted_until_its_last_row(record: Record, make_row: M
 
 async def test_short_call_leaves_no_note(record: Record, make_row: MakeRow, database: Database) -> None:
     row = make_row()
-    record.begin(row)
+    record.add_open_call(row)
     record.append(row)
     await record.flush()
     assert await database.read(open_calls) == []
@@ -105,7 +105,7 @@ async def test_decision_about_an_open_call_does_not_end_it(
     record: Record, make_row: MakeRow, database: Database
 ) -> None:
     row = make_row()
-    record.begin(row)
+    record.add_open_call(row)
     record.append(row._replace(kind="decision"))
     await record.flush()
     assert len(await database.read(open_calls)) == 1
@@ -115,7 +115,7 @@ async def test_refused_repetition_of_an_id_does_not_end_the_call_that_runs(
     record: Record, make_row: MakeRow, database: Database
 ) -> None:
     row = make_row()
-    record.begin(row)
+    record.add_open_call(row)
     record.append(row._replace(time_ms=row.time_ms + 1, outcome="approval_not_found"))
     await record.flush()
     assert len(await database.read(open_calls)) == 1
@@ -125,10 +125,10 @@ async def test_refused_repetition_of_an_id_does_not_end_the_call_that_runs(
 async def test_call_left_open_is_interrupted_at_the_next_start(database: Database, make_row: MakeRow) -> None:
     row = make_row(outcome="executing", duration_ms=None)
     async with Record.open(database) as record:
-        await record.begin_committed(row, is_durable=True)
+        await record.commit_open_call(row, is_durable=True)
     async with Record.open(database) as record:
         assert record.interrupted == (row._replace(outcome="interrupted"),)
-        assert [each.row.outcome for each in await record.page()] == ["interrupted"]
+        assert [each.row.outcome for each in await record.read_page()] == ["interrupted"]
     async with Record.open(database) as record:
         assert record.interrupted == ()
         assert (await record.verify()).rows == 1
@@ -147,12 +147,12 @@ async def test_page_and_count_are_of_one_moment(record: Record, make_row: MakeRo
                     other.execute(f"INSERT INTO record VALUES ({', '.join('?' * len(row))})", (2, *row[1:]))
 
         connection.set_trace_callback(write_before_the_count)
-        return RecordFilter().page_and_count(0, 100, connection)
+        return RecordFilter().read_page_and_count(0, 100, connection)
 
     rows, total = await database.read(ask)
     assert [row.seq for row in rows] == [1]
     assert total == 1
-    assert await record.count() == 2
+    assert await record.count_rows() == 2
 
 
 async def test_durable_rows_are_committed_when_the_call_returns(
@@ -171,8 +171,8 @@ async def test_filters_and_pages(record: Record, make_row: MakeRow) -> None:
 
     async def seqs(**wanted: Any) -> list[int]:
         filtered = RecordFilter(**wanted)
-        found = [each.seq for each in await record.page(filtered)]
-        assert await record.count(filtered) == len(found)
+        found = [each.seq for each in await record.read_page(filtered)]
+        assert await record.count_rows(filtered) == len(found)
         return found
 
     assert await seqs(tool="tool_1") == [10, 8, 6, 4, 2]
@@ -189,9 +189,9 @@ async def test_filters_and_pages(record: Record, make_row: MakeRow) -> None:
     assert await seqs(text="0%_s%") == []
     assert await seqs(text="call_7") == [7]
     assert await seqs(text="\ud800") == []
-    assert [each.seq for each in await record.page(before_seq=5, limit=2)] == [4, 3]
-    assert [each.seq for each in await record.page(before_seq=5, skip=1, limit=2)] == [3, 2]
-    assert await record.page(limit=-1) == []
+    assert [each.seq for each in await record.read_page(before_seq=5, limit=2)] == [4, 3]
+    assert [each.seq for each in await record.read_page(before_seq=5, skip=1, limit=2)] == [3, 2]
+    assert await record.read_page(limit=-1) == []
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ async def test_filters_use_an_index(record: Record, database: Database, wanted: 
     def plan(connection: sqlite3.Connection) -> str:
         seen: list[str] = []
         connection.set_trace_callback(seen.append)
-        wanted.page(0, 10, connection)
+        wanted.read_page(0, 10, connection)
         connection.set_trace_callback(None)
         return " ".join(row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + seen[0]))
 
@@ -212,7 +212,7 @@ async def test_filters_use_an_index(record: Record, database: Database, wanted: 
 async def test_text_that_utf8_cannot_express_is_kept_as_escapes(record: Record, make_row: MakeRow) -> None:
     record.append(make_row(tool="\ud83d", arguments='{"a":"\udc00"}', call_id="\ud800"))
     record.append(make_row(tool="😀", arguments="日本語 ü \x00"))
-    found = await record.page()
+    found = await record.read_page()
     assert [each.row.tool for each in found] == ["😀", "\\ud83d"]
     assert [each.row.arguments for each in found] == ["日本語 ü \x00", '{"a":"\\udc00"}']
     assert (await record.verify()).is_intact
@@ -220,7 +220,7 @@ async def test_text_that_utf8_cannot_express_is_kept_as_escapes(record: Record, 
 
 async def test_any_call_id_can_be_noted_and_ended(record: Record, make_row: MakeRow, database: Database) -> None:
     row = make_row(call_id="\ud800")
-    await record.begin_committed(row, is_durable=True)
+    await record.commit_open_call(row, is_durable=True)
     assert len(await database.read(open_calls)) == 1
     record.append(row)
     await record.flush()
@@ -242,7 +242,7 @@ async def test_full_disk_keeps_rows_and_says_so_until_there_is_room(
                 await record.flush()
         await limit_pages(database, 100_000)
         await record.flush()
-    assert [each.row for each in reversed(await record.page())] == rows
+    assert [each.row for each in reversed(await record.read_page())] == rows
     assert [entry["event"] for entry in logs] == ["record_write_failed", "record_write_recovered"]
     assert record.counts["failed_commits"] >= 3
     assert record.counts["lost"] == 0
@@ -275,7 +275,7 @@ async def test_call_that_could_not_be_noted_durably_is_refused_and_not_open(
 ) -> None:
     await limit_pages(database, 0)
     with pytest.raises(RecordWriteError):
-        await record.begin_committed(make_row(arguments="x" * 20_000), is_durable=True)
+        await record.commit_open_call(make_row(arguments="x" * 20_000), is_durable=True)
     await limit_pages(database, 1000)
     await record.flush()
     assert await database.read(open_calls) == []
@@ -286,22 +286,22 @@ async def test_calls_that_begin_and_end_while_the_disk_is_full_are_followed(
 ) -> None:
     await limit_pages(database, 0)
     ends_early, stays = make_row(arguments="x" * 20_000), make_row(arguments="x" * 20_000)
-    record.begin(ends_early)
-    record.begin(stays)
+    record.add_open_call(ends_early)
+    record.add_open_call(stays)
     with pytest.raises(RecordWriteError):
         await record.flush()
     record.append(ends_early)
     await limit_pages(database, 1000)
     await record.flush()
     assert await database.read(open_calls) == [f'"{stays.call_id}"']
-    assert await record.count() == 1
+    assert await record.count_rows() == 1
 
 
 async def test_noted_call_that_ends_while_the_disk_is_full_is_not_open_afterwards(
     record: Record, make_row: MakeRow, database: Database
 ) -> None:
     row = make_row(arguments="x" * 20_000)
-    await record.begin_committed(row, is_durable=True)
+    await record.commit_open_call(row, is_durable=True)
     await limit_pages(database, 0)
     record.append(row)
     with pytest.raises(RecordWriteError):
@@ -325,8 +325,8 @@ async def test_rows_lost_while_the_disk_is_full_are_told_of_once_there_is_room(
                 await record.flush()
         await limit_pages(database, 1000)
         await record.flush()
-        assert (await record.page())[0].row.arguments == '{"rows": 8}'
-        assert await record.count() == 5
+        assert (await record.read_page())[0].row.arguments == '{"rows": 8}'
+        assert await record.count_rows() == 5
 
 
 @pytest.mark.spec("S7")
@@ -340,7 +340,7 @@ async def test_rows_beyond_the_queue_are_counted_and_the_record_tells_of_them(
         assert record.is_full
         await record.drain()
         assert not record.is_full
-        newest = (await record.page())[0].row
+        newest = (await record.read_page())[0].row
         assert (newest.kind, newest.outcome, newest.arguments) == ("notice", "rows_lost", '{"rows": 4}')
         assert record.counts == {"written": 11, "lost": 4, "failed_commits": 0}
         assert [entry["event"] for entry in logs] == ["record_rows_lost"]
@@ -369,13 +369,13 @@ async def test_malformed_row_is_left_out_and_takes_no_other_with_it(
     with pytest.raises(RecordWriteError):
         await record.flush()
     await record.flush()
-    outcomes = [(each.row.tool, each.row.outcome) for each in reversed(await record.page())]
+    outcomes = [(each.row.tool, each.row.outcome) for each in reversed(await record.read_page())]
     assert outcomes == [("before", "ok"), ("after", "ok"), ("", "rows_lost")]
 
 
 async def test_malformed_open_call_is_left_out(record: Record, make_row: MakeRow, database: Database) -> None:
     with pytest.raises(RecordWriteError):
-        await record.begin_committed(make_row(tool=object()), is_durable=True)
+        await record.commit_open_call(make_row(tool=object()), is_durable=True)
     await record.flush()
     assert await database.read(open_calls) == []
 
@@ -384,10 +384,10 @@ async def test_arguments_do_not_reach_the_drivers_log(
     record: Record, make_row: MakeRow, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "aiosqlite")
-    await record.begin_committed(make_row(arguments="the-arguments"), is_durable=True)
+    await record.commit_open_call(make_row(arguments="the-arguments"), is_durable=True)
     record.append(make_row(arguments="the-arguments"))
     await record.flush(is_durable=True)
-    await record.page(RecordFilter(text="the-arguments"))
+    await record.read_page(RecordFilter(text="the-arguments"))
     assert "executing" in caplog.text
     assert "the-arguments" not in caplog.text
 
@@ -407,7 +407,7 @@ async def test_failure_that_nobody_foresaw_is_told_and_tried_again(record: Recor
         await record.flush(is_durable=True)
     arguments.is_lit = False
     await record.flush()
-    assert await record.count() == 1
+    assert await record.count_rows() == 1
 
 
 async def test_closed_record_takes_no_more(database: Database, make_row: MakeRow) -> None:

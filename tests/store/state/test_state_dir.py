@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.store.state.errors import StateDirError, StateLockedError
-from agentcore.store.state.lock import is_held
+from agentcore.store.state.lock import is_locked
 from agentcore.store.state.state_dir import StateDir, find_running_server, locate_state_dir, read_server_info
 
 HOLDER = """
@@ -146,7 +146,7 @@ def test_clean_end_takes_server_json_back(
     holder.communicate()
     folder = locate_state_dir(config_path, environ)
     assert not (folder / "server.json").exists()
-    assert not is_held(folder)
+    assert not is_locked(folder)
 
 
 def test_looking_at_a_folder_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_closing_twice_is_safe(config_path: Path, environ: dict[str, str]) -> No
     state.close()
     with StateDir.open(config_path, environ=environ) as second:
         state.close()
-        assert is_held(second.path)
+        assert is_locked(second.path)
 
 
 def test_state_folder_that_is_a_file_is_refused_with_its_name(

@@ -7,7 +7,7 @@ import pytest
 from agentcore.files.workspace import Workspace
 from agentcore.supervision.control.entry import Entry, read_entries
 from agentcore.supervision.control.guard import choose_pause
-from agentcore.supervision.control.judge import Judge, Known
+from agentcore.supervision.control.judge import ChangeChecker, Known
 from agentcore.supervision.control.limits import LONGEST_PAUSE_S, LOOK_SECONDS
 from agentcore.supervision.control.tree import Found, Tree
 
@@ -23,15 +23,15 @@ def test_each_file_is_held_against_what_was_once(tmp_path: Path) -> None:
 
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 1000)
-        tree.look({})
-        tree.settle()
+        tree.scan({})
+        tree.set_baseline()
         (tmp_path / ".vscode").mkdir()
         for number in range(900):
             (tmp_path / f".vscode/{number}").touch()
-        found = tree.look({})
+        found = tree.scan({})
         entries = read_entries(found.controls, lambda _: None)
-        judge = Judge(Known(), found, entries, distrusted=(), roots={str(tmp_path)}, is_held=is_held)
-        assert [each.path for each in judge.verdicts()] == [str(tmp_path / ".vscode")]
+        judge = ChangeChecker(Known(), found, entries, distrusted=(), roots={str(tmp_path)}, is_held=is_held)
+        assert [each.path for each in judge.find_verdicts()] == [str(tmp_path / ".vscode")]
         assert len(asked) == 900
         tree.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.files.workspace import Workspace
-from agentcore.supervision.control.names import aside_name
+from agentcore.supervision.control.names import quarantine_name
 from agentcore.supervision.control.quarantine import Mover
 
 pytestmark = pytest.mark.spec("S2")
@@ -70,7 +70,7 @@ def test_file_is_moved_where_a_program_has_taken_the_names_for_it(workspace: Wor
     planted = workspace.roots[0] / ".envrc"
     planted.write_text("evil")
     for number in range(1, 200):
-        (workspace.roots[0] / aside_name(".envrc", number)).touch()
+        (workspace.roots[0] / quarantine_name(".envrc", number)).touch()
     moved = Mover(workspace).quarantine(str(planted), "why", None)
     assert (workspace.roots[0] / moved.aside).read_text() == "evil"
     assert not planted.exists()

@@ -17,7 +17,7 @@ _NAMES = ("a", "b", ".git", "hooks", "objects", "HEAD", ".vscode", "modules", "A
 
 
 def found_by(tree: Tree) -> tuple[object, ...]:
-    found = tree.look({})
+    found = tree.scan({})
     return sorted(found.folders), found.controls, found.guarded, found.git
 
 
@@ -49,7 +49,7 @@ def test_what_has_changed_is_found_as_by_a_look_at_everything(tmp_path: Path, se
     chance = random.Random(seed)
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 10_000)
-        tree.look({})
+        tree.scan({})
         assert not tree.slow_reason
         for _ in range(25):
             for _ in range(chance.randrange(1, 8)):
@@ -68,14 +68,14 @@ def test_only_folders_that_have_changed_are_listed(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "scandir", lambda path: (listed.append(str(path)), scandir(path))[1])
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 10_000)
-        tree.look({})
+        tree.scan({})
         assert len(listed) == 51
         listed.clear()
-        tree.look({})
+        tree.scan({})
         assert listed == []
         (tmp_path / "7/AGENTS.md").touch()
         (tmp_path / "8/new/deep").mkdir(parents=True)
-        assert list(tree.look({}).controls) == [str(tmp_path / "7/AGENTS.md")]
+        assert list(tree.scan({}).controls) == [str(tmp_path / "7/AGENTS.md")]
         assert listed == [str(tmp_path / each) for each in ("7", "8", "8/new", "8/new/deep")]
         tree.close()
 
@@ -88,25 +88,25 @@ def test_more_changes_than_the_kernel_remembers_are_found(tmp_path: Path) -> Non
         (tmp_path / str(number)).mkdir()
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 100_000)
-        tree.look({})
+        tree.scan({})
         for number in range(count):
             (tmp_path / str(number) / "AGENTS.md").touch()
-        assert len(tree.look({}).controls) == count
+        assert len(tree.scan({}).controls) == count
         tree.close()
 
 
 def test_tree_that_was_too_large_is_looked_at_whole_once_it_is_smaller(tmp_path: Path) -> None:
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 3)
-        tree.look({})
+        tree.scan({})
         for number in range(5):
             (tmp_path / str(number)).mkdir()
             (tmp_path / str(number) / "AGENTS.md").touch()
         with pytest.raises(TooLargeError):
-            tree.look({})
+            tree.scan({})
         for number in range(4):
             shutil.rmtree(tmp_path / str(number))
-        assert list(tree.look({}).controls) == [str(tmp_path / "4/AGENTS.md")]
+        assert list(tree.scan({}).controls) == [str(tmp_path / "4/AGENTS.md")]
         tree.close()
 
 
@@ -117,7 +117,7 @@ def test_where_folders_cannot_be_watched_all_are_looked_at_and_the_reason_is_kno
     (tmp_path / "a").mkdir()
     with Workspace([tmp_path]) as workspace:
         tree = Tree(workspace, 100)
-        tree.look({})
+        tree.scan({})
         assert "watches for all of your programs are too few" in tree.slow_reason
         (tmp_path / "a/AGENTS.md").touch()
-        assert list(tree.look({}).controls) == [str(tmp_path / "a/AGENTS.md")]
+        assert list(tree.scan({}).controls) == [str(tmp_path / "a/AGENTS.md")]

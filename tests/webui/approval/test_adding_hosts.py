@@ -115,7 +115,7 @@ async def test_host_that_is_refused_is_told_and_gets_nothing(ui, shed):
         refuse = page.get_by_role("button", name="Refuse: shed")
         await counts(refuse, page).press("Enter")
         await expect(page.get_by_text("shed was refused.")).to_be_visible()
-    assert ui.host.store.host_keys.hosts() == []
+    assert ui.host.store.host_keys.list_hosts() == []
 
 
 async def test_wrong_code_is_said_at_its_field(ui):

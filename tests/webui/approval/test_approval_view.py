@@ -201,7 +201,7 @@ async def test_arguments_that_cannot_run_are_said_in_the_editor_and_mended_ones_
     await page.get_by_role("button", name="Show what it would do").click()
     await page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]')).click()
     assert (await verdict(ui, call_id)).approved
-    assert ui.host.approvals.unused[0][0].arguments == {"text": "buy bread"}
+    assert ui.host.approvals.unused_verdicts[0][0].arguments == {"text": "buy bread"}
 
 
 async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_approved(ui):
@@ -222,7 +222,7 @@ async def test_edited_call_is_shown_with_what_it_would_do_before_it_can_be_appro
     await expect(shown.locator("ac-diff")).to_contain_text("buy milk")
     await approve(page).and_(page.locator('[aria-disabled="false"]')).click()
     assert (await verdict(ui, call_id)).approved
-    assert ui.host.approvals.unused[0][0].arguments == {"text": "buy milk"}
+    assert ui.host.approvals.unused_verdicts[0][0].arguments == {"text": "buy milk"}
 
 
 async def test_call_is_said_in_the_language_of_the_person(ui):
@@ -273,7 +273,7 @@ async def test_edited_call_that_the_server_no_longer_knows_is_not_approved(ui):
     yes = page.get_by_role("button", name="Approve as edited").and_(page.locator('[aria-disabled="false"]'))
     await yes.wait_for()
     for number in range(EDITS_KEPT):
-        await ui.host.call_review.edit(call_id, {"text": f"another {number}"})
+        await ui.host.call_review.edit_call(call_id, {"text": f"another {number}"})
     await yes.click()
     await expect(page.get_by_role("alert")).to_contain_text("look at it again")
     await expect(card(page).locator("ac-diff")).to_contain_text("buy milk")

@@ -17,7 +17,7 @@ async def test_script_in_the_page_reaches_nothing_of_the_approval_view(ui):
     page = await both(ui)
     call_id = await let_wait(ui.server)
     await expect(approve(await open_tray(page))).to_have_attribute("aria-disabled", "false")
-    digest = ui.host.approvals.find(call_id).request.digest
+    digest = ui.host.approvals.find_pending(call_id).request.digest
     found = await page.evaluate(
         """async ([origin, callId, digest]) => {
             const frame = document.querySelector('ac-app').shadowRoot

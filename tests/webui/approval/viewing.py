@@ -37,11 +37,11 @@ async def misplaced(frame):
 
 
 def is_undecided(ui, call_id):
-    return ui.host.approvals.find(call_id).verdict is None
+    return ui.host.approvals.find_pending(call_id).verdict is None
 
 
 async def verdict(ui, call_id):
     async with asyncio.timeout(30):
         while is_undecided(ui, call_id):
             await asyncio.sleep(0.02)
-    return ui.host.approvals.find(call_id).verdict
+    return ui.host.approvals.find_pending(call_id).verdict

@@ -111,7 +111,7 @@ class Chat:
     async def decide(self, *, approved: bool) -> None:
         """Answer the one call that waits, as a person at the approval view does."""
         (request,) = self.ui.host.approvals.waiting
-        await self.ui.host.approvals.decide(request.call_id, Verdict(approved=approved, by="test"))
+        await self.ui.host.approvals.decide_call(request.call_id, Verdict(approved=approved, by="test"))
 
 
 OpenChat = Callable[..., Any]

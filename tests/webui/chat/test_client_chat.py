@@ -19,7 +19,7 @@ async def test_message_shows_its_page_and_a_call_who_is_to_answer_it(open_chat):
     chat = await open_chat()
     chat.provider.say("I press it.", ("a", "page_click", "{}"))
     chat.provider.say("Pressed.")
-    key = await chat.ui.host.store.client_keys.add("my-laptop", ["chat"])
+    key = await chat.ui.host.store.client_keys.create_key("my-laptop", ["chat"])
     async with aiohttp.ClientSession(chat.ui.address, headers={"Authorization": f"Bearer {key}"}) as client:
 
         async def post(path, body):
@@ -44,7 +44,7 @@ async def test_message_shows_its_page_and_a_call_who_is_to_answer_it(open_chat):
             )
             await expect(chat.card).to_contain_text("Waits for your word in my-laptop.")
             await expect(chat.card.get_by_role("button", name="Reject")).to_be_visible()
-        tool_id = (await chat.ui.host.store.chats.waiting([session_id]))[session_id][0]
+        tool_id = (await chat.ui.host.store.chats.load_waiting_calls([session_id]))[session_id][0]
         word = f'{{"toolId": "{tool_id}", "approved": true}}'
         await post("/api/v1/agent/chat", {"session_id": session_id, "role": "function", "message": word})
         await expect(chat.card).to_contain_text("my-laptop runs this call.")

@@ -51,7 +51,7 @@ async def test_notice_says_what_happened_and_shows_the_summary_in_both_windows_a
     count = await notices.count()
     for number in range(1, 6):
         await expect(chat.page.locator("ac-call-card").nth(number - 1)).to_contain_text(str(number))
-    other = await chat.ui.page(f"#/chats/{(await chat.ui.host.store.chats.sessions())[0].session_id}")
+    other = await chat.ui.page(f"#/chats/{(await chat.ui.host.store.chats.list_sessions())[0].session_id}")
     await expect(other.locator("ac-chat-compaction")).to_have_count(count)
     await chat.page.reload()
     await expect(notices).to_have_count(count)

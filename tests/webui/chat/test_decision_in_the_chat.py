@@ -62,7 +62,7 @@ async def test_several_calls_have_a_frame_each_and_one_that_is_decided_elsewhere
     await expect(first.get_by_role("article")).to_contain_text("rice")
     await expect(second.get_by_role("article")).to_contain_text("salt")
     rice = next(call for call in chat.ui.host.approvals.waiting if call.arguments["food"] == "rice")
-    await chat.ui.host.approvals.decide(rice.call_id, Verdict(approved=False, by="terminal"))
+    await chat.ui.host.approvals.decide_call(rice.call_id, Verdict(approved=False, by="terminal"))
     await expect(frames).to_have_count(1)
     await press(yes(chat.decision))
     await expect(chat.shown.get_by_text("Done.")).to_be_visible()

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from agentcore.api import Module, Runtime
-from agentcore.chat.model.local_servers import Place
+from agentcore.chat.model.local_servers import KnownServer
 
 ASK_SETUP = "import('/static/client/client.js').then(({client}) => client.get('/api/chat')).then(JSON.stringify)"
 SECRET = "sk-only-for-the-server"
@@ -39,7 +39,7 @@ async def enter(chat, key="", address=""):
 async def confirm(chat):
     """Confirm the one change that waits, as a person does in the approval view."""
     (change,) = chat.ui.host.policy_changes.waiting
-    await chat.ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await chat.ui.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
 
 
 async def sessions(chat):
@@ -177,11 +177,11 @@ def look_at(chat, *places):
 
 async def test_server_that_is_started_later_appears_by_itself(open_chat, provider):
     chat = await open_chat(has_model=False)
-    look_at(chat, Place("ollama", "http://127.0.0.1:9/v1", "Ollama"))
+    look_at(chat, KnownServer("ollama", "http://127.0.0.1:9/v1", "Ollama"))
     await chat.page.reload()
     await expect(chat.page.get_by_text("No model server is running on this machine. Start one (Ollama")).to_be_visible()
     provider.listed = {"data": []}
-    look_at(chat, Place("ollama", f"{provider.url}/v1", "Ollama"))
+    look_at(chat, KnownServer("ollama", f"{provider.url}/v1", "Ollama"))
     await expect(chat.page.get_by_text("Ollama is running, but it has no chat model.").last).to_be_visible()
     provider.listed = {"data": [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}]}
     await expect(chat.page.get_by_role("button", name="Use: qwen3:8b")).to_be_visible()
@@ -192,7 +192,11 @@ async def test_model_of_a_server_on_this_machine_is_one_click_and_one_confirmati
     provider.listed = {"data": [{"id": "qwen3:8b"}]}
     chat = await open_chat(has_model=False)
     chat.ui.allowed_errors.append("403")
-    look_at(chat, Place("ollama", f"{provider.url}/v1", "Ollama"), Place("vllm", "http://127.0.0.1:9/v1", "vLLM"))
+    look_at(
+        chat,
+        KnownServer("ollama", f"{provider.url}/v1", "Ollama"),
+        KnownServer("vllm", "http://127.0.0.1:9/v1", "vLLM"),
+    )
     await chat.page.reload()
     await chat.page.get_by_role("button", name="Use: qwen3:8b").click()
     await expect(chat.page.get_by_text("This waits for you in the approval view")).to_be_visible()

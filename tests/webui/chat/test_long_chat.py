@@ -68,9 +68,11 @@ class Flood(Module):
 async def long_chat(open_chat, *modules, **options):
     chat = await open_chat(*modules, **options)
     chats = chat.ui.host.store.chats
-    row = await chats.create("s_long", owner="page", user_id="", agent_id="default", model="")
+    row = await chats.get_or_create("s_long", owner="page", user_id="", agent_id="default", model="")
     made = [stored(number) for number in range(MESSAGES)]
-    await chats.append(row.session_id, [NewMessage(json.dumps(message), "said", text) for message, text in made])
+    await chats.append_messages(
+        row.session_id, [NewMessage(json.dumps(message), "said", text) for message, text in made]
+    )
     await chat.page.goto(f"{chat.ui.address}/#/chats/s_long")
     await expect(chat.shown.get_by_text("Answer 999:")).to_be_in_viewport()
     return chat

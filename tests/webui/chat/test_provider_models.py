@@ -27,7 +27,7 @@ def open_providers(open_chat, provider):
 
 async def decide(chat, *, approved):
     (change,) = chat.ui.host.policy_changes.waiting
-    await chat.ui.host.policy_changes.decide(change.change_id, approved=approved, by="test")
+    await chat.ui.host.policy_changes.decide_change(change.change_id, approved=approved, by="test")
 
 
 async def test_model_is_chosen_from_those_that_the_provider_says_it_has(open_providers, provider):

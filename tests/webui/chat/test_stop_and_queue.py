@@ -72,7 +72,7 @@ async def test_several_calls_that_wait_leave_stop_in_every_window_and_it_settles
     await chat.page.reload()
     await expect(stop_button(chat.page)).to_be_visible()
     one, _ = chat.ui.host.approvals.waiting
-    await chat.ui.host.approvals.decide(one.call_id, Verdict(approved=False, by="test"))
+    await chat.ui.host.approvals.decide_call(one.call_id, Verdict(approved=False, by="test"))
     for page in (chat.page, other):
         await expect(page.locator("ac-call-card").filter(has_text="waits for you")).to_have_count(1)
         await expect(stop_button(page)).to_be_visible()

@@ -295,7 +295,7 @@ async def test_call_of_a_view_waits_for_the_person_under_the_views_name(open_cha
     assert not weather.again
     await chat.decide(approved=True)
     await expect(log).to_contain_text('"structuredContent":{"place":"Rome","degrees":22}')
-    rows = await chat.ui.host.store.record.page(RecordFilter(tool="weather_again"), limit=5)
+    rows = await chat.ui.host.store.record.read_page(RecordFilter(tool="weather_again"), limit=5)
     assert {(row.row.principal_kind, row.row.principal_id) for row in rows} == {("view", "weather_calls")}
     assert "weather_again" not in chat.provider.sent
 

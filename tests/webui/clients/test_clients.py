@@ -19,7 +19,7 @@ class Shop(Module):
 
 
 async def connected(ui, name, *, calls=0):
-    client = ByHand(f"{ui.address}/mcp", await ui.host.store.client_keys.add(name, (), kind="mcp"))
+    client = ByHand(f"{ui.address}/mcp", await ui.host.store.client_keys.create_key(name, (), kind="mcp"))
     await client.connect()
     for _ in range(calls):
         await client.call("shop_look", {"shelf": "tea"})
@@ -63,7 +63,7 @@ async def test_client_is_disconnected_once_that_is_confirmed(start_webui):
     await page.get_by_role("button", name="Disconnect robot").click()
     await page.locator("ac-confirm").get_by_role("button", name="Disconnect", exact=True).click()
     await expect(page.get_by_text("No agent is connected")).to_be_visible()
-    assert ui.host.store.client_keys.clients() == []
+    assert ui.host.store.client_keys.list_clients() == []
     assert (await client.post({"jsonrpc": "2.0", "id": 9, "method": "ping"}))[0] == 401
 
 

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.spec("W1", "S2")
 
 async def verdict(ui, call_id):
     async with asyncio.timeout(60):
-        while ui.host.approvals.find(call_id).verdict is None:
+        while ui.host.approvals.find_pending(call_id).verdict is None:
             await asyncio.sleep(0.02)
-    return ui.host.approvals.find(call_id).verdict
+    return ui.host.approvals.find_pending(call_id).verdict
 
 
 async def test_frame_leads_to_a_window_of_its_own_where_the_call_is_approved(visit):
@@ -48,7 +48,7 @@ async def test_call_is_rejected_by_keyboard_and_edited_in_a_window_of_its_own(vi
     await page.role("article", "note_write").says("buy bread")
     await page.role("button", "Approve as edited").click()
     assert (await verdict(shown.ui, second)).approved
-    assert shown.ui.host.approvals.unused[-1][0].arguments == {"text": "buy bread"}
+    assert shown.ui.host.approvals.unused_verdicts[-1][0].arguments == {"text": "buy bread"}
 
 
 async def test_made_up_clicks_decide_nothing(visit):
@@ -58,4 +58,4 @@ async def test_made_up_clicks_decide_nothing(visit):
     button = shown.page.role("button", "Approve: note_write")
     await button.has("aria-disabled", "false")
     await button.click_as_a_script()
-    assert shown.ui.host.approvals.find(call_id).verdict is None
+    assert shown.ui.host.approvals.find_pending(call_id).verdict is None

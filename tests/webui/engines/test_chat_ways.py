@@ -90,7 +90,7 @@ async def test_call_waits_in_its_card_and_runs_once_a_person_says_so(open_chat):
     chat.ui.allowed_errors.append("401")
     frame = await chat.page.frame(f"{chat.ui.server.approval_address}/?call={waiting.call_id}")
     await frame.role("link", "Decide in a window of its own").seen()
-    await chat.ui.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    await chat.ui.host.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="test"))
     await chat.messages.last.says("Rice is there.")
     assert chat.pantry.added == ["rice"]
     await chat.card.says("done")
@@ -150,7 +150,7 @@ async def test_key_leads_to_a_model_and_to_a_chat(open_chat):
     await chat.page.role("button", "Connect", exact=True).click()
     await chat.page.text("This waits for you in the approval view").seen()
     (change,) = chat.ui.host.policy_changes.waiting
-    await chat.ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await chat.ui.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
     await chat.page.role("button", "Use: large").click()
     await chat.page.role("heading", "What shall we do?").seen()
     chat.provider.say("Hello.")

@@ -32,9 +32,11 @@ FRAMES = """async () => {
 async def test_reader_of_a_long_chat_scrolls_back_and_stays_where_they_are(open_chat):
     chat = await open_chat()
     chats = chat.ui.host.store.chats
-    row = await chats.create("s_long", owner="page", user_id="", agent_id="default", model="")
+    row = await chats.get_or_create("s_long", owner="page", user_id="", agent_id="default", model="")
     made = [stored(number) for number in range(MESSAGES)]
-    await chats.append(row.session_id, [NewMessage(json.dumps(message), "said", text) for message, text in made])
+    await chats.append_messages(
+        row.session_id, [NewMessage(json.dumps(message), "said", text) for message, text in made]
+    )
     await chat.page.evaluate("() => { location.hash = '#/chats/s_long'; }")
     await chat.messages.last.says("Answer 999:")
     frame = chat.page.css("ac-chat-messages").css(".frame")

@@ -152,7 +152,7 @@ async def test_escape_stops_a_call_that_runs_and_a_menu_takes_it_first(open_chat
     await chat.say("cook")
     await chat.card.says("waits for you")
     (waiting,) = chat.ui.host.approvals.waiting
-    await chat.ui.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    await chat.ui.host.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="test"))
     await kitchen.cooking.wait()
     await chat.say("soup, please")
     await chat.queue.role("listitem").counts(1)

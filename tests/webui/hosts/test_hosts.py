@@ -71,14 +71,14 @@ async def test_host_is_shown_with_its_modules_and_what_goes_on_in_it_and_restart
     await page.get_by_role("link", name="in host desk").click()
     await expect(shown).to_be_visible()
     waiting.cancel()
-    before = ui.host.place("desk").report().pid
+    before = ui.host.find_host("desk").describe_host().pid
     await page.get_by_role("button", name="Restart desk").click()
     dialog = page.locator("ac-confirm")
     await expect(dialog).to_contain_text("browsers, terminals and the like: 1")
     await dialog.get_by_role("button", name="Restart", exact=True).click()
     await expect(shown).to_contain_text("nothing")
     await expect(page.get_by_text("desk was restarted")).to_be_visible()
-    assert ui.host.place("desk").report().pid not in (None, before)
+    assert ui.host.find_host("desk").describe_host().pid not in (None, before)
 
 
 async def test_host_that_exited_is_shown_with_why_and_runs_again(show):
@@ -139,7 +139,7 @@ async def test_list_of_modules_says_where_one_runs(start_hosted):
 async def test_call_that_waits_says_in_which_host_it_would_run(start_hosted):
     ui = await start_hosted()
     page = await both(ui)
-    await ui.host.call(CallRequest("far_die", {}, MODEL, session_id="s1"))
+    await ui.host.run_call(CallRequest("far_die", {}, MODEL, session_id="s1"))
     await page.locator("ac-sidebar").get_by_role("button", name="1 decision waits for you").click()
     shown = page.frame_locator(TRAY).get_by_role("article", name="far_die")
     await expect(shown).to_contain_text("Runs in host desk, not in the server")
@@ -149,5 +149,5 @@ async def test_host_that_was_killed_is_told_while_one_looks_on(start_hosted):
     ui = await start_hosted()
     page = await ui.page("#/hosts", locale="zh-CN")
     await expect(host_card(page)).to_contain_text("运行中")
-    os.kill(ui.host.place("desk").report().pid, signal.SIGKILL)
+    os.kill(ui.host.find_host("desk").describe_host().pid, signal.SIGKILL)
     await expect(host_card(page)).to_contain_text("过去一小时内重新启动了 1 次")

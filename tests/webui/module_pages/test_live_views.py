@@ -45,7 +45,7 @@ async def ui(shared):
     yield shared
     await shared.leave()
     for change in asked(shared):
-        await shared.host.policy_changes.decide(change.change_id, approved=False, by="test")
+        await shared.host.policy_changes.decide_change(change.change_id, approved=False, by="test")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -133,7 +133,7 @@ async def test_decision_that_was_made_while_the_page_was_away_counts(ui):
     await expect(view.get_by_text(WAITS)).to_be_visible()
     ui.allowed_errors += ["Failed to load resource", "WebSocket connection", "net::ERR", "postMessage"]
     await ui.lose_connection(page)
-    await ui.host.policy_changes.decide(asked(ui)[0].change_id, approved=True, by="test")
+    await ui.host.policy_changes.decide_change(asked(ui)[0].change_id, approved=True, by="test")
     await page.context.set_offline(False)
     await expect(view.get_by_text(WAITS)).to_have_count(0)
     await expect(view.get_by_text("You are watching.")).to_have_count(0)
@@ -146,6 +146,6 @@ async def test_start_of_a_terminal_says_that_it_waits_and_goes_on_when_it_is_dec
     await expect(waits).to_be_visible()
     await expect(page.locator("ac-waiting").get_by_role("button", name="Decide")).to_be_visible()
     (asks,) = ui.host.approvals.waiting
-    await ui.host.approvals.decide(asks.call_id, Verdict(approved=True, by="test"))
+    await ui.host.approvals.decide_call(asks.call_id, Verdict(approved=True, by="test"))
     await expect(page.locator("shell-tools-terminal")).to_be_visible()
     await expect(waits).to_have_count(0)

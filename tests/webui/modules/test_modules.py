@@ -126,7 +126,7 @@ async def confirm_what_waits(ui, page):
     await expect(messages.get_by_text("It waits for your confirmation")).to_be_visible()
     await messages.get_by_role("button", name="Close").click()  # first: it goes by itself after some seconds
     (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await ui.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
     return change.proposal
 
 
@@ -183,7 +183,7 @@ async def test_other_distribution_waits_and_is_chosen_in_the_approval_view(start
     await expect(messages.get_by_text("It waits for your confirmation")).to_be_visible()
     change = ui.host.policy_changes.waiting[-1]
     assert (change.proposal.kind, change.proposal.paths) == ("module_source", ("evil-clock",))
-    await ui.host.policy_changes.decide(change.change_id, approved=True, by="test")
+    await ui.host.policy_changes.decide_change(change.change_id, approved=True, by="test")
     await expect(page.get_by_text("Ready", exact=True)).to_be_visible()
     assert ui.host.policy_changes.waiting == []
 
@@ -203,7 +203,7 @@ async def test_card_of_what_stands_behind_a_name_shows_both_and_does_not_expire(
     await cards.filter(has_text="+ other-clock").get_by_role("button", name="Apply").click()
     await expect(cards).to_have_count(0)
     async with asyncio.timeout(60):
-        while ui.host.modules.get("clock").origin.get("distribution") != "other-clock":
+        while ui.host.modules.get_record("clock").origin.get("distribution") != "other-clock":
             await asyncio.sleep(0.02)
 
 

@@ -51,7 +51,7 @@ UI = {"modules": [Far(), Broken()]}
 
 
 async def test_page_of_a_module_shows_how_it_is_and_what_was_accepted(ui):
-    far = ui.host.modules.get("far").plugin
+    far = ui.host.modules.get_record("far").plugin
     page = await ui.page("#/modules/far")
     now = page.get_by_role("region", name="Just now")
     await expect(now).to_contain_text("lighthouse 3")
@@ -69,7 +69,7 @@ async def test_page_of_a_module_shows_how_it_is_and_what_was_accepted(ui):
     await expect(first).to_contain_text("Waits for you")
     assert await first.locator("code").last.inner_text() != before
     (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=False, by="test")
+    await ui.host.policy_changes.decide_change(change.change_id, approved=False, by="test")
     await expect(first).to_contain_text("Refused")
 
 

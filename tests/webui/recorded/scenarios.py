@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from agentcore.core.core import Host
+from agentcore.core.core import Core
 from agentcore.server.modules.hosts import HostView, list_hosts
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
@@ -62,7 +62,7 @@ class Served:
     recorder: Recorder
 
     @property
-    def host(self) -> Host:
+    def host(self) -> Core:
         return self.server.running.host
 
     def find_host(self, name: str) -> HostView | None:
@@ -106,10 +106,10 @@ async def serve(folder: Path, config: Mapping[str, Any], modules: Mapping[str, s
         (app / "modules" / f"{name}.py").write_text(source, encoding="utf-8")
     plan = HostPlan((), {"modules": list(modules), **config}, is_failure_expected=True)
     async with running_server(plan, app) as server:
-        host = server.running.host
-        session = await host.store.page_sessions.exchange(host.store.page_sessions.create_code())
+        core = server.running.host
+        session = await core.store.page_sessions.exchange_code(core.store.page_sessions.create_code())
         assert session is not None
-        cookie = f"{host.state.cookie_name('page')}={session.cookie}"
+        cookie = f"{core.state.cookie_name('page')}={session.cookie}"
         origin = str(server.make_url("/")).rstrip("/")
         headers = {"Cookie": cookie, "X-Agentcore-Session": session.header, "Origin": origin}
         async with aiohttp.ClientSession(origin, headers=headers) as client:
@@ -153,8 +153,8 @@ async def record_machines(folder: Path) -> Recorder:
         laptop = Place(folder / "laptop", modules=["desk"], workspace={"roots": ["workspace"]})
         laptop.add_module("desk", DESK)
         async with _dial(served, laptop) as agent:
-            pairing, _ = await served.host.host_pairings.find(await agent.code())
-            await served.host.host_pairings.decide(pairing.pairing_id, "test", accepts=True)
+            pairing, _ = await served.host.host_pairings.find_by_code(await agent.code())
+            await served.host.host_pairings.decide_pairing(pairing.pairing_id, "test", accepts=True)
             await _record_idle(served)
         await served.wait_for_host("laptop", state="away")
         await recorder.record_state("away", HOSTS)

@@ -73,7 +73,7 @@ async def ui(shared, machine):
     # what is there has no error of an earlier installation any more
     for is_there in (True, False):
         machine.is_there = is_there
-        await shared.host.requirements.check()
+        await shared.host.requirements.check_all()
     yield shared
     await shared.leave()
 
@@ -123,7 +123,7 @@ async def test_a_failed_installation_says_why_and_can_be_tried_again(ui, machine
 async def test_an_installation_is_cancelled(ui, machine):
     page = await ui.page("#/")
     await expect(notice(page)).to_be_visible()
-    ui.host.requirements.install("printing_press")
+    ui.host.requirements.start_installation("printing_press")
     await notice(page, "Installing: Printing press").get_by_role("button", name="Cancel").click()
     await expect(notice(page, "Printing press is not installed")).to_be_visible()
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import expect
 from pydantic import SecretStr
 
-from agentcore.store.credentials import keep_secret, read_secrets
+from agentcore.store.credentials import read_secrets, save_secret
 from tests.webui.modules.test_modules import confirm_what_waits
 
 pytestmark = pytest.mark.spec("S2", "P3")
@@ -27,7 +27,7 @@ def start(start_webui):
         settings = {"key": "${secret:one}", "other": "${secret:gone}"}
         ui = await start_webui(files={"keyed": KEYED}, config={"config": {"keyed": settings}})
         for name, value in kept.items():
-            keep_secret(ui.host.state.path, name, SecretStr(value))
+            save_secret(ui.host.state.path, name, SecretStr(value))
         return ui
 
     return begin

@@ -101,7 +101,7 @@ async def decide(ui, *, approved=True):
     """The person's word on the one change that waits."""
     ui.allowed_errors.append("403")  # a change that waits is refused until it is confirmed
     (change,) = ui.host.policy_changes.waiting
-    await ui.host.policy_changes.decide(change.change_id, approved=approved, by="test")
+    await ui.host.policy_changes.decide_change(change.change_id, approved=approved, by="test")
 
 
 def messages(page):
@@ -157,7 +157,7 @@ async def test_one_setting_that_is_not_harmless_makes_all_of_a_save_wait_for_one
     assert own_file(ui) == {"count": 9, "cities": ["Rome"]}
     await expect(row(page, "count").get_by_role("spinbutton")).to_have_value("9")
     await expect(page.get_by_text("The module runs with other settings")).to_have_count(0)
-    assert ui.host.modules.get("weather").runtime.settings.count == 9
+    assert ui.host.modules.get_record("weather").runtime.settings.count == 9
 
 
 async def test_secret_is_only_said_to_be_there(ui):
@@ -276,7 +276,7 @@ async def test_module_that_fails_because_of_a_setting_is_mended(start_webui):
     await decide(ui)
     await expect(stranger).to_be_hidden()
     assert own_file(ui) == {"count": 7}
-    assert ui.host.modules.get("weather").state == "ready"
+    assert ui.host.modules.get_record("weather").state == "ready"
 
 
 async def test_reset_takes_the_value_out_of_the_file(ui):

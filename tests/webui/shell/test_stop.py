@@ -44,7 +44,7 @@ async def ui(shared):
     """The server of the file, which is not stopped."""
     yield shared
     if shared.host.calls.stopped is not None:
-        shared.host.resume(Principal("cli"))
+        shared.host.resume_after_stop(Principal("cli"))
     await shared.leave()
 
 
@@ -66,7 +66,7 @@ async def test_stop_asks_and_then_ends_calls_and_every_page_shows_it(ui, waits):
         await expect(shown.get_by_role("alert")).to_contain_text("Everything is stopped")
         await expect(shown.get_by_role("button", name="Stopped")).to_be_disabled()
 
-    ui.host.resume(Principal("cli"))
+    ui.host.resume_after_stop(Principal("cli"))
     await expect(page.get_by_role("alert")).to_be_hidden()
     await expect(page.get_by_role("button", name="Stop everything")).to_be_enabled()
 

@@ -68,16 +68,16 @@ async def test_tab_of_a_host_is_opened_again_on_that_host_alone(ui):
 
 
 async def test_closed_tab_is_closed_for_good_by_one_click(ui):
-    before = [tab.last_seen.title for tab in ui.host.tabs.in_order()]
+    before = [tab.last_seen.title for tab in ui.host.tabs.list_tabs()]
     page = await ui.page()
     await strip(page).get_by_role("link", name="sleep 601 (closed)").focus()
     await strip(page).get_by_role("button", name="Close sleep 601").click()
     await expect(strip(page).get_by_role("listitem")).to_have_count(len(before) - 1)
-    assert [tab.last_seen.title for tab in ui.host.tabs.in_order()] == [each for each in before if each != "sleep 601"]
+    assert [tab.last_seen.title for tab in ui.host.tabs.list_tabs()] == [each for each in before if each != "sleep 601"]
 
 
 async def test_address_of_a_resource_that_ended_with_the_server_says_so_and_opens_it(ui):
-    (tab,) = [tab for tab in ui.host.tabs.in_order() if tab.last_seen.title == "sleep 602"]
+    (tab,) = [tab for tab in ui.host.tabs.list_tabs() if tab.last_seen.title == "sleep 602"]
     page = await ui.page(f"#/pages/shell_tools/{tab.resource_id}")
     await expect(page.get_by_text("This ended with the server")).to_be_visible()
     await page.get_by_role("button", name="Open again").click()
@@ -96,6 +96,6 @@ async def test_resource_that_ended_with_its_module_says_why(start_webui, locale,
     await open_terminal(ui, "sleep 600")
     await ui.host.modules.disable("shell_tools")
     await ui.host.modules.enable("shell_tools")
-    (tab,) = ui.host.tabs.in_order()
+    (tab,) = ui.host.tabs.list_tabs()
     page = await ui.page(f"#/pages/shell_tools/{tab.resource_id}", locale=locale)
     await expect(page.get_by_role("main").get_by_text(said)).to_be_visible()

@@ -61,7 +61,7 @@ async def test_call_that_needs_a_person_waits_and_goes_on_when_one_says_yes(star
         "It touches files that decide what runs"
     )
     (waiting,) = ui.host.approvals.waiting
-    await ui.host.approvals.decide(waiting.call_id, Verdict(approved=True, by="test"))
+    await ui.host.approvals.decide_call(waiting.call_id, Verdict(approved=True, by="test"))
     await expect(page.locator("ac-run-state").get_by_text("Done")).to_be_visible()
     assert (ui.host.workspace.roots[0] / ".git/hooks/pre-commit").read_text() == "exit 0"
 

@@ -12,9 +12,9 @@ from agentcore.chat.session.view import AttachmentView
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.file_readers import FileReaders
 from agentcore.chat.turn.untrusted import mark_untrusted
-from agentcore.core import Host
-from agentcore.core.calls import ArtifactReading, cut
-from agentcore.documents import PICTURES, FittedPicture
+from agentcore.core import Core
+from agentcore.core.calls import ArtifactReading, truncate_text
+from agentcore.documents import PICTURES, FittedImage
 from agentcore.errors import ToolError
 from agentcore.store.artifacts import Artifact
 
@@ -37,18 +37,18 @@ class AttachedFiles:
         kept: Ids of the artifacts that the message needs, those made for it included.
     """
 
-    def __init__(self, host: Host, session_id: str, readers: FileReaders, reading: ArtifactReading) -> None:
-        self._host, self._session_id, self._readers, self._reading = host, session_id, readers, reading
-        self._artifacts = host.store.artifacts
+    def __init__(self, core: Core, session_id: str, readers: FileReaders, reading: ArtifactReading) -> None:
+        self._core, self._session_id, self._readers, self._reading = core, session_id, readers, reading
+        self._artifacts = core.store.artifacts
         self.kept: list[str] = []
 
-    async def contents(self, artifact_ids: Sequence[str]) -> list[UserContent]:
+    async def read_contents(self, artifact_ids: Sequence[str]) -> list[UserContent]:
         """What the model gets of the files, one after another; what is read of them is untrusted, and noted."""
         limit = min(self._reading.reader.result_chars or MODEL_CHARS, ATTACHED_CHARS // max(len(artifact_ids), 1))
         contents: list[UserContent] = []
         for artifact_id in artifact_ids:
             try:
-                artifact = await self._artifacts.describe(artifact_id)
+                artifact = await self._artifacts.get_artifact(artifact_id)
             except ToolError:  # somebody deleted it since it was sent
                 contents.append(result_text("attached_gone", name=artifact_id))
                 continue
@@ -58,16 +58,16 @@ class AttachedFiles:
 
     async def _contents_of(self, artifact: Artifact, limit_chars: int) -> list[UserContent]:
         link = ArtifactLink(artifact.artifact_id, artifact.mime, artifact.size_bytes, artifact.name)
-        said = [f"{result_text('attached')} {self._reading.describe(link)}"]
+        said = [f"{result_text('attached')} {self._reading.describe_artifact(link)}"]
         shown: list[UserContent] = []
         try:
             if artifact.mime in PICTURES:
-                notice, shown = await self._picture(artifact)
+                notice, shown = await self._read_image(artifact)
                 text = ""
             elif artifact.mime == "application/pdf":
-                notice, text = await self._pdf(artifact, limit_chars)
+                notice, text = await self._read_pdf(artifact, limit_chars)
             else:
-                notice, text = "", await self._text(artifact, limit_chars)
+                notice, text = "", await self._read_text(artifact, limit_chars)
         except ToolError as exc:  # no room for what is made of it: the message goes all the same
             notice, text = f"[{exc.message}]", ""
         if notice:
@@ -75,13 +75,13 @@ class AttachedFiles:
         if text.strip():
             said.append(mark_untrusted(text, artifact.name))
         if shown or text.strip():
-            await self._host.policy.note_source(self._session_id, artifact.name)
-        return [tagged("\n".join(said), _view(link)), *shown]
+            await self._core.policy.record_untrusted_source(self._session_id, artifact.name)
+        return [tag_attachment("\n".join(said), _to_attachment_view(link)), *shown]
 
-    async def _text(self, artifact: Artifact, limit_chars: int) -> str:
+    async def _read_text(self, artifact: Artifact, limit_chars: int) -> str:
         """The head of a text; empty: it is none."""
         try:
-            found = await self._artifacts.lines(artifact, 1, _LINES, limit_chars)
+            found = await self._artifacts.read_lines(artifact, 1, _LINES, limit_chars)
         except ToolError as exc:
             if exc.type != "artifact_not_text":
                 raise
@@ -90,38 +90,38 @@ class AttachedFiles:
         if len(found.lines) == found.total:
             return text
         first = len(found.lines) + 1
-        call = self._reading.call(artifact.artifact_id, first)
+        call = self._reading.describe_call(artifact.artifact_id, first)
         how = result_text("attached_read_on", call=call) if call else result_text("attached_unread")
         rest = result_text("attached_rest", first=f"{first:,}", total=f"{found.total:,}", how=how)
         return f"{text.removesuffix(chr(10))}\n{rest}"
 
-    async def _pdf(self, artifact: Artifact, limit_chars: int) -> tuple[str, str]:
+    async def _read_pdf(self, artifact: Artifact, limit_chars: int) -> tuple[str, str]:
         """What there is to say of a PDF, and its text."""
-        read = await self._readers.pdf(await self._artifacts.load(artifact.artifact_id))
+        read = await self._readers.read_pdf(await self._artifacts.load(artifact.artifact_id))
         if len(read.text) <= limit_chars:
             return read.notice, read.text
-        link = await self._save(read.text.encode(), "text/plain; charset=utf-8", f"{artifact.name}.txt")
-        return read.notice, cut(read.text, limit_chars, "head", link, self._reading)
+        link = await self._save_artifact(read.text.encode(), "text/plain; charset=utf-8", f"{artifact.name}.txt")
+        return read.notice, truncate_text(read.text, limit_chars, "head", link, self._reading)
 
-    async def _picture(self, artifact: Artifact) -> tuple[str, list[UserContent]]:
+    async def _read_image(self, artifact: Artifact) -> tuple[str, list[UserContent]]:
         """What there is to say of a picture, and the reference to it; none, if it cannot be shown."""
-        fitted = await self._readers.picture(await self._artifacts.load(artifact.artifact_id))
-        if not isinstance(fitted, FittedPicture):
+        fitted = await self._readers.read_image(await self._artifacts.load(artifact.artifact_id))
+        if not isinstance(fitted, FittedImage):
             return result_text("not_shown", reason=fitted), []
         if fitted.smaller is None:
-            return "", [_reference(artifact.artifact_id, fitted.mime)]
+            return "", [_to_image_reference(artifact.artifact_id, fitted.mime)]
         ending = fitted.mime.rpartition("/")[2]
-        link = await self._save(fitted.smaller, fitted.mime, f"{artifact.name}.{ending}")
+        link = await self._save_artifact(fitted.smaller, fitted.mime, f"{artifact.name}.{ending}")
         said = result_text("made_smaller", width=fitted.width, height=fitted.height)
-        return said, [_reference(link.artifact_id, fitted.mime)]
+        return said, [_to_image_reference(link.artifact_id, fitted.mime)]
 
-    async def _save(self, data: bytes, mime: str, name: str) -> ArtifactLink:
+    async def _save_artifact(self, data: bytes, mime: str, name: str) -> ArtifactLink:
         link = await self._artifacts.save(data, mime=mime, name=name, session_id=self._session_id)
         self.kept.append(link.artifact_id)
         return link
 
 
-def tagged(text: str, attachment: AttachmentView) -> TextContent:
+def tag_attachment(text: str, attachment: AttachmentView) -> TextContent:
     """What a model is told of an attachment, so that it is known to be that."""
     return TextContent(text, metadata={"attachment": attachment.to_json()})
 
@@ -137,7 +137,7 @@ def attachments_of(part: UserPromptPart) -> list[AttachmentView]:
     return [each for content in part.content if (each := attachment_of(content)) is not None]
 
 
-def words_of(part: UserPromptPart) -> str:
+def user_text_of(part: UserPromptPart) -> str:
     """What the person said themselves, and the names of what they attached to it."""
     if isinstance(part.content, str):
         return part.content
@@ -146,9 +146,9 @@ def words_of(part: UserPromptPart) -> str:
     return "\n".join([*words, *named])
 
 
-def _view(link: ArtifactLink) -> AttachmentView:
+def _to_attachment_view(link: ArtifactLink) -> AttachmentView:
     return AttachmentView(artifact_id=link.artifact_id, name=link.name, mime=link.mime, bytes=link.size_bytes)
 
 
-def _reference(artifact_id: str, mime: str) -> ImageUrl:
+def _to_image_reference(artifact_id: str, mime: str) -> ImageUrl:
     return ImageUrl(f"{PICTURE_SCHEME}{artifact_id}", media_type=mime)

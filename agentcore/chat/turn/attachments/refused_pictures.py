@@ -11,7 +11,7 @@ _OF_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal|mmproj|cont
 """llama.cpp, Ollama, vLLM, LM Studio, OpenRouter, DeepSeek, Groq and Mistral all use one of these words."""
 
 
-def may_refuse_pictures(exc: BrokenAnswerError) -> bool:
+def may_refuse_images(exc: BrokenAnswerError) -> bool:
     """Whether a refusal can be one of the pictures: of a request that is wrong, or with a word about them."""
     if exc.partial is not None:
         return False  # it has begun to answer
@@ -22,7 +22,7 @@ def may_refuse_pictures(exc: BrokenAnswerError) -> bool:
     return is_possible and _OF_PICTURES.search(str(exc.context.get("said", ""))) is not None
 
 
-def has_pictures(messages: Sequence[ModelMessage]) -> bool:
+def has_images(messages: Sequence[ModelMessage]) -> bool:
     """Whether there is a picture in messages that are ready to send."""
     contents = (
         part.content

@@ -21,7 +21,7 @@ LoadPicture = Callable[[str], Awaitable[bytes | None]]
 """Gives the bytes of an artifact; None: it is not there any more."""
 
 
-async def ready_to_send(messages: Sequence[ModelMessage], load: LoadPicture, *, images: bool) -> list[ModelMessage]:
+async def prepare_to_send(messages: Sequence[ModelMessage], load: LoadPicture, *, images: bool) -> list[ModelMessage]:
     """The history with its attachments.
 
     Args:
@@ -29,17 +29,17 @@ async def ready_to_send(messages: Sequence[ModelMessage], load: LoadPicture, *, 
         load: Gives pictures.
         images: Whether the model sees them.
     """
-    pictures = _Pictures(load, images=images)
+    pictures = _RequestImages(load, images=images)
     # the newest first: where there are too many, these count
-    ready = [await _ready(message, pictures) for message in reversed(messages)]
+    ready = [await _prepare_message(message, pictures) for message in reversed(messages)]
     return ready[::-1]
 
 
-async def _ready(message: ModelMessage, pictures: "_Pictures") -> ModelMessage:
+async def _prepare_message(message: ModelMessage, pictures: "_RequestImages") -> ModelMessage:
     if not isinstance(message, ModelRequest) or not any(map(_has_attachments, message.parts)):
         return message
     parts = [
-        replace(part, content=await _contents(part, pictures))
+        replace(part, content=await _prepare_contents(part, pictures))
         if isinstance(part, UserPromptPart) and _has_attachments(part)
         else part
         for part in message.parts
@@ -51,14 +51,14 @@ def _has_attachments(part: object) -> bool:
     return isinstance(part, UserPromptPart) and not isinstance(part.content, str)
 
 
-async def _contents(part: UserPromptPart, pictures: "_Pictures") -> str | list[UserContent]:
+async def _prepare_contents(part: UserPromptPart, pictures: "_RequestImages") -> str | list[UserContent]:
     contents: list[UserContent] = []
     for content in part.content:
         match content:
             case TextContent():
                 contents.append(content.content)
             case ImageUrl() if content.url.startswith(PICTURE_SCHEME):
-                contents.append(await pictures.find(content))
+                contents.append(await pictures.load_image(content))
             case _:
                 contents.append(content)
     texts = [content for content in contents if isinstance(content, str)]
@@ -66,14 +66,14 @@ async def _contents(part: UserPromptPart, pictures: "_Pictures") -> str | list[U
     return "\n\n".join(texts) if len(texts) == len(contents) else contents
 
 
-class _Pictures:
+class _RequestImages:
     """The pictures of one request."""
 
     def __init__(self, load: LoadPicture, *, images: bool) -> None:
         self._load, self._images = load, images
         self._count = self._bytes = 0
 
-    async def find(self, reference: ImageUrl) -> str | BinaryContent:
+    async def load_image(self, reference: ImageUrl) -> str | BinaryContent:
         if not self._images:
             return result_text("no_images", mime=reference.media_type)
         artifact_id = reference.url.removeprefix(PICTURE_SCHEME)

@@ -3,4 +3,4 @@
 from agentcore.chat.turn.compaction.compactor import Compactor
 from agentcore.chat.turn.compaction.keeping import SessionKeeper, SubAgentKeeper
 from agentcore.chat.turn.compaction.on_demand import compact_session
-from agentcore.chat.turn.compaction.told import ToldHistory, load_history
+from agentcore.chat.turn.compaction.told import ModelHistory, load_history

@@ -15,13 +15,13 @@ from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import ModelChoice
-from agentcore.chat.texts import text
-from agentcore.chat.turn.attachments import has_pictures, may_refuse_pictures, ready_to_send
+from agentcore.chat.texts import localized_text
+from agentcore.chat.turn.attachments import has_images, may_refuse_images, prepare_to_send
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
 from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
 from agentcore.chat.turn.compaction.token_estimate import text_tokens, tools_tokens
-from agentcore.chat.turn.compaction.told import ToldHistory
+from agentcore.chat.turn.compaction.told import ModelHistory
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model, instructions_of
 from agentcore.errors import ToolError
 
@@ -43,23 +43,23 @@ _ENOUGH = 1.15
 class CompactionKeeper(Protocol):
     """Keeps what a compaction did, and what was learned and used for it."""
 
-    async def keep(self, result: CompactionResult) -> bool:
+    async def store_compaction(self, result: CompactionResult) -> bool:
         """Keep it in one step, and tell of it; False: the session was changed meanwhile, and nothing was kept."""
         ...
 
-    async def count(self, response: ModelResponse) -> None:
+    async def count_usage(self, response: ModelResponse) -> None:
         """A summary was asked for: count what that took."""
         ...
 
-    async def save(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
+    async def save_artifact(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
         """Keep an artifact of the session; gives its id, None if it cannot be kept."""
         ...
 
-    async def load(self, artifact_id: str) -> bytes | None:
+    async def load_artifact(self, artifact_id: str) -> bytes | None:
         """The bytes of an artifact; None: it is not there any more."""
         ...
 
-    async def tell(self, text: str) -> None:
+    async def post_notice(self, text: str) -> None:
         """Keep a word to the person in the session, and tell it."""
         ...
 
@@ -82,47 +82,56 @@ class Compactor:
         self._engine, self._stream, self._keeper, self._scales = engine, stream, keeper, scales
         self._tools: tuple[Sequence[OfferedTool], int] = ((), 0)
 
-    async def ask(self, prompt: Prompt, history: ToldHistory, *, can_repair: bool) -> ModelReply:
+    async def ask(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
         """Have a model answer, within its context.
 
         Raises:
             BrokenAnswerError: As `ask_model`; `context_too_long`: also after the history was made shorter.
         """
-        await self._fit(prompt, history)
+        await self._shorten_to_fit(prompt, history)
         try:
-            return await self._ask(prompt, history, can_repair=can_repair)
+            return await self._request_once(prompt, history, can_repair=can_repair)
         except BrokenAnswerError as exc:
             if exc.type != "context_too_long":
                 raise
-            size = self._overhead(prompt) + await history.measure()
-            limit = await self._limit(prompt.choice)
+            size = self._estimate_overhead(prompt) + await history.measure_tokens()
+            limit = await self._find_context_limit(prompt.choice)
             named = exc.context.get("context_tokens")
-            self._scales.note_refusal(_name(prompt.choice), size, limit, named if isinstance(named, int) else None)
-            log.info("context_too_long", model=prompt.choice.model, context_tokens=await self._limit(prompt.choice))
-            if not await self._fit(prompt, history):
+            self._scales.record_length_refusal(
+                _model_name(prompt.choice), size, limit, named if isinstance(named, int) else None
+            )
+            log.info(
+                "context_too_long",
+                model=prompt.choice.model,
+                context_tokens=await self._find_context_limit(prompt.choice),
+            )
+            if not await self._shorten_to_fit(prompt, history):
                 raise self._too_long(exc, prompt) from exc
         try:
-            return await self._ask(prompt, history, can_repair=can_repair)
+            return await self._request_once(prompt, history, can_repair=can_repair)
         except BrokenAnswerError as exc:
             raise (self._too_long(exc, prompt) if exc.type == "context_too_long" else exc) from exc
 
-    async def context_after(self, prompt: Prompt, history: ToldHistory, response: ModelResponse) -> ContextView:
+    async def context_after(self, prompt: Prompt, history: ModelHistory, response: ModelResponse) -> ContextView:
         """How full the context of a model is with its answer."""
         choice, used = prompt.choice, response.usage
         sent = used.input_tokens
         if not sent:  # its provider does not count
-            sent = round((self._overhead(prompt) + await history.measure()) * self._scales.scale(_name(choice)))
-        lowered = self._scales.limit(_name(choice))
+            sent = round(
+                (self._estimate_overhead(prompt) + await history.measure_tokens())
+                * self._scales.find_token_scale(_model_name(choice))
+            )
+        lowered = self._scales.find_context_limit(_model_name(choice))
         is_known = lowered is not None or await self._engine.context_tokens(choice) is not None
         return ContextView(
-            model=_name(choice),
+            model=_model_name(choice),
             tokens=sent + used.output_tokens,
-            limit_tokens=await self._limit(choice),
+            limit_tokens=await self._find_context_limit(choice),
             is_limit_known=is_known,
         )
 
-    async def summarise(
-        self, choice: ModelChoice, history: ToldHistory, first_kept: int, written: str | None
+    async def summarise_history(
+        self, choice: ModelChoice, history: ModelHistory, first_kept: int, written: str | None
     ) -> CompactionResult | None:
         """Put a summary in place of all messages before one; None: nothing was replaced.
 
@@ -132,64 +141,70 @@ class Compactor:
             first_kept: Where what stays in full begins.
             written: The summary; None: the model writes it.
         """
-        await history.measure()
-        plan = CompactionPlan(history, self._shortener())
+        await history.measure_tokens()
+        plan = CompactionPlan(history, self._create_shortener())
         if not plan.can_replace(first_kept):
             return None
-        room = await self._room(choice, 0)
-        await plan.summarise(first_kept, room, self._writer(choice, written), self._todos(), self._stream.locale)
-        return await self._take(plan, history, self._scales.scale(_name(choice)))
+        room = await self._estimate_room(choice, 0)
+        await plan.replace_with_summary(
+            first_kept, room, self._create_summary_writer(choice, written), self._current_todos(), self._stream.locale
+        )
+        return await self._apply_plan(plan, history, self._scales.find_token_scale(_model_name(choice)))
 
     # -- making it fit -----------------------------------------------------------------------------------------
 
-    async def _fit(self, prompt: Prompt, history: ToldHistory) -> bool:
+    async def _shorten_to_fit(self, prompt: Prompt, history: ModelHistory) -> bool:
         """Make what the model is told shorter if it fills too much of the context; False: there was no need, or way."""
-        scale = self._scales.scale(_name(prompt.choice))
-        overhead, size = self._overhead(prompt), await history.measure()
+        scale = self._scales.find_token_scale(_model_name(prompt.choice))
+        overhead, size = self._estimate_overhead(prompt), await history.measure_tokens()
         if (overhead + size) * scale <= COMPACT_AT * CONTEXT_TOKENS and not self._is_small(prompt.choice):
             return False  # short for any model: nobody has to be asked how long the context of this one is
-        limit = await self._limit(prompt.choice)
+        limit = await self._find_context_limit(prompt.choice)
         if (overhead + size) * scale <= COMPACT_AT * limit:
             return False
-        room = await self._room(prompt.choice, overhead)
-        plan = CompactionPlan(history, self._shortener())
+        room = await self._estimate_room(prompt.choice, overhead)
+        plan = CompactionPlan(history, self._create_shortener())
         target = int(COMPACT_TO * room)
         await plan.shorten_results(target)
         if plan.tokens > target * _ENOUGH:
-            await plan.cut_parts(int(LARGEST_SHARE * room), ToldHistory(plan.told).newest_step())
-        first_kept = plan.boundary(room)
+            await plan.cut_parts(int(LARGEST_SHARE * room), ModelHistory(plan.told).newest_step())
+        first_kept = plan.find_boundary(room)
         if plan.tokens > target * _ENOUGH and plan.can_replace(first_kept):
-            write = self._writer(prompt.choice, None)
-            await plan.summarise(first_kept, room, write, self._todos(), self._stream.locale)
+            write = self._create_summary_writer(prompt.choice, None)
+            await plan.replace_with_summary(first_kept, room, write, self._current_todos(), self._stream.locale)
         if plan.tokens > room:
             await plan.cut_to_fit(room)
         if plan.has_changes:
-            await self._take(plan, history, scale)
+            await self._apply_plan(plan, history, scale)
         return plan.has_changes
 
-    async def _take(self, plan: CompactionPlan, history: ToldHistory, scale: float) -> CompactionResult | None:
-        result = plan.result(scale)
-        is_kept = await self._keeper.keep(result)
+    async def _apply_plan(self, plan: CompactionPlan, history: ModelHistory, scale: float) -> CompactionResult | None:
+        result = plan.build_result(scale)
+        is_kept = await self._keeper.store_compaction(result)
         # also where it was not kept: this request is too long without it, and the next one reads the session anew
         history.told = plan.told
         return result if is_kept else None
 
-    async def _room(self, choice: ModelChoice, overhead: int) -> int:
+    async def _estimate_room(self, choice: ModelChoice, overhead: int) -> int:
         """What messages may take, as estimated."""
-        limit = await self._limit(choice) / self._scales.scale(_name(choice))
+        limit = await self._find_context_limit(choice) / self._scales.find_token_scale(_model_name(choice))
         return int(max(COMPACT_AT * limit - overhead, _LEAST_ROOM * limit))
 
     def _is_small(self, choice: ModelChoice) -> bool:
         """Whether the context is known to be shorter than it is where nobody says."""
-        known = [size for size in (choice.context_tokens, self._scales.limit(_name(choice))) if size is not None]
+        known = [
+            size
+            for size in (choice.context_tokens, self._scales.find_context_limit(_model_name(choice)))
+            if size is not None
+        ]
         return min(known, default=CONTEXT_TOKENS) < CONTEXT_TOKENS
 
-    async def _limit(self, choice: ModelChoice) -> int:
+    async def _find_context_limit(self, choice: ModelChoice) -> int:
         known = await self._engine.context_tokens(choice) or CONTEXT_TOKENS
-        lowered = self._scales.limit(_name(choice))
+        lowered = self._scales.find_context_limit(_model_name(choice))
         return known if lowered is None else min(known, lowered)
 
-    def _overhead(self, prompt: Prompt) -> int:
+    def _estimate_overhead(self, prompt: Prompt) -> int:
         """What is sent beside the messages."""
         tools = [] if prompt.choice.tools == "prompted" else prompt.tools
         if self._tools[0] != tools:
@@ -198,44 +213,46 @@ class Compactor:
 
     # -- asking ------------------------------------------------------------------------------------------------
 
-    async def _ask(self, prompt: Prompt, history: ToldHistory, *, can_repair: bool) -> ModelReply:
-        if not self._scales.takes_pictures(_name(prompt.choice)):
-            prompt = _without_pictures(prompt)
-        messages = await ready_to_send(history.messages, self._keeper.load, images=prompt.choice.images)
+    async def _request_once(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
+        if not self._scales.accepts_images(_model_name(prompt.choice)):
+            prompt = _without_images(prompt)
+        messages = await prepare_to_send(history.messages, self._keeper.load_artifact, images=prompt.choice.images)
         try:
             reply = await ask_model(self._engine, prompt, messages, self._stream, can_repair=can_repair)
         except BrokenAnswerError as exc:
-            if not (prompt.choice.images and may_refuse_pictures(exc) and has_pictures(messages)):
+            if not (prompt.choice.images and may_refuse_images(exc) and has_images(messages)):
                 raise
-            reply = await self._ask_without_pictures(prompt, history, exc, can_repair=can_repair)
-        estimated = self._overhead(prompt) + await history.measure()
-        self._scales.note_count(_name(prompt.choice), estimated, reply.response.usage.input_tokens)
+            reply = await self._retry_without_images(prompt, history, exc, can_repair=can_repair)
+        estimated = self._estimate_overhead(prompt) + await history.measure_tokens()
+        self._scales.record_token_count(_model_name(prompt.choice), estimated, reply.response.usage.input_tokens)
         return reply
 
-    async def _ask_without_pictures(
-        self, prompt: Prompt, history: ToldHistory, refusal: BrokenAnswerError, *, can_repair: bool
+    async def _retry_without_images(
+        self, prompt: Prompt, history: ModelHistory, refusal: BrokenAnswerError, *, can_repair: bool
     ) -> ModelReply:
         """Ask again with the names of the pictures; an answer shows that these were what was refused.
 
         Else each further request of the session would be refused as this one.
         """
         said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS].rstrip(".")
-        await self._keeper.tell(text(self._stream.locale, "pictures_refused", said=said))
-        blind = _without_pictures(prompt)
-        messages = await ready_to_send(history.messages, self._keeper.load, images=False)
+        await self._keeper.post_notice(localized_text(self._stream.locale, "pictures_refused", said=said))
+        blind = _without_images(prompt)
+        messages = await prepare_to_send(history.messages, self._keeper.load_artifact, images=False)
         try:
             reply = await ask_model(self._engine, blind, messages, self._stream, can_repair=can_repair)
         except BrokenAnswerError as exc:
-            if may_refuse_pictures(exc):
+            if may_refuse_images(exc):
                 raise refusal from exc  # the pictures were not it
             raise
-        self._scales.note_no_pictures(_name(prompt.choice))
+        self._scales.record_refused_images(_model_name(prompt.choice))
         log.info("pictures_refused", model=prompt.choice.model)
         return reply
 
-    def _writer(self, choice: ModelChoice, given: str | None) -> Callable[[Sequence[ModelMessage]], Awaitable[str]]:
+    def _create_summary_writer(
+        self, choice: ModelChoice, given: str | None
+    ) -> Callable[[Sequence[ModelMessage]], Awaitable[str]]:
         async def write(messages: Sequence[ModelMessage]) -> str:
-            limit = await self._limit(choice) / self._scales.scale(_name(choice))
+            limit = await self._find_context_limit(choice) / self._scales.find_token_scale(_model_name(choice))
             most = min(int(SUMMARY_SHARE * limit), SUMMARY_TOKENS)
             if given is not None:
                 return cut_to_tokens(given, most)
@@ -254,7 +271,7 @@ class Compactor:
         """The session's model's answer to one message; empty: it has none that can be used."""
         messages = [ModelRequest(parts=[UserPromptPart(wish)])]
         try:
-            response = await self._engine.ask(
+            response = await self._engine.request_response(
                 choice, messages, (), Instructions("", ""), on_text=_ignore, on_thinking=_ignore
             )
         except BrokenAnswerError as exc:
@@ -262,18 +279,18 @@ class Compactor:
                 raise  # what the session's own request would meet as well
             log.warning("summary_failed", model=choice.model, error=exc.type)
             return exc.partial.text or "" if exc.partial is not None else ""
-        await self._keeper.count(response)
+        await self._keeper.count_usage(response)
         return response.text or ""
 
-    def _shortener(self) -> Shortener:
-        return Shortener(self._keeper.save, self._keeper.call_for)
+    def _create_shortener(self) -> Shortener:
+        return Shortener(self._keeper.save_artifact, self._keeper.call_for)
 
-    def _todos(self) -> Sequence[Mapping[str, Any]]:
+    def _current_todos(self) -> Sequence[Mapping[str, Any]]:
         return self._stream.live.todos if self._stream.thread is None else ()
 
     def _too_long(self, exc: BrokenAnswerError, prompt: Prompt) -> BrokenAnswerError:
         """The error that says what a person can do, where shortening was not enough."""
-        tokens = round(self._overhead(prompt) * self._scales.scale(_name(prompt.choice)))
+        tokens = round(self._estimate_overhead(prompt) * self._scales.find_token_scale(_model_name(prompt.choice)))
         message = (
             f"{exc.message} Its history was made as short as it can be, and tools and instructions take about "
             f"{tokens:,} tokens besides: choose a model with a longer context, give the agent fewer tools, or begin "
@@ -288,11 +305,11 @@ _UNFIT = frozenset(("context_too_long", "answer_cut", "provider_refused", "provi
 """What can be wrong with the request for a summary alone."""
 
 
-def _without_pictures(prompt: Prompt) -> Prompt:
+def _without_images(prompt: Prompt) -> Prompt:
     return replace(prompt, choice=prompt.choice.model_copy(update={"images": False}))
 
 
-def _name(choice: ModelChoice) -> str:
+def _model_name(choice: ModelChoice) -> str:
     return f"{choice.provider}:{choice.model}"
 
 

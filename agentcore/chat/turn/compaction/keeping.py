@@ -7,11 +7,11 @@ import structlog
 from pydantic_ai.messages import ModelResponse
 
 from agentcore.chat.session.stream import Stream
-from agentcore.chat.session.transcript import notice
+from agentcore.chat.session.transcript import create_notice
 from agentcore.chat.session.view import CompactionView
 from agentcore.chat.turn import history
 from agentcore.chat.turn.compaction.plan import CompactionResult
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.calls import ArtifactReading, ModelReader
 from agentcore.errors import ToolError
 from agentcore.store.chat import StoredCompaction
@@ -23,23 +23,23 @@ Count = Callable[[ModelResponse], Awaitable[None]]
 
 
 class _Keeper:
-    def __init__(self, host: Host, session_id: str, stream: Stream, count: Count, reader: ModelReader) -> None:
-        self._host, self._session_id, self._stream, self._count = host, session_id, stream, count
-        registry = host.registry
-        self._reading = ArtifactReading(registry.tools_at(stream.live.where(registry)), reader)
+    def __init__(self, core: Core, session_id: str, stream: Stream, count: Count, reader: ModelReader) -> None:
+        self._core, self._session_id, self._stream, self._count = core, session_id, stream, count
+        registry = core.registry
+        self._reading = ArtifactReading(registry.tools_at(stream.live.current_host(registry)), reader)
 
     def call_for(self, artifact_id: str) -> str:
         """See `CompactionKeeper.call_for`."""
-        return self._reading.call(artifact_id)
+        return self._reading.describe_call(artifact_id)
 
-    async def count(self, response: ModelResponse) -> None:
-        """See `CompactionKeeper.count`."""
+    async def count_usage(self, response: ModelResponse) -> None:
+        """See `CompactionKeeper.count_usage`."""
         await self._count(response)
 
-    async def save(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
-        """See `CompactionKeeper.save`."""
+    async def save_artifact(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
+        """See `CompactionKeeper.save_artifact`."""
         try:
-            link = await self._host.store.artifacts.save(
+            link = await self._core.store.artifacts.save(
                 data, mime=mime, name=name, session_id=self._session_id, is_untrusted=is_untrusted
             )
         except ToolError as exc:
@@ -47,18 +47,18 @@ class _Keeper:
             return None
         return link.artifact_id
 
-    async def load(self, artifact_id: str) -> bytes | None:
-        """See `CompactionKeeper.load`."""
+    async def load_artifact(self, artifact_id: str) -> bytes | None:
+        """See `CompactionKeeper.load_artifact`."""
         try:
-            return await self._host.store.artifacts.load(artifact_id)
+            return await self._core.store.artifacts.load(artifact_id)
         except ToolError:  # it was deleted, which is told in its place
             return None
 
-    async def tell(self, text: str) -> None:
-        """See `CompactionKeeper.tell`."""
+    async def post_notice(self, text: str) -> None:
+        """See `CompactionKeeper.post_notice`."""
         thread = {} if self._stream.thread is None else {"thread": self._stream.thread}
-        (number,) = await self._host.store.chats.append(self._session_id, [notice(text, **thread)])
-        self._stream.message({"number": number, "role": "notice", "text": text})
+        (number,) = await self._core.store.chats.append_messages(self._session_id, [create_notice(text, **thread)])
+        self._stream.publish_message({"number": number, "role": "notice", "text": text})
 
 
 class SessionKeeper(_Keeper):
@@ -70,41 +70,41 @@ class SessionKeeper(_Keeper):
 
     known_before = 0
 
-    async def keep(self, result: CompactionResult) -> bool:
-        """See `CompactionKeeper.keep`."""
-        view = _view(result)
+    async def store_compaction(self, result: CompactionResult) -> bool:
+        """See `CompactionKeeper.store_compaction`."""
+        view = _to_compaction_view(result)
         message = result.summary_message
         stored = StoredCompaction(
-            notice=notice("", compaction=view),
+            notice=create_notice("", compaction=view),
             shortened={number: history.dump(short) for number, short in result.shortened.items()},
             summary=None if message is None else history.dump(message),
             before=result.before,
             last_replaced=result.last_replaced,
             known_before=self.known_before,
         )
-        number = await self._host.store.chats.compact(self._session_id, stored)
+        number = await self._core.store.chats.save_compaction(self._session_id, stored)
         if number is None:
             self._stream.live.must_reload = True
             return False
         if message is not None:
             self.known_before = result.before
-        self._stream.compacted(number, view)
+        self._stream.publish_compaction(number, view)
         return True
 
 
 class SubAgentKeeper(_Keeper):
     """Keeps for the person that the history of a sub-agent was made shorter; it ends with its call."""
 
-    async def keep(self, result: CompactionResult) -> bool:
-        """See `CompactionKeeper.keep`."""
-        view = _view(result)
-        kept = notice("", thread=self._stream.thread, compaction=view)
-        (number,) = await self._host.store.chats.append(self._session_id, [kept])
-        self._stream.compacted(number, view)
+    async def store_compaction(self, result: CompactionResult) -> bool:
+        """See `CompactionKeeper.store_compaction`."""
+        view = _to_compaction_view(result)
+        kept = create_notice("", thread=self._stream.thread, compaction=view)
+        (number,) = await self._core.store.chats.append_messages(self._session_id, [kept])
+        self._stream.publish_compaction(number, view)
         return True
 
 
-def _view(result: CompactionResult) -> dict[str, Any]:
+def _to_compaction_view(result: CompactionResult) -> dict[str, Any]:
     view = CompactionView(
         shortened_results=result.results,
         cut_parts=result.cut,

@@ -10,15 +10,15 @@ from agentcore.chat.turn.compaction.compactor import Compactor
 from agentcore.chat.turn.compaction.keeping import SessionKeeper
 from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.chat.turn.compaction.summary import summary_of
-from agentcore.chat.turn.compaction.told import Told, ToldHistory, load_history
+from agentcore.chat.turn.compaction.told import HistoryEntry, ModelHistory, load_history
 from agentcore.chat.turn.model_reply import used_tokens
 from agentcore.chat.turn.untrusted import use_mark
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.store.chat import ChatSessionRow
 
 
 async def compact_session(
-    host: Host,
+    core: Core,
     engine: Engine,
     choice: ModelChoice,
     stream: Stream,
@@ -44,29 +44,29 @@ async def compact_session(
     async def count(response: ModelResponse) -> None:
         used = used_tokens(response)
         stream.live.agent_tokens += used.input_tokens + used.output_tokens
-        await host.store.chats.append(session.session_id, usage=used)
+        await core.store.chats.append_messages(session.session_id, usage=used)
 
     use_mark(session.mark)
-    keeper = SessionKeeper(host, session.session_id, stream, count, stream.live.reader)
-    keeper.known_before, history = await load_history(host.store.chats, session.session_id)
-    compactor = Compactor(engine, stream, keeper, ModelScales.read(session.model_scales))
-    result = await compactor.summarise(choice, history, _first_kept(history, keep_turns), summary)
+    keeper = SessionKeeper(core, session.session_id, stream, count, stream.live.reader)
+    keeper.known_before, history = await load_history(core.store.chats, session.session_id)
+    compactor = Compactor(engine, stream, keeper, ModelScales.from_json_text(session.model_scales))
+    result = await compactor.summarise_history(choice, history, _find_first_retained(history, keep_turns), summary)
     if result is not None:
         stream.live.must_reload = True
     return result
 
 
-def _first_kept(history: ToldHistory, keep_turns: int) -> int:
-    turns = [at for at, each in enumerate(history.told) if _begins_turn(each)]
+def _find_first_retained(history: ModelHistory, keep_turns: int) -> int:
+    turns = [at for at, each in enumerate(history.told) if _starts_turn(each)]
     if keep_turns:
         return turns[-keep_turns] if keep_turns <= len(turns) else 0
-    return len(history.told) - (1 if history.told and _calls(history.told[-1]) else 0)
+    return len(history.told) - (1 if history.told and _has_calls(history.told[-1]) else 0)
 
 
-def _begins_turn(told: Told) -> bool:
+def _starts_turn(told: HistoryEntry) -> bool:
     is_request = isinstance(told.message, ModelRequest) and summary_of(told.message) is None
     return is_request and any(isinstance(part, UserPromptPart) for part in told.message.parts)
 
 
-def _calls(told: Told) -> bool:
+def _has_calls(told: HistoryEntry) -> bool:
     return any(isinstance(part, ToolCallPart) for part in told.message.parts)

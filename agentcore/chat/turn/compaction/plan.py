@@ -10,8 +10,8 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from agentcore.chat.bounds import KEPT_SHARE, WORDS_SHARE
 from agentcore.chat.texts import Locale
 from agentcore.chat.turn.compaction.shortening import Shortener, part_tokens
-from agentcore.chat.turn.compaction.summary import gather, summary_of
-from agentcore.chat.turn.compaction.told import Told, ToldHistory, can_begin
+from agentcore.chat.turn.compaction.summary import build_summary, summary_of
+from agentcore.chat.turn.compaction.told import HistoryEntry, ModelHistory, can_start_history
 
 WriteSummary = Callable[[Sequence[ModelMessage]], Awaitable[str]]
 """Sums messages up."""
@@ -61,7 +61,7 @@ class CompactionPlan:
         tokens: What it takes, as estimated.
     """
 
-    def __init__(self, history: ToldHistory, shortener: Shortener) -> None:
+    def __init__(self, history: ModelHistory, shortener: Shortener) -> None:
         self.told = [replace(each) for each in history.told]
         self.tokens = self._tokens_before = sum(each.tokens for each in history.told)
         self._shortener = shortener
@@ -77,12 +77,12 @@ class CompactionPlan:
 
     async def shorten_results(self, target: int) -> None:
         """Put lines in place of results that the model has seen, the oldest first, until a bound is met."""
-        for each in self.told[: ToldHistory(self.told).newest_step()]:
+        for each in self.told[: ModelHistory(self.told).newest_step()]:
             for part in each.message.parts:
                 if self.tokens <= target:
                     return
                 if isinstance(part, ToolReturnPart) and (line := await self._shortener.to_line(part)) is not None:
-                    self._put(each, part, line)
+                    self._replace_part(each, part, line)
                     self._results += 1
 
     async def cut_parts(self, limit: int, start: int = 0) -> None:
@@ -92,7 +92,7 @@ class CompactionPlan:
                 continue
             for part in each.message.parts:
                 if (ends := await self._shortener.to_ends(part, limit)) is not None:
-                    self._put(each, part, ends)
+                    self._replace_part(each, part, ends)
                     self._cut += 1
 
     async def cut_to_fit(self, room: int) -> None:
@@ -107,14 +107,14 @@ class CompactionPlan:
                 return
             left -= size
 
-    def boundary(self, room: int) -> int:
+    def find_boundary(self, room: int) -> int:
         """Where what stays in full begins: the newest messages that fit, the newest step in any case."""
         at, taken = len(self.told), 0
-        newest = ToldHistory(self.told).newest_step()
+        newest = ModelHistory(self.told).newest_step()
         while at > 0 and (at > newest or taken + self.told[at - 1].tokens <= KEPT_SHARE * room):
             at -= 1
             taken += self.told[at].tokens
-        while at < newest and not can_begin(self.told[at].message):
+        while at < newest and not can_start_history(self.told[at].message):
             at += 1
         return min(at, newest) if newest < len(self.told) else at
 
@@ -123,14 +123,14 @@ class CompactionPlan:
         replaced = [each.message for each in self.told[:first_kept] if summary_of(each.message) is None]
         return len(replaced) >= _REPLACED_AT_LEAST and any(isinstance(each, ModelResponse) for each in replaced)
 
-    async def summarise(
+    async def replace_with_summary(
         self, first_kept: int, room: int, write: WriteSummary, todos: Sequence[Mapping[str, Any]], locale: Locale
     ) -> None:
         """Put a summary in place of all messages before one."""
         replaced = self.told[:first_kept]
         messages = [each.message for each in replaced]
         written = await write(messages)
-        summary = gather(messages, written)
+        summary = build_summary(messages, written)
         message = summary.to_message(todos, int(WORDS_SHARE * room), locale)
         kept = self.told[first_kept:]
         numbers = [each.number for each in replaced if each.number]
@@ -138,10 +138,10 @@ class CompactionPlan:
         self._summary = (written, message)
         self._last_replaced = max(numbers, default=0)
         self._before = kept[0].number if kept and kept[0].number else self._last_replaced + 1
-        self.told = [Told(message), *kept]
-        self.tokens = await ToldHistory(self.told).measure()
+        self.told = [HistoryEntry(message), *kept]
+        self.tokens = await ModelHistory(self.told).measure_tokens()
 
-    def result(self, scale: float) -> CompactionResult:
+    def build_result(self, scale: float) -> CompactionResult:
         """What was done; tokens are told as the model counts them."""
         written, message = self._summary or (None, None)
         return CompactionResult(
@@ -157,7 +157,7 @@ class CompactionPlan:
             tokens_after=round(self.tokens * scale),
         )
 
-    def _put(self, told: Told, part: Any, shorter: Any) -> None:
+    def _replace_part(self, told: HistoryEntry, part: Any, shorter: Any) -> None:
         parts: list[Any] = [shorter if each is part else each for each in told.message.parts]
         saved = part_tokens(part) - part_tokens(shorter)
         told.tokens -= saved

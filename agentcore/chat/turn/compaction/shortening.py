@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 
 from agentcore.chat.bounds import SHORTENED_TOKENS
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments import attachment_of, tagged
+from agentcore.chat.turn.attachments import attachment_of, tag_attachment
 from agentcore.chat.turn.compaction.token_estimate import content_tokens, text_tokens
 from agentcore.encoding import to_json
 
@@ -46,14 +46,14 @@ def is_untrusted(part: Part) -> bool:
     """Whether a part holds content from the open world, or stands in place of such content."""
     if isinstance(part, ToolReturnPart) and (part.metadata or {}).get("is_untrusted"):
         return True
-    return any(_MARK in text for text in map(_said, _contents(part)))
+    return any(_MARK in text for text in map(_read_text, _list_contents(part)))
 
 
 def part_tokens(part: Part) -> int:
     """The tokens of what can be made shorter in a part."""
     if isinstance(part, ToolCallPart):
         return text_tokens(part.args_as_json_str())
-    return sum(map(content_tokens, _contents(part)))
+    return sum(map(content_tokens, _list_contents(part)))
 
 
 class Shortener:
@@ -74,9 +74,9 @@ class Shortener:
         if is_short or (part.metadata or {}).get("is_line"):
             return None
         whole = "\n".join(texts)
-        artifact = await self._keep_whole(part, whole) if whole else None
-        pictures = [await self._keep_image(image, part) for image in images]
-        said = self._line(part, len(whole), artifact, [picture for picture in pictures if picture])
+        artifact = await self._store_whole_result(part, whole) if whole else None
+        pictures = [await self._store_image(image, part) for image in images]
+        said = self._format_line(part, len(whole), artifact, [picture for picture in pictures if picture])
         kept = {"artifact": artifact, "is_line": True, "is_untrusted": is_untrusted(part)}
         return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
 
@@ -88,18 +88,18 @@ class Shortener:
         match part:
             case ToolReturnPart():
                 texts, images = _texts_and_images(part)
-                pictures = [await self._keep_image(image, part) for image in images]
+                pictures = [await self._store_image(image, part) for image in images]
                 whole = "\n".join(texts)
-                artifact = await self._keep_whole(part, whole) if whole else None
+                artifact = await self._store_whole_result(part, whole) if whole else None
                 # what was cut before says itself how much that was
                 key = "cut_again" if (part.metadata or {}).get("artifact") else "cut_middle"
-                said = "\n".join([self._ends(whole, limit, key, artifact), *filter(None, pictures)])
+                said = "\n".join([self._cut_middle(whole, limit, key, artifact), *filter(None, pictures)])
                 kept = {"artifact": artifact, "is_untrusted": is_untrusted(part)}
                 return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
             case UserPromptPart():
                 return replace(part, content=await self._short_message(part, limit))
             case TextPart():
-                return replace(part, content=self._ends(part.content, limit, "cut_message", None))
+                return replace(part, content=self._cut_middle(part.content, limit, "cut_message", None))
             case ToolCallPart():
                 return replace(part, args=self._short_arguments(part, limit))
         return None
@@ -107,37 +107,37 @@ class Shortener:
     async def _short_message(self, part: UserPromptPart, limit_tokens: int) -> str | list[UserContent]:
         """What a person said, and what they attached, each with both ends of it; pictures stay."""
         if isinstance(part.content, str):
-            return await self._short_words(part.content, limit_tokens)
+            return await self._shorten_text(part.content, limit_tokens)
         room = max(limit_tokens // len(part.content), _LEAST_TOKENS)
         contents: list[UserContent] = []
         for content in part.content:
             if isinstance(content, str):
-                contents.append(await self._short_words(content, room))
+                contents.append(await self._shorten_text(content, room))
             elif (attached := attachment_of(content)) is not None:
-                ends = self._ends(_said(content), room, "cut_attached", attached.artifact_id)
-                contents.append(tagged(ends, attached))
+                ends = self._cut_middle(_read_text(content), room, "cut_attached", attached.artifact_id)
+                contents.append(tag_attachment(ends, attached))
             else:
                 contents.append(content)
         return contents
 
-    async def _short_words(self, whole: str, limit_tokens: int) -> str:
+    async def _shorten_text(self, whole: str, limit_tokens: int) -> str:
         if text_tokens(whole) <= limit_tokens:
             return whole
-        artifact = await self._save(_encoded(whole), _TEXT, "message.txt", is_untrusted=False)
-        return self._ends(whole, limit_tokens, "cut_message", artifact)
+        artifact = await self._save(_encode(whole), _TEXT, "message.txt", is_untrusted=False)
+        return self._cut_middle(whole, limit_tokens, "cut_message", artifact)
 
-    def _line(self, part: ToolReturnPart, chars: int, artifact: str | None, pictures: Sequence[str]) -> str:
+    def _format_line(self, part: ToolReturnPart, chars: int, artifact: str | None, pictures: Sequence[str]) -> str:
         key = "short_untrusted" if is_untrusted(part) else "short_result"
         said = result_text(key, tool=part.tool_name, count=f"{chars:,}")
-        return f"[{said} {' '.join([self._where(artifact), *pictures])}]"
+        return f"[{said} {' '.join([self._describe_artifact(artifact), *pictures])}]"
 
-    def _where(self, artifact: str | None) -> str:
+    def _describe_artifact(self, artifact: str | None) -> str:
         if artifact is None:
             return result_text("whole_gone")
         call = self._call_for(artifact)
         return result_text("whole_read" if call else "whole_kept", id=artifact, call=call)
 
-    def _ends(self, whole: str, limit_tokens: int, key: str, artifact: str | None) -> str:
+    def _cut_middle(self, whole: str, limit_tokens: int, key: str, artifact: str | None) -> str:
         """Both ends of a text, and what is left out said after them: within them it could stand in a frame."""
         left = max(int(len(whole) * limit_tokens / max(text_tokens(whole), 1)), 2 * _LEAST_CHARS)
         if left >= len(whole):
@@ -145,7 +145,7 @@ class Shortener:
         head = int(left * _HEAD)
         tail = left - head
         said = result_text(key, count=f"{len(whole) - left:,}")
-        where = self._where(artifact) if key != "cut_message" or artifact is not None else ""
+        where = self._describe_artifact(artifact) if key != "cut_message" or artifact is not None else ""
         return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{said} {where}]".replace(" ]", "]")
 
     def _short_arguments(self, part: ToolCallPart, limit_tokens: int) -> str:
@@ -153,43 +153,43 @@ class Shortener:
         arguments: dict[str, Any] = part.args_as_dict()
         room = limit_tokens // max(len(arguments), 1)
         short = {
-            name: value if text_tokens(said := _as_text(value)) <= room else self._beginning(said, room)
+            name: value if text_tokens(said := _as_text(value)) <= room else self._cut_argument(said, room)
             for name, value in arguments.items()
         }
         return json.dumps(short, ensure_ascii=False)
 
-    def _beginning(self, said: str, limit_tokens: int) -> str:
+    def _cut_argument(self, said: str, limit_tokens: int) -> str:
         head = int(len(said) * limit_tokens / max(text_tokens(said), 1))
         return f"{said[:head]}… [{result_text('cut_argument', count=f'{len(said) - head:,}')}]"
 
-    async def _keep_whole(self, part: ToolReturnPart, whole: str) -> str | None:
+    async def _store_whole_result(self, part: ToolReturnPart, whole: str) -> str | None:
         """The artifact of a whole result: the one that was made when the model got a part of it, else a new one."""
         known: str | None = (part.metadata or {}).get("artifact")
         if known is not None:
             return known
-        return await self._save(_encoded(whole), _TEXT, f"{part.tool_name}.txt", is_untrusted=is_untrusted(part))
+        return await self._save(_encode(whole), _TEXT, f"{part.tool_name}.txt", is_untrusted=is_untrusted(part))
 
-    async def _keep_image(self, image: BinaryContent, part: ToolReturnPart) -> str:
+    async def _store_image(self, image: BinaryContent, part: ToolReturnPart) -> str:
         name = f"{part.tool_name}.{image.media_type.rpartition('/')[2]}"
         artifact = await self._save(image.data, image.media_type, name, is_untrusted=is_untrusted(part))
         return result_text("image_kept" if artifact else "image_gone", id=artifact)
 
 
-def _contents(part: Part) -> Sequence[Any]:
+def _list_contents(part: Part) -> Sequence[Any]:
     content = getattr(part, "content", None)
     if content is None:
         return ()
     return content if isinstance(content, Sequence) and not isinstance(content, str) else (content,)
 
 
-def _said(content: Any) -> str:
+def _read_text(content: Any) -> str:
     """The text of a piece of a message; empty: it is none."""
     text = content.content if isinstance(content, TextContent) else content
     return text if isinstance(text, str) else ""
 
 
 def _texts_and_images(part: ToolReturnPart) -> tuple[list[str], list[BinaryContent]]:
-    contents = _contents(part)
+    contents = _list_contents(part)
     images = [content for content in contents if isinstance(content, BinaryContent)]
     return [_as_text(content) for content in contents if not isinstance(content, BinaryContent)], images
 
@@ -198,5 +198,5 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else to_json(value).decode()
 
 
-def _encoded(whole: str) -> bytes:
+def _encode(whole: str) -> bytes:
     return whole.encode("utf-8", "backslashreplace")

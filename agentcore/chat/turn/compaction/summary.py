@@ -17,8 +17,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from agentcore.chat.texts import Locale, result_text, text
-from agentcore.chat.turn.attachments import attachments_of, words_of
+from agentcore.chat.texts import Locale, localized_text, result_text
+from agentcore.chat.turn.attachments import attachments_of, user_text_of
 from agentcore.chat.turn.compaction.shortening import is_untrusted
 from agentcore.chat.turn.compaction.token_estimate import text_tokens
 from agentcore.chat.turn.untrusted import mark_untrusted
@@ -58,17 +58,17 @@ class Summary:
             limit_tokens: What the person's words may take of it.
             locale: Language of what is added.
         """
-        words = _fitting(self.words, limit_tokens)
+        words = _select_fitting(self.words, limit_tokens)
         parts = []
         if words:
-            parts.append("\n".join([text(locale, "own_words"), *(f"> {_quoted(word)}" for word in words)]))
+            parts.append("\n".join([localized_text(locale, "own_words"), *(f"> {_quote(word)}" for word in words)]))
         if todos:
-            parts.append("\n".join([text(locale, "todos"), *(to_json(todo).decode() for todo in todos)]))
+            parts.append("\n".join([localized_text(locale, "todos"), *(to_json(todo).decode() for todo in todos)]))
         framed = self.written
         if self.sources:
-            source = text(locale, "summary_source", tools=", ".join(self.sources[:_TOOLS_NAMED]))
+            source = localized_text(locale, "summary_source", tools=", ".join(self.sources[:_TOOLS_NAMED]))
             framed = mark_untrusted(framed, source)
-        parts.append(text(locale, "summary", summary=framed))
+        parts.append(localized_text(locale, "summary", summary=framed))
         said = {"summary": {"written": self.written, "words": words, "sources": self.sources}}
         return ModelRequest(parts=[UserPromptPart("\n\n".join(parts))], metadata=said)
 
@@ -81,7 +81,7 @@ def summary_of(message: ModelMessage) -> Summary | None:
     return Summary(said["written"], tuple(said["words"]), tuple(said["sources"]))
 
 
-def gather(messages: Sequence[ModelMessage], written: str) -> Summary:
+def build_summary(messages: Sequence[ModelMessage], written: str) -> Summary:
     """A text as the summary of messages, with what has to stay of an earlier summary among them."""
     words: list[str] = []
     sources: dict[str, None] = {}
@@ -92,7 +92,7 @@ def gather(messages: Sequence[ModelMessage], written: str) -> Summary:
             continue
         for part in message.parts:
             if isinstance(part, UserPromptPart):
-                words.append(words_of(part))
+                words.append(user_text_of(part))
                 if is_untrusted(part):
                     sources |= dict.fromkeys(each.name for each in attachments_of(part))
             elif isinstance(part, ToolReturnPart) and is_untrusted(part):
@@ -112,21 +112,21 @@ async def write_summary(
         write_tokens: What it may write.
         locale: Language of the prompt.
     """
-    wish = text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
+    wish = localized_text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
     # what stands in it must not end it
-    conversation = _TAG.sub("&lt;", await asyncio.to_thread(_conversation, messages, read_tokens))
+    conversation = _TAG.sub("&lt;", await asyncio.to_thread(_format_conversation, messages, read_tokens))
     said = await ask(f"{wish}\n\n<conversation>\n{conversation}\n</conversation>")
     return said.strip() or _without_model(messages, locale)
 
 
 def _without_model(messages: Sequence[ModelMessage], locale: Locale) -> str:
-    calls = [_written_call(part) for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
-    return "\n".join([text(locale, "no_summary", count=len(messages)), *calls[-_CALLS_LISTED:]])
+    calls = [_format_call(part) for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    return "\n".join([localized_text(locale, "no_summary", count=len(messages)), *calls[-_CALLS_LISTED:]])
 
 
-def _conversation(messages: Sequence[ModelMessage], limit_tokens: int) -> str:
+def _format_conversation(messages: Sequence[ModelMessage], limit_tokens: int) -> str:
     """Messages as text, within a bound: of a longer conversation the beginning and, mostly, the end."""
-    written = [_written(message) for message in messages]
+    written = [_format_message(message) for message in messages]
     sizes = [text_tokens(each) for each in written]
     if sum(sizes) <= limit_tokens:
         return "\n\n".join(written)
@@ -146,40 +146,42 @@ def _count_within(sizes: Sequence[int], limit: int) -> int:
     return len(sizes)
 
 
-def _written(message: ModelMessage) -> str:
+def _format_message(message: ModelMessage) -> str:
     if isinstance(message, ModelResponse):
-        lines = [_cut(part.content, _SAID_CHARS) for part in message.parts if isinstance(part, TextPart)]
-        lines += [_written_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
+        lines = [_cut_middle(part.content, _SAID_CHARS) for part in message.parts if isinstance(part, TextPart)]
+        lines += [_format_call(part) for part in message.parts if isinstance(part, ToolCallPart)]
         return "assistant: " + "\n".join(lines)
     lines = []
     for part in message.parts:
         if isinstance(part, UserPromptPart):
-            lines.append(f"person: {_cut(words_of(part), _SAID_CHARS)}")
-            lines += [_cut(each.content, _RESULT_CHARS) for each in part.content if isinstance(each, TextContent)]
+            lines.append(f"person: {_cut_middle(user_text_of(part), _SAID_CHARS)}")
+            lines += [
+                _cut_middle(each.content, _RESULT_CHARS) for each in part.content if isinstance(each, TextContent)
+            ]
         elif isinstance(part, ToolReturnPart):
-            lines.append(_written_result(part))
+            lines.append(_format_result(part))
     return "\n".join(lines)
 
 
-def _written_result(part: ToolReturnPart) -> str:
-    shown = _cut(part.model_response_str(wrap_if_error=False), _RESULT_CHARS)
+def _format_result(part: ToolReturnPart) -> str:
+    shown = _cut_middle(part.model_response_str(wrap_if_error=False), _RESULT_CHARS)
     artifact = (part.metadata or {}).get("artifact") or ""
     # the sentence that names it may stand in the middle, which was just cut away
     return f"result of {part.tool_name}: {shown}" + ("" if artifact in shown else f" [artifact {artifact}]")
 
 
-def _written_call(part: ToolCallPart) -> str:
-    return f"[calls {part.tool_name} {_cut(part.args_as_json_str(), _ARGUMENT_CHARS)}]"
+def _format_call(part: ToolCallPart) -> str:
+    return f"[calls {part.tool_name} {_cut_middle(part.args_as_json_str(), _ARGUMENT_CHARS)}]"
 
 
-def _cut(said: str, limit_chars: int) -> str:
+def _cut_middle(said: str, limit_chars: int) -> str:
     if len(said) <= limit_chars:
         return said
     tail = limit_chars // 3
     return f"{said[: limit_chars - tail]} […] {said[-tail:]}"
 
 
-def _fitting(words: Sequence[str], limit_tokens: int) -> list[str]:
+def _select_fitting(words: Sequence[str], limit_tokens: int) -> list[str]:
     """What a person said, within a bound: the first, which is the task as a rule, and as many of the last as fit."""
     if not words:
         return []
@@ -198,8 +200,8 @@ def _fitting(words: Sequence[str], limit_tokens: int) -> list[str]:
 def cut_to_tokens(said: str, limit_tokens: int) -> str:
     """A text, or both ends of it where it takes more than so many tokens."""
     size = text_tokens(said)
-    return said if size <= limit_tokens else _cut(said, len(said) * limit_tokens // size)
+    return said if size <= limit_tokens else _cut_middle(said, len(said) * limit_tokens // size)
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return word.replace("\n", "\n> ")

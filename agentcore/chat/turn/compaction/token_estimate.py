@@ -91,8 +91,9 @@ def message_tokens(message: ModelMessage) -> int:
 def tools_tokens(tools: Sequence[OfferedTool]) -> int:
     """The tokens of the definitions of tools."""
     dialect = DIALECTS["portable"]
-    shortest = ((tool, tool.schema.to(dialect).schema) for tool in tools)
+    shortest = ((tool, tool.schema.lower_to(dialect).schema) for tool in tools)
     return sum(
-        _TOOL_TOKENS + text_tokens(f"{tool.name} {dialect.shortened(tool.description)} {to_json(schema).decode()}")
+        _TOOL_TOKENS
+        + text_tokens(f"{tool.name} {dialect.shorten_description(tool.description)} {to_json(schema).decode()}")
         for tool, schema in shortest
     )

@@ -12,7 +12,7 @@ from agentcore.store.chat import ChatStore
 
 
 @dataclass(slots=True)
-class Told:
+class HistoryEntry:
     """One message as the model gets it.
 
     Args:
@@ -26,10 +26,10 @@ class Told:
     tokens: int = 0
 
 
-class ToldHistory:
+class ModelHistory:
     """All that a model is told of a conversation, oldest first."""
 
-    def __init__(self, told: Iterable[Told] = ()) -> None:
+    def __init__(self, told: Iterable[HistoryEntry] = ()) -> None:
         self.told = list(told)
 
     @property
@@ -42,16 +42,16 @@ class ToldHistory:
         """Whether it is the model's turn."""
         return bool(self.told) and isinstance(self.told[-1].message, ModelRequest)
 
-    def add(self, messages: Sequence[ModelMessage], numbers: Sequence[int] = ()) -> None:
+    def add_messages(self, messages: Sequence[ModelMessage], numbers: Sequence[int] = ()) -> None:
         """Add messages, with their numbers where they are stored."""
-        self.told += [Told(message, numbers[at] if numbers else 0) for at, message in enumerate(messages)]
+        self.told += [HistoryEntry(message, numbers[at] if numbers else 0) for at, message in enumerate(messages)]
 
-    async def measure(self) -> int:
+    async def measure_tokens(self) -> int:
         """Estimate what was added since the last time; gives the tokens of all."""
         new = [each for each in self.told if each.tokens == 0]
         if new:
             # in a thread: a session that was just loaded, or a large result, takes longer than the loop may stand
-            await asyncio.to_thread(_measure, new)
+            await asyncio.to_thread(_measure_entries, new)
         return sum(each.tokens for each in self.told)
 
     def newest_step(self) -> int:
@@ -60,26 +60,26 @@ class ToldHistory:
         return len(self.told) if at is None else at
 
 
-async def load_history(chats: ChatStore, session_id: str) -> tuple[int, ToldHistory]:
+async def load_history(chats: ChatStore, session_id: str) -> tuple[int, ModelHistory]:
     """What the model is told of a stored session, and the first message that it is told beside a summary."""
-    session = await chats.find(session_id)
-    stored = await chats.messages(session_id)
+    session = await chats.find_session(session_id)
+    stored = await chats.load_context_messages(session_id)
     # in a thread: megabytes of JSON, where nothing was made shorter yet
     loaded = await asyncio.to_thread(history.load, stored)
     before = 0 if session is None else session.summarised_before
-    return before, ToldHistory(Told(message, number) for number, message in loaded)
+    return before, ModelHistory(HistoryEntry(message, number) for number, message in loaded)
 
 
-def _measure(told: Sequence[Told]) -> None:
+def _measure_entries(told: Sequence[HistoryEntry]) -> None:
     for each in told:
         each.tokens = message_tokens(each.message)
 
 
-def _is_answer(told: Told) -> bool:
+def _is_answer(told: HistoryEntry) -> bool:
     return isinstance(told.message, ModelResponse)
 
 
-def can_begin(message: ModelMessage) -> bool:
+def can_start_history(message: ModelMessage) -> bool:
     """Whether what a model is told may begin with a message: no result stands in it without its call."""
     if isinstance(message, ModelResponse):
         return True

@@ -41,15 +41,17 @@ def hosts(context: click.Context, *, config_path: Path, as_json: bool) -> None:
         return
     from agentcore.cli.backend.opening import open_backend, running_server
     from agentcore.cli.terminal.host_text import print_hosts
-    from agentcore.cli.terminal.output import note, print_json
+    from agentcore.cli.terminal.output import print_json, print_notice
 
     with open_backend(config_path, warns=False) as backend:
-        found = backend.hosts()
+        found = backend.list_hosts()
     if as_json:
         print_json({"hosts": found})
     elif not found:
-        note('There is no host: all modules run in the server. "hosts" in app.json gives some a process of their own;')
-        note("agentcore agent --server URL, on another machine, offers what that one has.")
+        print_notice(
+            'There is no host: all modules run in the server. "hosts" in app.json gives some a process of their own;'
+        )
+        print_notice("agentcore agent --server URL, on another machine, offers what that one has.")
     else:
         server = running_server(config_path)
         print_hosts(found, "" if server is None else server[1].addresses.get("page", ""))
@@ -65,8 +67,8 @@ def restart(config_path: Path, as_json: bool, name: str) -> int:
 
     They run the code that is on the disk then; calls in it end. Exit code 1: it, or a module of it, did not start.
     """
-    host = _server(config_path).restart_host(name)
-    _print(host, as_json=as_json)
+    host = _server_backend(config_path).restart_host(name)
+    _print_host(host, as_json=as_json)
     on = [module["state"] for module in host["modules"] if module["isListed"]]
     is_well = host["state"] != "failed" and "failed" not in on
     return ExitCode.OK if is_well else ExitCode.CALL_FAILED
@@ -76,28 +78,28 @@ def restart(config_path: Path, as_json: bool, name: str) -> int:
 @_names_host
 def drain(config_path: Path, as_json: bool, name: str) -> None:
     """Give a host on another machine no new work; what goes on in it may end. Then it is `drained`."""
-    _change(config_path, name, "drain", as_json=as_json)
+    _change_host(config_path, name, "drain", as_json=as_json)
 
 
 @hosts.command()
 @_names_host
 def undrain(config_path: Path, as_json: bool, name: str) -> None:
     """Give a drained host work again."""
-    _change(config_path, name, "undrain", as_json=as_json)
+    _change_host(config_path, name, "undrain", as_json=as_json)
 
 
 @hosts.command()
 @_names_host
 def disconnect(config_path: Path, as_json: bool, name: str) -> None:
     """End the connection of a host on another machine, and keep it out until `connect`; it keeps its key."""
-    _change(config_path, name, "disconnect", as_json=as_json)
+    _change_host(config_path, name, "disconnect", as_json=as_json)
 
 
 @hosts.command()
 @_names_host
 def connect(config_path: Path, as_json: bool, name: str) -> None:
     """Let a host in again that was disconnected. It dials in by itself."""
-    _change(config_path, name, "connect", as_json=as_json)
+    _change_host(config_path, name, "connect", as_json=as_json)
 
 
 @hosts.command()
@@ -108,7 +110,7 @@ def chats(config_path: Path, as_json: bool, name: str, state: str) -> None:
 
     `on` waits for you in the approval view; `off` takes effect at once. Hosts may not, unless you allow it.
     """
-    _print(_server(config_path).allow_chats(name, is_on=state == "on"), as_json=as_json)
+    _print_host(_server_backend(config_path).allow_chats(name, is_on=state == "on"), as_json=as_json)
 
 
 @hosts.command()
@@ -122,10 +124,10 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     from agentcore.cli.terminal.output import print_json
     from agentcore.core.modules import is_member
 
-    server = _server(config_path)
+    server = _server_backend(config_path)
     if not is_sure and not is_member(name):  # which the server refuses
-        _make_sure(name, next((host for host in server.hosts() if host["name"] == name), None))
-    server.forget_host(name)
+        _confirm_forget(name, next((host for host in server.list_hosts() if host["name"] == name), None))
+    server.delete_host(name)
     if as_json:
         print_json({"name": name})
     else:
@@ -148,8 +150,8 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
     from agentcore.cli.backend.approver_client import ApproverClient
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_client import path_of
-    from agentcore.cli.terminal.output import note
-    from agentcore.cli.terminal.terminal import confirmed, has_person, say
+    from agentcore.cli.terminal.output import print_notice
+    from agentcore.cli.terminal.terminal import ask_confirmation, is_interactive, write_line
     from agentcore.cli.terminal.waiting_text import host_text
     from agentcore.core.modules import is_member
 
@@ -160,16 +162,20 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
         )
     _, info = required_server(config_path)
     address = info.addresses.get("approval", "")
-    if not has_person():
+    if not is_interactive():
         raise CliError(
             "a person lets a host in, and nobody can be asked here",
             hint=f"type the code in the approval view, {address}, or `pair {code}` in the terminal of the server",
         )
-    note("Type `code` in the terminal of the server for a log-in code of the approval view, or its whole address.")
+    print_notice(
+        "Type `code` in the terminal of the server for a log-in code of the approval view, or its whole address."
+    )
     with ApproverClient.logged_in(address, click.prompt("Log-in code", err=True)) as client:
         shown = client.post("/api/host-pairings", {"code": code})
-        say(host_text(shown, may_use_chats=chats))
-        accepts = asyncio.run(confirmed("Let it in, and let it use chats?" if chats else "Let it in?", is_new=True))
+        write_line(host_text(shown, may_use_chats=chats))
+        accepts = asyncio.run(
+            ask_confirmation("Let it in, and let it use chats?" if chats else "Let it in?", is_new=True)
+        )
         client.post(
             path_of("api", "host-pairings", shown["pairingId"], "decision"),
             {"accept": accepts, "chats": accepts and chats},
@@ -178,20 +184,20 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
     return ExitCode.OK if accepts else ExitCode.CALL_FAILED
 
 
-def _server(config_path: Path) -> "ServerBackend":
+def _server_backend(config_path: Path) -> "ServerBackend":
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_backend import ServerBackend
 
     return ServerBackend(*required_server(config_path))
 
 
-def _change(
+def _change_host(
     config_path: Path, name: str, change: Literal["drain", "undrain", "disconnect", "connect"], *, as_json: bool
 ) -> None:
-    _print(_server(config_path).change_host(name, change), as_json=as_json)
+    _print_host(_server_backend(config_path).change_host(name, change), as_json=as_json)
 
 
-def _print(host: Mapping[str, Any], *, as_json: bool) -> None:
+def _print_host(host: Mapping[str, Any], *, as_json: bool) -> None:
     from agentcore.cli.terminal.host_text import print_host
     from agentcore.cli.terminal.output import print_json
 
@@ -201,13 +207,13 @@ def _print(host: Mapping[str, Any], *, as_json: bool) -> None:
         print_host(host)
 
 
-def _make_sure(name: str, host: Mapping[str, Any] | None) -> None:
-    from agentcore.cli.terminal.host_text import held_text
-    from agentcore.cli.terminal.output import note
+def _confirm_forget(name: str, host: Mapping[str, Any] | None) -> None:
+    from agentcore.cli.terminal.host_text import open_resources_text
+    from agentcore.cli.terminal.output import print_notice
 
     if not sys.stdin.isatty():
         raise CliError("nobody can be asked here whether that is meant", hint="say so with --yes")
     if host is not None and (host["callsInFlight"] or host["resources"]):
-        held = held_text(host) or "nothing"
-        note(f"What goes on in it ends: calls that run: {host['callsInFlight']}; open: {held}.")
+        held = open_resources_text(host) or "nothing"
+        print_notice(f"What goes on in it ends: calls that run: {host['callsInFlight']}; open: {held}.")
     click.confirm(f"Forget {name}? Its key is void then, and it comes back only with a new code.", abort=True, err=True)

@@ -35,16 +35,16 @@ def list_modules(config_path: Path, as_json: bool) -> None:
     """
     from agentcore.cli.backend.opening import open_backend
     from agentcore.cli.terminal.module_text import COLOURS, module_row
-    from agentcore.cli.terminal.output import note, print_json, print_table
+    from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
     with open_backend(config_path, warns=False) as backend:
-        found = backend.modules()
+        found = backend.list_modules()
     if as_json:
         print_json({"modules": found})
     elif not found:
         from agentcore.installing import pip_command
 
-        note(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
+        print_notice(f"No module is installed or on. Modules are Python packages: {pip_command('NAME')}")
     else:
         rows = [module_row(module) for module in found]
         print_table(("module", "state", "tools", "from", "remark"), rows, [COLOURS.get(row[1]) for row in rows])
@@ -61,7 +61,7 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
     from agentcore.cli.terminal.output import print_json
 
     with open_backend(config_path, warns=False) as backend:
-        module = backend.module(name)
+        module = backend.get_module(name)
     if as_json:
         print_json(module)
     else:
@@ -73,19 +73,19 @@ def info(config_path: Path, as_json: bool, name: str) -> None:
 @name_argument
 def enable(config_path: Path, name: str) -> int:
     """Turn a module on: list it in app.json, and start it if a server runs."""
-    if (changed := _changed_by_server(config_path, name, "enable")) is not None:
-        return _report(changed)
-    from agentcore.cli.terminal.output import note, print_text
+    if (changed := _change_on_server(config_path, name, "enable")) is not None:
+        return _report_outcome(changed)
+    from agentcore.cli.terminal.output import print_notice, print_text
     from agentcore.config import set_modules
     from agentcore.core.discovery import ModuleNotChosen, find_module
     from agentcore.core.modules import page_additions
 
-    loaded = _changeable(config_path)
+    loaded = _load_changeable_config(config_path)
     additions: list[str] = []
     try:
         additions = page_additions(find_module(name, loaded).source_paths)
     except ModuleNotChosen as exc:
-        note(str(exc))
+        print_notice(str(exc))
     if name in loaded.modules:
         click.echo(f"{name} is on already.")
     else:
@@ -101,11 +101,11 @@ def enable(config_path: Path, name: str) -> int:
 @name_argument
 def disable(config_path: Path, name: str) -> int:
     """Turn a module off: take it out of app.json, and stop it if a server runs."""
-    if (changed := _changed_by_server(config_path, name, "disable")) is not None:
-        return _report(changed)
+    if (changed := _change_on_server(config_path, name, "disable")) is not None:
+        return _report_outcome(changed)
     from agentcore.config import set_modules
 
-    listed = _changeable(config_path).modules
+    listed = _load_changeable_config(config_path).modules
     if name not in listed:
         raise CliError(f"module {name!r} is not on", hint=f"on are: {', '.join(listed) or 'none'}")
     set_modules(config_path, tuple(other for other in listed if other != name))
@@ -125,7 +125,7 @@ def reload(config_path: Path, name: str) -> int:
     from agentcore.cli.backend.opening import required_server
     from agentcore.cli.backend.server_backend import ServerBackend
 
-    return _report(ServerBackend(*required_server(config_path)).change_module(name, "reload"))
+    return _report_outcome(ServerBackend(*required_server(config_path)).change_module(name, "reload"))
 
 
 @modules.command()
@@ -143,12 +143,12 @@ def choose(config_path: Path, name: str, source: str | None) -> int:
 
     with open_backend(config_path, warns=False) as backend:
         if source is None:
-            print_sources(backend.module(name))
+            print_sources(backend.get_module(name))
             return ExitCode.OK
-        return _report(choose_source(backend, name, source))
+        return _report_outcome(choose_source(backend, name, source))
 
 
-def _changed_by_server(config_path: Path, name: str, change: Literal["enable", "disable"]) -> Mapping[str, Any] | None:
+def _change_on_server(config_path: Path, name: str, change: Literal["enable", "disable"]) -> Mapping[str, Any] | None:
     """The module as it is after the running server has changed it; None: no server runs."""
     from agentcore.cli.backend.opening import running_server
     from agentcore.cli.backend.server_backend import ServerBackend
@@ -157,7 +157,7 @@ def _changed_by_server(config_path: Path, name: str, change: Literal["enable", "
     return None if server is None else ServerBackend(*server).change_module(name, change)
 
 
-def _changeable(config_path: Path) -> "AppConfig":
+def _load_changeable_config(config_path: Path) -> "AppConfig":
     """The configuration, unless the environment fixes the list of modules: app.json would not count."""
     from agentcore.core import load_config
 
@@ -168,7 +168,7 @@ def _changeable(config_path: Path) -> "AppConfig":
     return loaded
 
 
-def _report(module: Mapping[str, Any]) -> int:
+def _report_outcome(module: Mapping[str, Any]) -> int:
     """Tell what became of a module; one that did not get ready, or kept its old code, is a failure."""
     from agentcore.cli.terminal.module_text import print_outcome
 

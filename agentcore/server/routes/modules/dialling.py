@@ -27,7 +27,7 @@ from agentcore.server.modules.hosts import HostList, HostView, hosts_of, list_ho
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.credentials import KnownHost
-from agentcore.store.record import notice
+from agentcore.store.record import make_notice_row
 
 _ADDRESS_CHARS = 100
 
@@ -105,11 +105,11 @@ async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
     request = exchange.request
     known = exchange.parts.gate.identify_host(request)
     if known is not None:
-        await hosts_of(exchange.host).machines.admit(known)
-        return await _carry(exchange, known)
+        await hosts_of(exchange.core).machines.check_may_connect(known)
+        return await _serve_connection(exchange, known)
     try:
-        with exchange.host.host_pairings.connection(_source(request)):
-            return await _carry(exchange, None)
+        with exchange.core.host_pairings.count_connection(_source_address(request)):
+            return await _serve_connection(exchange, None)
     except ToolError as exc:
         if exc.type != "too_many_waiting":
             raise
@@ -119,10 +119,10 @@ async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
         ) from None
 
 
-async def _carry(exchange: Exchange, known: KnownHost | None) -> web.WebSocketResponse:
+async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.WebSocketResponse:
     """Serve a connection, of a host that is paired, or of one that wants to be."""
     request, parts = exchange.request, exchange.parts
-    machines = hosts_of(exchange.host).machines
+    machines = hosts_of(exchange.core).machines
     # nothing that is compressed before a credential: it takes more memory than it says
     socket = web.WebSocketResponse(
         max_msg_size=UNPAIRED_MESSAGE_BYTES if known is None else MESSAGE_BYTES,
@@ -148,19 +148,19 @@ async def _carry(exchange: Exchange, known: KnownHost | None) -> web.WebSocketRe
     # the server ends: whoever does not close in order then is not waited for
     parts.streams.add(end)
     try:
-        await machines.serve(known, socket, _address(request))
+        await machines.serve_connection(known, socket, _format_peer_address(request))
     finally:
         parts.streams.discard(end)
     return socket
 
 
-def _address(request: web.BaseRequest) -> str:
+def _format_peer_address(request: web.BaseRequest) -> str:
     """Where a host dials in from, for a person: a reverse proxy says for whom it asks, and may be lied to."""
     peer, via = request.remote or "", request.headers.get("X-Forwarded-For", "").strip()
     return f"{via} (by way of {peer})"[:_ADDRESS_CHARS] if via else peer
 
 
-def _source(request: web.BaseRequest) -> str:
+def _source_address(request: web.BaseRequest) -> str:
     """The address that a connection counts on: behind a reverse proxy on this machine the one that the proxy saw."""
     peer = request.remote or ""
     seen_by_proxy = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
@@ -170,80 +170,80 @@ def _source(request: web.BaseRequest) -> str:
 async def find_pairing(exchange: Exchange) -> Answer:
     """Show the host that shows a code."""
     try:
-        pairing, offer = await exchange.host.host_pairings.find(exchange.body.code)
+        pairing, offer = await exchange.core.host_pairings.find_by_code(exchange.body.code)
     except ToolError as exc:
         if exc.type == "invalid_code":
             exchange.parts.hits.add("wrong_code")
         # whoever types it is logged in, and stays so: 401 is for codes that log in
         raise Refusal(HTTPStatus.BAD_REQUEST, exc.type, exc.message) from None
-    return Answer(to_json(_view(pairing, offer)))
+    return Answer(to_json(_to_pairing_view(pairing, offer)))
 
 
 async def decide_pairing(exchange: Exchange) -> Answer:
     """Let a host in, or refuse it."""
     by = exchange.principal.name
     body: DecisionBody = exchange.body
-    await exchange.host.host_pairings.decide(
+    await exchange.core.host_pairings.decide_pairing(
         exchange.path_values["id"], by, accepts=body.accept, may_use_chats=body.chats
     )
     return Answer(to_json({"ok": True}))
 
 
-async def drain(exchange: Exchange) -> Answer:
+async def drain_host(exchange: Exchange) -> Answer:
     """Have nothing new go to a host, or again."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.host).machine(name).drain(is_on=exchange.body.on)
-    return Answer(to_json(show_host(exchange.host, name)))
+    await hosts_of(exchange.core).require_machine(name).set_drained(is_on=exchange.body.on)
+    return Answer(to_json(show_host(exchange.core, name)))
 
 
-async def disconnect(exchange: Exchange) -> Answer:
+async def disconnect_host(exchange: Exchange) -> Answer:
     """End a host's connection, and keep it out."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.host).machine(name).shut()
-    return Answer(to_json(show_host(exchange.host, name)))
+    await hosts_of(exchange.core).require_machine(name).disconnect()
+    return Answer(to_json(show_host(exchange.core, name)))
 
 
-async def connect(exchange: Exchange) -> Answer:
+async def reconnect_host(exchange: Exchange) -> Answer:
     """Let a host in again that was disconnected."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.host).machine(name).open()
-    return Answer(to_json(show_host(exchange.host, name)))
+    await hosts_of(exchange.core).require_machine(name).allow_reconnect()
+    return Answer(to_json(show_host(exchange.core, name)))
 
 
 async def allow_chats(exchange: Exchange) -> Answer:
     """Let a host use chats, which a person confirms, or take that away at once."""
-    host, name, by, is_on = exchange.host, exchange.path_values["name"], exchange.principal, exchange.body.on
-    machines = hosts_of(host).machines
-    machines.named(name)
+    core, name, by, is_on = exchange.core, exchange.path_values["name"], exchange.principal, exchange.body.on
+    machines = hosts_of(core).machines
+    machines.require_machine(name)
 
     async def apply() -> None:
         await machines.allow_chats(name, is_on=is_on)
-        row = notice("host_chats_allowed" if is_on else "host_chats_refused", name=name)
-        host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+        row = make_notice_row("host_chats_allowed" if is_on else "host_chats_refused", name=name)
+        core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
 
     if is_on:
         sign = (name, "+ reads conversations, replaces summaries and to-do lists, uses models, runs sub-agents")
-        await change_policy(host, by, Proposal("host_chats", name, (), (sign,)), apply)
+        await change_policy(core, by, Proposal("host_chats", name, (), (sign,)), apply)
     else:
         await apply()
-    return Answer(to_json(show_host(host, name)))
+    return Answer(to_json(show_host(core, name)))
 
 
-async def forget(exchange: Exchange) -> Answer:
+async def delete_host(exchange: Exchange) -> Answer:
     """End all that a host may do: that only takes rights away."""
     name, by = exchange.path_values["name"], exchange.principal
-    await hosts_of(exchange.host).forget(name)
-    row = notice("host_forgotten", name=name)
-    exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+    await hosts_of(exchange.core).unpair_host(name)
+    row = make_notice_row("host_forgotten", name=name)
+    exchange.core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
     return Answer(to_json({"ok": True}))
 
 
 async def get_hosts(exchange: Exchange) -> Answer:
     """Send all hosts."""
-    return Answer(to_json(list_hosts(exchange.host)))
+    return Answer(to_json(list_hosts(exchange.core)))
 
 
-def _view(pairing: HostPairing, offer: HostOffer) -> HostPairingView:
+def _to_pairing_view(pairing: HostPairing, offer: HostOffer) -> HostPairingView:
     return HostPairingView(
         pairing_id=pairing.pairing_id,
         name=offer.name,
@@ -253,11 +253,11 @@ def _view(pairing: HostPairing, offer: HostOffer) -> HostPairingView:
         workspace=list(offer.workspace),
         replaces=offer.replaces,
         expires_at=pairing.expires_at_ms,
-        modules=[_module(each) for each in offer.modules],
+        modules=[_to_module_view(each) for each in offer.modules],
     )
 
 
-def _module(module: OfferedModule) -> OfferedModuleView:
+def _to_module_view(module: OfferedModule) -> OfferedModuleView:
     tools = [
         OfferedToolView(
             name=tool.name,
@@ -290,7 +290,7 @@ _CHATS = ServerRoute(
 _FORGET = ServerRoute(
     "DELETE",
     "/api/hosts/{name}",
-    forget,
+    delete_host,
     "Forget a host on another machine: its key opens nothing any more, and what lives in it is closed.",
     action="revoke",
     answer=Done,
@@ -308,7 +308,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/hosts/{name}/drain",
-        drain,
+        drain_host,
         "Have nothing new go to a host on another machine, or again: what lives there goes on until it is closed.",
         action="manage_modules",
         body=DrainBody,
@@ -317,7 +317,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/hosts/{name}/disconnect",
-        disconnect,
+        disconnect_host,
         "End the connection of a host on another machine, and keep it out until it is let in again.",
         action="manage_modules",
         answer=HostView,
@@ -325,7 +325,7 @@ ROUTES = (
     ServerRoute(
         "POST",
         "/api/hosts/{name}/connect",
-        connect,
+        reconnect_host,
         "Let a host in again that was disconnected; it dials in by itself.",
         action="manage_modules",
         answer=HostView,

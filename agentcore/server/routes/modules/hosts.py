@@ -4,7 +4,7 @@ from functools import partial
 
 from agentcore.core.approvals import Proposal
 from agentcore.encoding import to_json
-from agentcore.server.confirmation import propose
+from agentcore.server.confirmation import propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.hosts import HostList, HostView, list_hosts, show_host
@@ -13,19 +13,19 @@ from agentcore.server.route_table import ServerRoute
 
 async def get_hosts(exchange: Exchange) -> Answer:
     """Send all hosts."""
-    return Answer(to_json(list_hosts(exchange.host)))
+    return Answer(to_json(list_hosts(exchange.core)))
 
 
 async def restart_host(exchange: Exchange) -> Answer:
     """End a host in order, and start its modules again; they run the code that is on the disk then."""
-    host, switch, name = exchange.host, exchange.parts.switch, exchange.path_values["name"]
-    modules = host.place(name).report().modules
+    core, switch, name = exchange.core, exchange.parts.switch, exchange.path_values["name"]
+    modules = core.find_host(name).describe_host().modules
     if await switch.must_confirm_restart(exchange.principal, modules):
-        again = [record.name for record in host.modules.restarted_with(modules)]
-        apply = await switch.only_as_asked(again, partial(host.restart_place, name))
-        raise propose(host, exchange.principal, Proposal("host_restart", name, (), ()), apply)
-    await host.restart_place(name)
-    return Answer(to_json(show_host(host, name)))
+        again = [record.name for record in core.modules.restarted_with(modules)]
+        apply = await switch.only_if_code_unchanged(again, partial(core.restart_host, name))
+        raise propose_change(core, exchange.principal, Proposal("host_restart", name, (), ()), apply)
+    await core.restart_host(name)
+    return Answer(to_json(show_host(core, name)))
 
 
 ROUTES = (

@@ -11,7 +11,7 @@ from agentcore.core.discovery import Found
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
-from agentcore.server.confirmation import change_policy, propose
+from agentcore.server.confirmation import change_policy, propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.report import LoginView, ReportView, show_login, show_report
@@ -36,24 +36,24 @@ class ModuleList(BaseModel, defer_build=True):
 
 async def get_modules(exchange: Exchange) -> Answer:
     """Send all modules."""
-    modules = b",".join(await list_modules(exchange.host, exchange.principal))
-    rest = to_json({"pageVersion": page_version(exchange.host), "installCommand": pip_command()})
+    modules = b",".join(await list_modules(exchange.core, exchange.principal))
+    rest = to_json({"pageVersion": page_version(exchange.core), "installCommand": pip_command()})
     return Answer(b'{"modules":[%b],%b' % (modules, rest[1:]))
 
 
 async def get_module(exchange: Exchange) -> Answer:
     """Send one module."""
-    return Answer(await show_module(exchange.host, exchange.path_values["name"], exchange.principal))
+    return Answer(await show_module(exchange.core, exchange.path_values["name"], exchange.principal))
 
 
 async def get_report(exchange: Exchange) -> Answer:
     """Send how a module is just now."""
-    return Answer(await show_report(exchange.host, exchange.path_values["name"]))
+    return Answer(await show_report(exchange.core, exchange.path_values["name"]))
 
 
 async def log_in(exchange: Exchange) -> Answer:
     """Begin a module's log-in, or end it by the address at which the person's browser ended."""
-    login, landed = _login(exchange), exchange.body.landed
+    login, landed = _find_login(exchange), exchange.body.landed
     if landed is None:
         await login.begin()
     else:
@@ -63,14 +63,14 @@ async def log_in(exchange: Exchange) -> Answer:
 
 async def log_out(exchange: Exchange) -> Answer:
     """Have a module forget what its log-in gave."""
-    login = _login(exchange)
+    login = _find_login(exchange)
     await login.log_out()
     return Answer(to_json(show_login(login).model_dump()))
 
 
-def _login(exchange: Exchange) -> ModuleLogin:
+def _find_login(exchange: Exchange) -> ModuleLogin:
     name = exchange.path_values["name"]
-    login = exchange.host.modules.get(name).login
+    login = exchange.core.modules.get_record(name).login
     if login is None:
         raise ToolError("no_login", f"module {name!r} has nothing to log in to, or does not run", module=name)
     return login
@@ -84,21 +84,21 @@ async def enable_module(exchange: Exchange) -> Answer:
     """
     switch, name = exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "enable"):
-        diff = await switch.check(name, is_on=True)
+        diff = await switch.preview_change(name, is_on=True)
         found = await switch.sole_candidate(name)
         apply: Apply = partial(switch.enable, name)
         if found is not None:
             # the person sees what it is, and a yes is to exactly that
-            diff = (*diff, *exchange.host.sources.difference(name, found))
+            diff = (*diff, *exchange.core.sources.describe_difference(name, found))
             apply = partial(_enable_shown, exchange, name, found)
-        apply = await switch.only_as_asked([name], apply)
-        raise propose(exchange.host, exchange.principal, Proposal("module", name, ("/modules",), diff), apply)
+        apply = await switch.only_if_code_unchanged([name], apply)
+        raise propose_change(exchange.core, exchange.principal, Proposal("module", name, ("/modules",), diff), apply)
     await switch.enable(name)
     return await get_module(exchange)
 
 
 async def _enable_shown(exchange: Exchange, name: str, found: Found) -> None:
-    await exchange.host.sources.choose(name, found, "person", runs=False)
+    await exchange.core.sources.choose_source(name, found, "person", runs=False)
     await exchange.parts.switch.enable(name)
 
 
@@ -106,29 +106,32 @@ async def disable_module(exchange: Exchange) -> Answer:
     """Stop a module, and those that require it, and take it out of app.json."""
     switch, name = exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "disable"):
-        proposal = Proposal("module_disable", name, ("/modules",), await switch.check(name, is_on=False))
-        raise propose(exchange.host, exchange.principal, proposal, partial(switch.disable, name))
+        proposal = Proposal("module_disable", name, ("/modules",), await switch.preview_change(name, is_on=False))
+        raise propose_change(exchange.core, exchange.principal, proposal, partial(switch.disable, name))
     await switch.disable(name)
     return await get_module(exchange)
 
 
 async def reload_module(exchange: Exchange) -> Answer:
     """Stop the modules of one distribution, import their code afresh, and start them again."""
-    modules, switch, name = exchange.host.modules, exchange.parts.switch, exchange.path_values["name"]
+    modules, switch, name = exchange.core.modules, exchange.parts.switch, exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "reload"):
-        apply = await switch.only_as_asked([name], partial(modules.reload, name))
+        apply = await switch.only_if_code_unchanged([name], partial(modules.reload, name))
         proposal = Proposal("module_reload", name, (), await switch.block_diff(name))
-        raise propose(exchange.host, exchange.principal, proposal, apply)
+        raise propose_change(exchange.core, exchange.principal, proposal, apply)
     await modules.reload(name)
     return await get_module(exchange)
 
 
 async def choose_source(exchange: Exchange) -> Answer:
     """Put a distribution, or the folder of local modules, behind a module's name."""
-    host, name = exchange.host, exchange.path_values["name"]
-    proposal, found = await host.sources.proposal(name, exchange.body.source)
+    core, name = exchange.core, exchange.path_values["name"]
+    proposal, found = await core.sources.make_proposal(name, exchange.body.source)
     await change_policy(
-        exchange.host, exchange.principal, proposal, partial(host.sources.choose, name, found, exchange.principal.name)
+        exchange.core,
+        exchange.principal,
+        proposal,
+        partial(core.sources.choose_source, name, found, exchange.principal.name),
     )
     return await get_module(exchange)
 

@@ -21,37 +21,37 @@ class RequirementList(BaseModel, defer_build=True):
 
 async def get_requirements(exchange: Exchange) -> Answer:
     """Send all requirements, checked within the last seconds."""
-    views = await exchange.host.requirements.check(_MAX_AGE_SECONDS)
+    views = await exchange.core.requirements.check_all(_MAX_AGE_SECONDS)
     return Answer(to_json({"requirements": [encode_requirement(view) for view in views]}))
 
 
 async def check_requirements(exchange: Exchange) -> Answer:
     """Check all requirements now."""
-    views = await exchange.host.requirements.check()
+    views = await exchange.core.requirements.check_all()
     return Answer(to_json({"requirements": [encode_requirement(view) for view in views]}))
 
 
 async def install_requirement(exchange: Exchange) -> Answer:
     """Start an installation, or have the user approve it in the approval view."""
-    requirements, name = exchange.host.requirements, exchange.path_values["name"]
+    requirements, name = exchange.core.requirements, exchange.path_values["name"]
     if needs_confirmation(exchange.principal):
-        change = requirements.propose(name, exchange.principal)
+        change = requirements.propose_installation(name, exchange.principal)
         raise ToolError(
             "confirmation_required",
             "the user confirms this in the approval view; it is pending there, and starts once it is confirmed",
             changeId=change.change_id,
             expiresAt=change.expires_at_ms,
         )
-    requirements.install(name)
-    return Answer(to_json(encode_requirement(requirements.find(name))))
+    requirements.start_installation(name)
+    return Answer(to_json(encode_requirement(requirements.find_requirement(name))))
 
 
 async def cancel_installation(exchange: Exchange) -> Answer:
     """Cancel an installation that is running."""
-    requirements, name = exchange.host.requirements, exchange.path_values["name"]
-    requirements.find(name)
-    requirements.cancel(name)
-    return Answer(to_json(encode_requirement(await requirements.wait(name))))
+    requirements, name = exchange.core.requirements, exchange.path_values["name"]
+    requirements.find_requirement(name)
+    requirements.cancel_installation(name)
+    return Answer(to_json(encode_requirement(await requirements.wait_for_installation(name))))
 
 
 _BASE = "/api/requirements"

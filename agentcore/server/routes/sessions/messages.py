@@ -21,7 +21,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictWireModel, WireModel
-from agentcore.store.chat import MessageTime, PersonMessage
+from agentcore.store.chat import MessageTime, UserMessage
 
 When = Annotated[
     MessageTime,
@@ -32,7 +32,7 @@ When = Annotated[
 ]
 
 
-class Said(StrictWireModel):
+class SendMessageBody(StrictWireModel):
     """A message of the person's; model and agent count from it on."""
 
     text: Annotated[str, Field(max_length=MESSAGE_CHARS)] = ""
@@ -77,8 +77,8 @@ class Sent(WireModel):
 
 async def post_message(exchange: Exchange) -> Answer:
     """Take a message: begin with the answer, or keep it until its time has come."""
-    body: Said = exchange.body
-    message = PersonMessage(
+    body: SendMessageBody = exchange.body
+    message = UserMessage(
         body.text,
         attachments=body.attachments,
         when=body.when,
@@ -87,37 +87,39 @@ async def post_message(exchange: Exchange) -> Answer:
         page=page_json(body.current_page_info),
         client_tools=tools_json(body.browser_tools),
     )
-    message_id, state = await _queue(exchange).say(_session_id(exchange), message, exchange.principal)
+    message_id, state = await _message_queue(exchange).send_message(_session_id(exchange), message, exchange.principal)
     sent = Sent(message_id=message_id, state=state)
     return Answer(to_json(sent.model_dump(by_alias=True)), HTTPStatus.ACCEPTED)
 
 
 async def show_queue(exchange: Exchange) -> Answer:
     """Send what waits."""
-    return _answer(await _queue(exchange).show(_session_id(exchange)))
+    return _queue_answer(await _message_queue(exchange).describe_queue(_session_id(exchange)))
 
 
 async def change_queue(exchange: Exchange) -> Answer:
     """Hold what waits, or let it go on, and send it."""
     body: QueueChange = exchange.body
-    return _answer(await _queue(exchange).hold(_session_id(exchange), is_paused=body.is_paused))
+    return _queue_answer(await _message_queue(exchange).set_paused(_session_id(exchange), is_paused=body.is_paused))
 
 
 async def change_message(exchange: Exchange) -> Answer:
     """Change a message that waits, and send all that wait."""
     body: QueuedChange = exchange.body
-    changed = await _queue(exchange).change(
+    changed = await _message_queue(exchange).change_message(
         _session_id(exchange), exchange.path_values["message_id"], text=body.text, when=body.when
     )
-    return _answer(changed)
+    return _queue_answer(changed)
 
 
 async def remove_message(exchange: Exchange) -> Answer:
     """Take out a message that waits, and send those that still do."""
-    return _answer(await _queue(exchange).remove(_session_id(exchange), exchange.path_values["message_id"]))
+    return _queue_answer(
+        await _message_queue(exchange).remove_message(_session_id(exchange), exchange.path_values["message_id"])
+    )
 
 
-def _queue(exchange: Exchange) -> MessageQueue:
+def _message_queue(exchange: Exchange) -> MessageQueue:
     return exchange.parts.chat.queue
 
 
@@ -125,7 +127,7 @@ def _session_id(exchange: Exchange) -> str:
     return exchange.path_values["session_id"]
 
 
-def _answer(view: QueueView) -> Answer:
+def _queue_answer(view: QueueView) -> Answer:
     return Answer(to_json(view.to_json()))
 
 
@@ -140,7 +142,7 @@ ROUTES = (
         "Say something. With nothing going on, the answer begins at once; else the message waits. What comes of it "
         "arrives as `session.*` events.",
         action="converse",
-        body=Said,
+        body=SendMessageBody,
         answer=Sent,
         is_for_extensions=True,
     ),

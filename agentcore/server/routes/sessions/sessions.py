@@ -22,7 +22,7 @@ from agentcore.chat import (
 from agentcore.chat.session import MessagesView, SessionDetail, SessionsView
 from agentcore.core.approvals import Proposal
 from agentcore.core.calls import FIELDS, Reply
-from agentcore.core.policy import check_mode_change, owner_of, reach
+from agentcore.core.policy import check_mode_change, find_reach, owner_of
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.confirmation import change_policy
@@ -151,20 +151,22 @@ class Done(BaseModel, defer_build=True):
 async def list_sessions(exchange: Exchange) -> Answer:
     """Send sessions, the last used first."""
     query: SessionsQuery = exchange.query
-    owner = owner_of(exchange.principal) if reach(exchange.principal, "follow") == "own" else None
-    found = await _conversations(exchange).find(text=query.q, limit=query.limit, before=query.before, owner=owner)
-    return _answer(found.to_json())
+    owner = owner_of(exchange.principal) if find_reach(exchange.principal, "follow") == "own" else None
+    found = await _get_conversations(exchange).list_sessions(
+        text=query.q, limit=query.limit, before=query.before, owner=owner
+    )
+    return _json_answer(found.to_json())
 
 
 async def make_session(exchange: Exchange) -> Answer:
     """Make a session under an id of the server's."""
     body: NewSession = exchange.body
     if body.mode is not None:
-        before = _conversations(exchange).mode_with(None, body.agent_id)
+        before = _get_conversations(exchange).effective_mode(None, body.agent_id)
         _check_first_mode(exchange, before, body.mode)
     chosen = {name: getattr(body, name) for name in ("agent_id", "model", "mode", "user_id", "host")}
-    made = await _conversations(exchange).create(exchange.principal, **chosen)
-    return _answer(made.to_json(), HTTPStatus.CREATED)
+    made = await _get_conversations(exchange).create_session(exchange.principal, **chosen)
+    return _json_answer(made.to_json(), HTTPStatus.CREATED)
 
 
 def _check_first_mode(exchange: Exchange, before: ApprovalMode, mode: ApprovalMode) -> None:
@@ -185,7 +187,7 @@ def _check_first_mode(exchange: Exchange, before: ApprovalMode, mode: ApprovalMo
 
 async def show_session(exchange: Exchange) -> Answer:
     """Send one session."""
-    return _answer((await _conversations(exchange).show(_session_id(exchange))).to_json())
+    return _json_answer((await _get_conversations(exchange).describe_session(_session_id(exchange))).to_json())
 
 
 async def change_session(exchange: Exchange) -> Answer:
@@ -198,22 +200,22 @@ async def change_session(exchange: Exchange) -> Answer:
         values["agent_id"] = body.agent_id or "default"
     session_id = _session_id(exchange)
     if "host" in body.model_fields_set:
-        await _conversations(exchange).change_host(session_id, body.host, exchange.principal)
-    changed = await _conversations(exchange).change(session_id, values)
+        await _get_conversations(exchange).change_host(session_id, body.host, exchange.principal)
+    changed = await _get_conversations(exchange).change_session(session_id, values)
     if "mode" in body.model_fields_set:
         changed = await _change_mode(exchange, changed, body.mode)
-    return _answer(changed.to_json())
+    return _json_answer(changed.to_json())
 
 
 async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | None) -> SessionDetail:
     """Set the mode; one that asks less than the one that counts is for a person to confirm."""
-    conversations = _conversations(exchange)
+    conversations = _get_conversations(exchange)
     owner = owner_of(exchange.principal)  # who reaches their own only has been let in for one of these
-    after = conversations.mode_with(mode, session.agent_id)
+    after = conversations.effective_mode(mode, session.agent_id)
 
     async def apply_as_shown() -> None:
         # not what the session's agent says by then, which may be another
-        await conversations.change(session.session_id, {"mode": after})
+        await conversations.change_session(session.session_id, {"mode": after})
 
     try:
         check_mode_change(exchange.principal, session.mode, after, owner)
@@ -222,86 +224,92 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         proposal = Proposal(
             "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
         )
-        await change_policy(exchange.host, exchange.principal, proposal, apply_as_shown, owner)
+        await change_policy(exchange.core, exchange.principal, proposal, apply_as_shown, owner)
     else:
-        await conversations.change(session.session_id, {"mode": mode})
-    return await conversations.show(session.session_id)
+        await conversations.change_session(session.session_id, {"mode": mode})
+    return await conversations.describe_session(session.session_id)
 
 
 async def show_system(exchange: Exchange) -> Answer:
     """Send what a session's model is told before the conversation."""
-    return _answer((await _system(exchange).show(_session_id(exchange))).to_json())
+    return _json_answer((await _get_system_messages(exchange).describe_for_session(_session_id(exchange))).to_json())
 
 
 async def change_system(exchange: Exchange) -> Answer:
     """Change that, and send it as it is then."""
     body: SystemChange = exchange.body
     own = {"instructions": body.instructions} if "instructions" in body.model_fields_set else {}
-    return _answer((await _system(exchange).change(_session_id(exchange), told=body.told, **own)).to_json())
+    return _json_answer(
+        (
+            await _get_system_messages(exchange).change_for_session(_session_id(exchange), told=body.told, **own)
+        ).to_json()
+    )
 
 
 async def delete_session(exchange: Exchange) -> Answer:
     """End what goes on in a session, and forget it."""
-    await _conversations(exchange).delete(_session_id(exchange))
-    return _answer({"ok": True})
+    await _get_conversations(exchange).delete_session(_session_id(exchange))
+    return _json_answer({"ok": True})
 
 
 async def list_messages(exchange: Exchange) -> Answer:
     """Send what was said in a session."""
     query: MessagesQuery = exchange.query
-    found = await _conversations(exchange).messages(_session_id(exchange), before=query.before, limit=query.limit)
-    return _answer(found.to_json())
+    found = await _get_conversations(exchange).list_messages(
+        _session_id(exchange), before=query.before, limit=query.limit
+    )
+    return _json_answer(found.to_json())
 
 
 async def edit_message(exchange: Exchange) -> Answer:
     """Go back to a message, and begin with the answer to another one in its place."""
     body: Edited = exchange.body
-    await _conversations(exchange).edit(
+    await _get_conversations(exchange).edit_message(
         _session_id(exchange), body.number, body.text, exchange.principal, body.attachments
     )
-    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+    return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def retry_turn(exchange: Exchange) -> Answer:
     """Forget the last answer, and begin with another."""
-    await _conversations(exchange).retry(_session_id(exchange))
-    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+    await _get_conversations(exchange).retry_answer(_session_id(exchange))
+    return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def stop_session(exchange: Exchange) -> Answer:
     """End the turn of a session, and answer when all of it is settled."""
-    return _answer({"stopped": await _conversations(exchange).stop(_session_id(exchange))})
+    return _json_answer({"stopped": await _get_conversations(exchange).stop_turns(_session_id(exchange))})
 
 
 async def reject_call(exchange: Exchange) -> Answer:
     """Refuse a call that waits."""
     body: CallName = exchange.body
-    await _conversations(exchange).reject(_session_id(exchange), body.tool_id, exchange.principal)
-    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+    await _get_conversations(exchange).reject_call(_session_id(exchange), body.tool_id, exchange.principal)
+    return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def answer_question(exchange: Exchange) -> Answer:
     """Answer what a tool asks."""
     body: QuestionAnswer = exchange.body
     reply = Reply(body.text, body.content, body.is_declined)
-    await _conversations(exchange).answer(_session_id(exchange), body.question_id, reply)
-    return _answer({"accepted": True}, HTTPStatus.ACCEPTED)
+    await _get_conversations(exchange).answer_question(_session_id(exchange), body.question_id, reply)
+    return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def run_command(exchange: Exchange) -> Answer:
     """Carry out a call of the person's own."""
     body: Command = exchange.body
-    tool_id = await _conversations(exchange).command(
+    tool_id = await _get_conversations(exchange).start_command(
         _session_id(exchange), body.tool, body.arguments, exchange.principal
     )
-    return _answer({"accepted": True, "toolId": tool_id}, HTTPStatus.ACCEPTED)
+    return _json_answer({"accepted": True, "toolId": tool_id}, HTTPStatus.ACCEPTED)
 
 
-def _conversations(exchange: Exchange) -> Conversations:
+def _get_conversations(exchange: Exchange) -> Conversations:
     return exchange.parts.chat.conversations
 
 
-def _system(exchange: Exchange) -> SystemMessages:
+def _get_system_messages(exchange: Exchange) -> SystemMessages:
     return exchange.parts.chat.system_messages
 
 
@@ -309,7 +317,7 @@ def _session_id(exchange: Exchange) -> str:
     return exchange.path_values["session_id"]
 
 
-def _answer(document: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Answer:
+def _json_answer(document: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Answer:
     return Answer(to_json(document), status)
 
 

@@ -47,7 +47,7 @@ class ViewCallBody(BaseModel, defer_build=True):
 async def show_view(exchange: Exchange) -> Answer:
     """Say where the view of a tool is."""
     shown, view = _tool_with_view(exchange)
-    await _session(exchange)
+    await _get_session(exchange)
     path, apps = exchange.parts.views.path_of(shown.definition), exchange.parts.apps
     if path is None or apps is None:
         raise ToolError("view_not_found", "this server shows no views of tools", tool=shown.definition.name)
@@ -56,7 +56,7 @@ async def show_view(exchange: Exchange) -> Answer:
         address=base + path,
         permissions=list(view.permissions),
         has_border=view.has_border,
-        calls={name: tool.definition.name for name, tool in _callable(exchange, shown).items()},
+        calls={name: tool.definition.name for name, tool in _list_callable_tools(exchange, shown).items()},
     )
     return Answer(to_json(answer.model_dump(by_alias=True)))
 
@@ -65,7 +65,7 @@ async def call_from_view(exchange: Exchange) -> Sent:
     """Carry out a call of a view's, under the view's name: what is allowed to a model is allowed to it, and no more."""
     body: ViewCallBody = exchange.body
     shown, _ = _tool_with_view(exchange)
-    session, callable_tools = await _session(exchange), _callable(exchange, shown)
+    session, callable_tools = await _get_session(exchange), _list_callable_tools(exchange, shown)
     if body.name not in callable_tools:
         known = ", ".join(sorted(callable_tools)) or "none"
         message = f"views of {shown.module.name} cannot call {body.name!r}; they can call: {known}"
@@ -82,23 +82,23 @@ async def call_from_view(exchange: Exchange) -> Sent:
 
 def _tool_with_view(exchange: Exchange) -> tuple[RegisteredTool, ToolView]:
     name = exchange.path_values["tool"]
-    tool = exchange.host.registry.own.get(name)
+    tool = exchange.core.registry.own.get(name)
     if tool is None or not isinstance(tool.definition.view, ToolView):
         raise ToolError("view_not_found", f"no tool {name[:100]!r} with a view is offered now", tool=name[:100])
     return tool, tool.definition.view
 
 
-def _callable(exchange: Exchange, shown: RegisteredTool) -> dict[str, RegisteredTool]:
+def _list_callable_tools(exchange: Exchange, shown: RegisteredTool) -> dict[str, RegisteredTool]:
     """The tools that the view of one may call: those of its module that have a name for that."""
     return {
         tool.definition.in_views: tool
-        for tool in exchange.host.registry.own.values()
+        for tool in exchange.core.registry.own.values()
         if tool.module is shown.module and tool.definition.in_views is not None
     }
 
 
-async def _session(exchange: Exchange) -> SessionDetail:
-    return await exchange.parts.chat.conversations.show(exchange.path_values["session_id"])
+async def _get_session(exchange: Exchange) -> SessionDetail:
+    return await exchange.parts.chat.conversations.describe_session(exchange.path_values["session_id"])
 
 
 ROUTES = (

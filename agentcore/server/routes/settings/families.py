@@ -8,21 +8,21 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.chat import ChatDocument
 from agentcore.config import ConfigError
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.discovery import Family, installed_families, name_of_block
-from agentcore.core.settings import SettingsSubject, pointer
+from agentcore.core.settings import SettingsSubject, to_json_pointer
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
-from agentcore.server.modules.block_change import BlockChange, carry_out, family_of, plan_blocks
+from agentcore.server.modules.block_change import BlockChange, apply_block_change, family_of, plan_blocks
 from agentcore.server.modules.pasted import BLOCKS, Pasted, exposed_arguments, read_pasted, secrets_in
 from agentcore.server.page.settings_view import not_written
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, StrictWireModel
-from agentcore.store.credentials import check_secret, forget_module_secrets, keep_secret, read_secrets
-from agentcore.store.record import notice
+from agentcore.store.credentials import check_secret, delete_module_secrets, read_secrets, save_secret
+from agentcore.store.record import make_notice_row
 
 _TEXT_CHARS = 200_000
 _BODY_BYTES = 2 * 1024 * 1024
@@ -128,75 +128,75 @@ async def list_families(exchange: Exchange) -> Answer:
 
 async def read_text(exchange: Exchange) -> Answer:
     """Say what a pasted text holds; nothing of it is kept."""
-    view = await asyncio.to_thread(_pasted_view, exchange.host, exchange.body)
+    view = await asyncio.to_thread(_pasted_view, exchange.core, exchange.body)
     return Answer(to_json(view))
 
 
 async def change_blocks(exchange: Exchange) -> Answer:
     """Add, change and remove blocks, with one word of a person's."""
-    host, body = exchange.host, exchange.body
+    core, body = exchange.core, exchange.body
     for name, value in body.secrets.items():
         check_secret(name, value)
-    subject = replace(_app_json(host), secrets_to_come=body.secrets)
+    subject = replace(_app_json(core), secrets_to_come=body.secrets)
     try:
-        change = await asyncio.to_thread(plan_blocks, host, subject, exchange.path_values["key"], body.blocks)
+        change = await asyncio.to_thread(plan_blocks, core, subject, exchange.path_values["key"], body.blocks)
     except ConfigError as exc:
         raise not_written(exc) from exc
     if change.added or change.removed:
         exchange.parts.switch.refuse_fixed()
     if exchange.query.preview is None:
-        there = await asyncio.to_thread(read_secrets, host.state.path)
-        proposal = change.proposal({name: name in there for name in body.secrets})
-        await change_policy(host, exchange.principal, proposal, lambda: _apply(exchange, change))
+        there = await asyncio.to_thread(read_secrets, core.state.path)
+        proposal = change.to_proposal({name: name in there for name in body.secrets})
+        await change_policy(core, exchange.principal, proposal, lambda: _apply_change(exchange, change))
     shown = [{"file": file, "text": text} for file, text in change.diff]
     return Answer(to_json({"added": change.added, "removed": change.removed, "diff": shown}))
 
 
-async def _apply(exchange: Exchange, change: BlockChange) -> None:
-    host = exchange.host
+async def _apply_change(exchange: Exchange, change: BlockChange) -> None:
+    core = exchange.core
     for name, value in exchange.body.secrets.items():
-        await asyncio.to_thread(keep_secret, host.state.path, name, value)
-        _note(exchange, "secret_set", name=name)
+        await asyncio.to_thread(save_secret, core.state.path, name, value)
+        _record_change(exchange, "secret_set", name=name)
     try:
-        await carry_out(host, exchange.parts.switch, await asyncio.to_thread(_as_it_is_now, exchange, change))
+        await apply_block_change(core, exchange.parts.switch, await asyncio.to_thread(_as_it_is_now, exchange, change))
     except ConfigError as exc:
         raise not_written(exc) from exc
     finally:
         if exchange.body.secrets:
-            paths = [pointer(("secrets", name)) for name in exchange.body.secrets]
-            host.events.publish("settings.changed", {"module": None, "paths": paths})
+            paths = [to_json_pointer(("secrets", name)) for name in exchange.body.secrets]
+            core.events.publish("settings.changed", {"module": None, "paths": paths})
     for name in [name_of_block(change.family, key) for key, block in exchange.body.blocks.items() if block is None]:
-        await asyncio.to_thread(forget_module_secrets, host.state.path, name)
-    _note(exchange, "settings_changed", module=None, paths=list(change.paths))
+        await asyncio.to_thread(delete_module_secrets, core.state.path, name)
+    _record_change(exchange, "settings_changed", module=None, paths=list(change.paths))
 
 
 def _as_it_is_now(exchange: Exchange, change: BlockChange) -> BlockChange:
     """The change that a person saw, on app.json as other changes have left it meanwhile."""
-    subject = replace(_app_json(exchange.host), secrets_to_come=exchange.body.secrets)
+    subject = replace(_app_json(exchange.core), secrets_to_come=exchange.body.secrets)
     try:
-        return change.moved_to(plan_blocks(exchange.host, subject, change.family.key, exchange.body.blocks))
+        return change.rebase_onto(plan_blocks(exchange.core, subject, change.family.key, exchange.body.blocks))
     except (ConfigError, ToolError):
         return change  # writing it says what is wrong with the file
 
 
-def _note(exchange: Exchange, kind: str, **details: object) -> None:
+def _record_change(exchange: Exchange, kind: str, **details: object) -> None:
     by = exchange.principal
-    row = notice(kind, **details)
-    exchange.host.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
+    row = make_notice_row(kind, **details)
+    exchange.core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
 
 
-def _app_json(host: Host) -> SettingsSubject:
+def _app_json(core: Core) -> SettingsSubject:
     # a family may have been installed since the server started
     keys = dict.fromkeys(family.key for family in installed_families())
-    return SettingsSubject.of_app(host.config, ChatDocument, {**keys, **host.modules.block_models()})
+    return SettingsSubject.of_app(core.config, ChatDocument, {**keys, **core.modules.block_models()})
 
 
-def _pasted_view(host: Host, body: PastedBody) -> dict[str, object]:
+def _pasted_view(core: Core, body: PastedBody) -> dict[str, object]:
     families = {family.key: family for family in installed_families()}
     pasted = read_pasted(body.text, families)
     family = _family_meant(pasted, body, families)
-    taken = set(read_secrets(host.state.path))
-    there = _app_json(host).read().at((family.key,)) if family else None
+    taken = set(read_secrets(core.state.path))
+    there = _app_json(core).read_document().value_at((family.key,)) if family else None
     blocks = []
     for key, block in pasted.blocks.items():
         named = key or body.key or ""
@@ -209,10 +209,15 @@ def _pasted_view(host: Host, body: PastedBody) -> dict[str, object]:
                 "exists": isinstance(there, dict) and named in there,
                 "block": block,
                 "secrets": [
-                    {"path": pointer(each.path), "name": each.name, "value": each.value, "instead": each.instead}
+                    {
+                        "path": to_json_pointer(each.path),
+                        "name": each.name,
+                        "value": each.value,
+                        "instead": each.instead,
+                    }
                     for each in secrets
                 ],
-                "exposed": [pointer(path) for path in exposed_arguments(block)],
+                "exposed": [to_json_pointer(path) for path in exposed_arguments(block)],
             }
         )
     return {"family": family.key if family else None, "blocks": blocks, "ignored": list(pasted.ignored)}

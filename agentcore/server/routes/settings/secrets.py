@@ -6,17 +6,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr
 
-from agentcore.core import Host
+from agentcore.core import Core
 from agentcore.core.approvals import Apply, Proposal
-from agentcore.core.settings import pointer, users_of_secrets
+from agentcore.core.settings import to_json_pointer, users_of_secrets
 from agentcore.encoding import to_json
 from agentcore.server.confirmation import change_policy
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, StrictWireModel
-from agentcore.store.credentials import check_kept, check_secret, keep_secret, read_secrets, remove_secret
-from agentcore.store.record import notice
+from agentcore.store.credentials import check_secret, check_secret_exists, read_secrets, remove_secret, save_secret
+from agentcore.store.record import make_notice_row
 
 _BODY_BYTES = 1024 * 1024  # a secret of the largest size, each of its characters as an escape
 
@@ -44,45 +44,45 @@ class SecretsView(BaseModel, defer_build=True):
 
 async def list_secrets(exchange: Exchange) -> Answer:
     """Send names, never values."""
-    return Answer(to_json(await asyncio.to_thread(_view, exchange.host)))
+    return Answer(to_json(await asyncio.to_thread(_describe_secrets, exchange.core)))
 
 
 async def put_secret(exchange: Exchange) -> Answer:
     """Keep a secret; a person confirms it, who is shown its name alone."""
     name, value = exchange.path_values["name"], exchange.body.value
     check_secret(name, value)
-    is_kept = name in await asyncio.to_thread(read_secrets, exchange.host.state.path)
+    is_kept = name in await asyncio.to_thread(read_secrets, exchange.core.state.path)
     diff = f"-{name}: …\n+{name}: … (new)\n" if is_kept else f"+{name}: …\n"
-    keep = partial(keep_secret, exchange.host.state.path, name, value)
-    return await _change(exchange, "secret_set", name, diff, lambda: asyncio.to_thread(keep))
+    keep = partial(save_secret, exchange.core.state.path, name, value)
+    return await _propose_change(exchange, "secret_set", name, diff, lambda: asyncio.to_thread(keep))
 
 
 async def delete_secret(exchange: Exchange) -> Answer:
     """Forget a secret; a person confirms it."""
-    name, folder = exchange.path_values["name"], exchange.host.state.path
-    check_kept(await asyncio.to_thread(read_secrets, folder), name)
+    name, folder = exchange.path_values["name"], exchange.core.state.path
+    check_secret_exists(await asyncio.to_thread(read_secrets, folder), name)
     forget = partial(remove_secret, folder, name)
-    return await _change(exchange, "secret_remove", name, f"-{name}: …\n", lambda: asyncio.to_thread(forget))
+    return await _propose_change(exchange, "secret_remove", name, f"-{name}: …\n", lambda: asyncio.to_thread(forget))
 
 
-async def _change(exchange: Exchange, kind: str, name: str, diff: str, change: Apply) -> Answer:
-    host, principal = exchange.host, exchange.principal
+async def _propose_change(exchange: Exchange, kind: str, name: str, diff: str, change: Apply) -> Answer:
+    core, principal = exchange.core, exchange.principal
 
     async def apply() -> None:
         await change()
-        row = notice(kind, name=name)
-        host.store.record.append(row._replace(principal_kind=principal.kind, principal_id=principal.id))
-        host.events.publish("settings.changed", {"module": None, "paths": [pointer(("secrets", name))]})
+        row = make_notice_row(kind, name=name)
+        core.store.record.append(row._replace(principal_kind=principal.kind, principal_id=principal.id))
+        core.events.publish("settings.changed", {"module": None, "paths": [to_json_pointer(("secrets", name))]})
 
     # the name alone: `apply` has the value, and is shown to nobody
-    proposal = Proposal(kind, name, (pointer(("secrets", name)),), (("secrets", diff),))
-    await change_policy(host, principal, proposal, apply)
+    proposal = Proposal(kind, name, (to_json_pointer(("secrets", name)),), (("secrets", diff),))
+    await change_policy(core, principal, proposal, apply)
     return Answer(to_json({"ok": True}))
 
 
-def _view(host: Host) -> dict[str, object]:
-    kept = read_secrets(host.state.path)
-    users = users_of_secrets(host.config, _keys(host))
+def _describe_secrets(core: Core) -> dict[str, object]:
+    kept = read_secrets(core.state.path)
+    users = users_of_secrets(core.config, _settings_keys(core))
     shown = [
         {"name": name, "setAt": secret.set_at_ms, "usedBy": users.get(name, [])}
         for name, secret in sorted(kept.items())
@@ -90,8 +90,8 @@ def _view(host: Host) -> dict[str, object]:
     return {"secrets": shown, "missing": {name: users[name] for name in sorted(users) if name not in kept}}
 
 
-def _keys(host: Host) -> dict[str, str]:
-    records = host.modules.records.values()
+def _settings_keys(core: Core) -> dict[str, str]:
+    records = core.modules.records.values()
     return {record.name: record.manifest.config_key or record.name for record in records}
 
 

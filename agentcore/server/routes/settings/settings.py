@@ -18,13 +18,13 @@ from agentcore.core.settings import (
     SettingsDocument,
     SettingsPlan,
     SettingsSubject,
-    needs_person,
+    needs_user_confirmation,
     plan_changes,
-    pointer,
+    to_json_pointer,
 )
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.server.confirmation import needs_confirmation, propose
+from agentcore.server.confirmation import needs_confirmation, propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
@@ -33,14 +33,14 @@ from agentcore.server.page.settings_view import (
     change_view,
     not_written,
     problem_view,
-    readers,
     settings_proposal,
     settings_view,
     subject_name,
+    subjects_with_same_key,
 )
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
-from agentcore.store.record import notice
+from agentcore.store.record import make_notice_row
 
 _CHANGES = 200
 _POINTER = r"^(/([^~/]|~[01])*)+$"
@@ -59,7 +59,7 @@ class ChangeEntry(StrictModel):
             raise ValueError("give either a value or remove")
         return self
 
-    def change(self) -> SettingChange:
+    def to_setting_change(self) -> SettingChange:
         """The change for the host."""
         steps = (step.replace("~1", "/").replace("~0", "~") for step in self.path.split("/")[1:])
         return SettingChange(tuple(steps), self.value, self.remove)
@@ -86,18 +86,20 @@ class ChangeQuery(StrictModel):
 
 async def get_settings(exchange: Exchange) -> Answer:
     """Send the settings of the server, or of the module in the path."""
-    return Answer(to_json(await asyncio.to_thread(settings_view, exchange, await _read(exchange))))
+    return Answer(to_json(await asyncio.to_thread(settings_view, exchange, await _read_settings(exchange))))
 
 
 async def change_settings(exchange: Exchange) -> Answer:
     """Change settings in the files that win, or show what that would do."""
-    document = await _read(exchange)
+    document = await _read_settings(exchange)
     body: ChangeBody = exchange.body
     if body.expected != document.digest:
         raise ToolError(
             "config_changed", "the files changed since they were read; read the settings again", digest=document.digest
         )
-    wanted = _Wanted([entry.change() for entry in body.changes], isinstance(body, ModuleChangeBody) and body.reload)
+    wanted = _SettingsRequest(
+        [entry.to_setting_change() for entry in body.changes], isinstance(body, ModuleChangeBody) and body.reload
+    )
     if wanted.reloads:
         authorise(exchange.principal, "manage_modules")
     try:
@@ -108,18 +110,18 @@ async def change_settings(exchange: Exchange) -> Answer:
         if must_wait:
             proposal = await asyncio.to_thread(settings_proposal, plan, wanted.paths, reloads=wanted.reloads)
 
-            apply: Apply = partial(_save, exchange, plan, wanted)
+            apply: Apply = partial(_save_changes, exchange, plan, wanted)
             if wanted.reloads:
-                apply = await exchange.parts.switch.only_as_asked([_name(exchange)], apply)
-            raise propose(exchange.host, exchange.principal, proposal, apply)
+                apply = await exchange.parts.switch.only_if_code_unchanged([_module_name(exchange)], apply)
+            raise propose_change(exchange.core, exchange.principal, proposal, apply)
     except ConfigError as exc:
         raise not_written(exc) from exc
-    await _save(exchange, plan, wanted)
+    await _save_changes(exchange, plan, wanted)
     return await get_settings(exchange)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _SettingsRequest:
     """What one request wants, all of it or nothing."""
 
     changes: list[SettingChange]
@@ -127,21 +129,23 @@ class _Wanted:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(pointer(change.path) for change in self.changes)
+        return tuple(to_json_pointer(change.path) for change in self.changes)
 
 
-async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> bool:
+async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _SettingsRequest) -> bool:
     """Whether a person confirms it: one setting that is not harmless is enough, and code that a reload would change."""
     if not needs_confirmation(exchange.principal):
         return False
     # a setting is harmless when it is for each module that reads it
-    plans = [plan.of(subject) for subject in readers(exchange.host, plan.before.subject)]
-    if await asyncio.to_thread(lambda: any(needs_person(one, wanted.changes) for one in plans)):
+    plans = [plan.for_subject(subject) for subject in subjects_with_same_key(exchange.core, plan.before.subject)]
+    if await asyncio.to_thread(lambda: any(needs_user_confirmation(one, wanted.changes) for one in plans)):
         return True
-    return wanted.reloads and await exchange.parts.switch.must_confirm(exchange.principal, _name(exchange), "reload")
+    return wanted.reloads and await exchange.parts.switch.must_confirm(
+        exchange.principal, _module_name(exchange), "reload"
+    )
 
 
-async def _save(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> None:
+async def _save_changes(exchange: Exchange, plan: SettingsPlan, wanted: _SettingsRequest) -> None:
     """Write exactly what was planned; a file that another program changed meanwhile stays as it is."""
     _refuse_other_settings(exchange, plan)
     try:
@@ -149,20 +153,20 @@ async def _save(exchange: Exchange, plan: SettingsPlan, wanted: _Wanted) -> None
     except ConfigError as exc:
         raise not_written(exc) from exc
     if saved.subject.module is None and any(change.path[0] == "approvals" for change in wanted.changes):
-        exchange.host.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
+        exchange.core.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
     if saved.subject.module is None and any(change.path[0] in ("models", "agents") for change in wanted.changes):
         with suppress(ToolError):  # another entry was wrong before: those that count go on, and the page says so
-            exchange.parts.chat.setup.take(saved.values)
-    _tell(exchange, saved, wanted)
+            exchange.parts.chat.setup.apply_saved_config(saved.values)
+    _record_change(exchange, saved, wanted)
     if saved.subject.module is None:
-        await exchange.host.modules.take_blocks([change.path for change in wanted.changes])
+        await exchange.core.modules.reload_changed_blocks([change.path for change in wanted.changes])
     if wanted.reloads:
-        await exchange.host.modules.reload(_name(exchange))
+        await exchange.core.modules.reload(_module_name(exchange))
 
 
 def _refuse_other_settings(exchange: Exchange, plan: SettingsPlan) -> None:
     """A module that was loaded anew meanwhile may mean something else by the same words."""
-    now, then = _subject(exchange).schema, plan.before.subject.schema
+    now, then = _settings_subject(exchange).schema, plan.before.subject.schema
     if (now and now.root) != (then and then.root):
         raise Refusal(
             HTTPStatus.CONFLICT,
@@ -173,10 +177,10 @@ def _refuse_other_settings(exchange: Exchange, plan: SettingsPlan) -> None:
         )
 
 
-async def _read(exchange: Exchange) -> SettingsDocument:
-    subject = _subject(exchange)
+async def _read_settings(exchange: Exchange) -> SettingsDocument:
+    subject = _settings_subject(exchange)
     try:
-        return await asyncio.to_thread(subject.read)
+        return await asyncio.to_thread(subject.read_document)
     except ConfigError as exc:
         raise Refusal(
             HTTPStatus.CONFLICT,
@@ -186,25 +190,25 @@ async def _read(exchange: Exchange) -> SettingsDocument:
         ) from exc
 
 
-def _subject(exchange: Exchange) -> SettingsSubject:
+def _settings_subject(exchange: Exchange) -> SettingsSubject:
     if "name" not in exchange.path_values:
-        return SettingsSubject.of_app(exchange.host.config, ChatDocument, exchange.host.modules.block_models())
-    return SettingsSubject.of_module(exchange.host.config, exchange.host.modules.get(_name(exchange)))
+        return SettingsSubject.of_app(exchange.core.config, ChatDocument, exchange.core.modules.block_models())
+    return SettingsSubject.of_module(exchange.core.config, exchange.core.modules.get_record(_module_name(exchange)))
 
 
-def _name(exchange: Exchange) -> str:
+def _module_name(exchange: Exchange) -> str:
     return exchange.path_values["name"]
 
 
-def _tell(exchange: Exchange, saved: SettingsDocument, wanted: _Wanted) -> None:
+def _record_change(exchange: Exchange, saved: SettingsDocument, wanted: _SettingsRequest) -> None:
     """Note who changed what, never to which value, and tell open pages."""
     module, paths = saved.subject.module, list(wanted.paths)
-    row = notice("settings_changed", module=module, paths=paths)
+    row = make_notice_row("settings_changed", module=module, paths=paths)
     principal = exchange.principal
-    exchange.host.store.record.append(
+    exchange.core.store.record.append(
         row._replace(module=module or "", principal_kind=principal.kind, principal_id=principal.id)
     )
-    exchange.host.events.publish("settings.changed", {"module": module, "paths": paths})
+    exchange.core.events.publish("settings.changed", {"module": module, "paths": paths})
 
 
 def _change_route(path: str, summary: str, body: type[ChangeBody]) -> ServerRoute:

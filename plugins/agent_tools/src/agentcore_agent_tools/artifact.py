@@ -31,7 +31,7 @@ _IMAGE_BYTES = 3_750_000
 _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
-async def read(
+async def read_artifact(
     ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None, pdfs: PdfReader
 ) -> ToolResult:
     """Lines of a text or of a PDF's text, a picture as such, and of anything else its bytes.
@@ -42,25 +42,25 @@ async def read(
     link = await ctx.artifacts.describe(artifact_id)
     if link.mime in _SEEN and link.size_bytes <= _IMAGE_BYTES and offset is limit is None:
         picture = Image(await ctx.artifacts.load(artifact_id), link.mime)
-        return ToolResult((Text(_named(link)), picture), _facts(link))
+        return ToolResult((Text(_format_link(link)), picture), _describe_link(link))
     room = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     first = max(offset or 1, 1)
     lines = min(limit or READ_LINES, READ_LINES)
     if link.mime == "application/pdf":
         read_text = await pdfs.read(await ctx.artifacts.load(artifact_id), ctx.workspace)
         if not read_text.text:
-            return ToolResult(f"[{_named(link)}: {read_text.notice}]", _facts(link))
-        return _given(link, _lines_of(read_text.text, first, lines, room), first, " of its text")
+            return ToolResult(f"[{_format_link(link)}: {read_text.notice}]", _describe_link(link))
+        return _build_lines_result(link, _slice_lines(read_text.text, first, lines, room), first, " of its text")
     try:
         found = await ctx.artifacts.lines(artifact_id, first, limit=lines, chars=room)
     except ToolError as exc:
         if exc.type != "artifact_not_text":
             raise
         return await _read_bytes(ctx, link, offset or 0, min(limit or _BYTES, _BYTES_MAX))
-    return _given(link, found, first)
+    return _build_lines_result(link, found, first)
 
 
-def _lines_of(text: str, first: int, limit: int, chars: int) -> ArtifactLines:
+def _slice_lines(text: str, first: int, limit: int, chars: int) -> ArtifactLines:
     lines = text.splitlines(keepends=True)
     taken: list[tuple[int, str]] = []
     for number, line in enumerate(lines[first - 1 : first - 1 + limit], first):
@@ -71,7 +71,7 @@ def _lines_of(text: str, first: int, limit: int, chars: int) -> ArtifactLines:
     return ArtifactLines(tuple(taken), len(lines))
 
 
-def _given(link: ArtifactLink, found: ArtifactLines, first: int, what: str = "") -> ToolResult:
+def _build_lines_result(link: ArtifactLink, found: ArtifactLines, first: int, what: str = "") -> ToolResult:
     if not found.lines and (found.total or first > 1):
         message = f"{link.name} has {found.total:,} lines; offset {first:,} is beyond them"
         raise ToolError("invalid_arguments", message, lines=found.total)
@@ -79,7 +79,7 @@ def _given(link: ArtifactLink, found: ArtifactLines, first: int, what: str = "")
     rest = f"; go on with offset {last + 1}" if last < found.total else ""
     head = f"[{link.name}: lines {first:,} to {last:,} of {found.total:,}{what}{rest}]"
     facts = {"offset": first, "lines": len(found.lines), "totalLines": found.total}
-    return ToolResult(f"{head}\n{''.join(line for _, line in found.lines)}", _facts(link) | facts)
+    return ToolResult(f"{head}\n{''.join(line for _, line in found.lines)}", _describe_link(link) | facts)
 
 
 async def _read_bytes(ctx: ToolContext, link: ArtifactLink, offset: int, limit: int) -> ToolResult:
@@ -91,11 +91,14 @@ async def _read_bytes(ctx: ToolContext, link: ArtifactLink, offset: int, limit: 
     data = await asyncio.to_thread(take)
     after = offset + len(data)
     rest = f"; go on with offset {after}" if after < link.size_bytes else ""
-    head = f"[{_named(link)}: no text; bytes {offset:,} to {after:,}{rest}. `save` puts the whole into the workspace.]"
-    return ToolResult(f"{head}\n{_dump(data, offset)}", _facts(link) | {"offset": offset, "bytes": len(data)})
+    shown = f"no text; bytes {offset:,} to {after:,}{rest}"
+    head = f"[{_format_link(link)}: {shown}. `save` puts the whole into the workspace.]"
+    return ToolResult(
+        f"{head}\n{_format_hex(data, offset)}", _describe_link(link) | {"offset": offset, "bytes": len(data)}
+    )
 
 
-async def search(
+async def search_artifact(
     ctx: ToolContext, artifact_id: str, query: str | None, offset: int | None, limit: int | None
 ) -> ToolResult:
     """The lines that hold a text.
@@ -122,10 +125,10 @@ async def search(
         head = f"[{link.name}: {found.total:,} lines hold {query!r}{where}, {len(shown):,} are shown{rest}]"
     matches = [{"line": number, "text": text} for number, text in shown]
     lines = [head, *(f"{number}: {text}" for number, text in shown)]
-    return ToolResult("\n".join(lines), _facts(link) | {"matches": matches, "total": found.total})
+    return ToolResult("\n".join(lines), _describe_link(link) | {"matches": matches, "total": found.total})
 
 
-async def info(ctx: ToolContext, artifact_id: str) -> ToolResult:
+async def describe_artifact(ctx: ToolContext, artifact_id: str) -> ToolResult:
     """What is known of an artifact.
 
     Raises:
@@ -137,18 +140,20 @@ async def info(ctx: ToolContext, artifact_id: str) -> ToolResult:
     except ToolError as exc:
         if exc.type != "artifact_not_text":
             raise
-        return ToolResult(_named(link), _facts(link))
-    return ToolResult(f"{_named(link)}, {found.total:,} lines", _facts(link) | {"totalLines": found.total})
+        return ToolResult(_format_link(link), _describe_link(link))
+    return ToolResult(
+        f"{_format_link(link)}, {found.total:,} lines", _describe_link(link) | {"totalLines": found.total}
+    )
 
 
-async def save(ctx: ToolContext, artifact_id: str, path: str | None, *, overwrite: bool) -> ToolResult:
+async def save_artifact(ctx: ToolContext, artifact_id: str, path: str | None, *, overwrite: bool) -> ToolResult:
     """Write an artifact into the workspace.
 
     Raises:
         ToolError: `artifact_not_found`, `invalid_arguments`, `file_exists`, and those of writing in the workspace.
     """
     link = await ctx.artifacts.describe(artifact_id)
-    target = _needed(path)
+    target = _require_path(path)
 
     def write() -> str:
         with file:
@@ -158,21 +163,21 @@ async def save(ctx: ToolContext, artifact_id: str, path: str | None, *, overwrit
 
     file = await ctx.artifacts.open(artifact_id)
     shown = await asyncio.to_thread(write)
-    return ToolResult(f"Saved {_named(link)} as {shown}.", _facts(link) | {"path": shown})
+    return ToolResult(f"Saved {_format_link(link)} as {shown}.", _describe_link(link) | {"path": shown})
 
 
-async def preview(ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+async def preview_call(ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
     """What a call touches: only `save` writes, and it is not asked about where it could not."""
     link = await ctx.artifacts.describe(arguments["id"])
     if arguments["action"] != "save":
         return CallPreview(effects=frozenset(("read",)))
-    target = _needed(arguments["path"])
+    target = _require_path(arguments["path"])
     return await asyncio.to_thread(_preview_save, ctx.workspace, target, link, overwrite=arguments["overwrite"])
 
 
 def _preview_save(workspace: Workspace, path: str, link: ArtifactLink, *, overwrite: bool) -> CallPreview:
     place = workspace.locate(path)
-    if not overwrite and _exists(workspace, path):
+    if not overwrite and _path_exists(workspace, path):
         message = f"{workspace.show(place)} exists; take another path, or overwrite=true"
         raise ToolError("file_exists", message, path=workspace.show(place), artifact=link.name)
     return CallPreview(
@@ -182,7 +187,7 @@ def _preview_save(workspace: Workspace, path: str, link: ArtifactLink, *, overwr
     )
 
 
-def _exists(workspace: Workspace, path: str) -> bool:
+def _path_exists(workspace: Workspace, path: str) -> bool:
     try:
         workspace.stat(workspace.locate(path))
     except ToolError as exc:
@@ -192,21 +197,21 @@ def _exists(workspace: Workspace, path: str) -> bool:
     return True
 
 
-def _needed(path: str | None) -> str:
+def _require_path(path: str | None) -> str:
     if path is None:
         raise ToolError("invalid_arguments", "'save' needs 'path', a file in the workspace", missing="path")
     return path
 
 
-def _named(link: ArtifactLink) -> str:
+def _format_link(link: ArtifactLink) -> str:
     return f"{link.name} ({link.mime}, {link.size_bytes:,} bytes)"
 
 
-def _facts(link: ArtifactLink) -> dict[str, Any]:
+def _describe_link(link: ArtifactLink) -> dict[str, Any]:
     return {"artifactId": link.artifact_id, "name": link.name, "mime": link.mime, "sizeBytes": link.size_bytes}
 
 
-def _dump(data: bytes, offset: int) -> str:
+def _format_hex(data: bytes, offset: int) -> str:
     """Bytes as `hexdump -C` shows them."""
     lines = []
     for start in range(0, len(data), _BYTES_PER_LINE):

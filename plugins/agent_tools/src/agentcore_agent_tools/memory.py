@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentcore.api import ToolError
-from agentcore_agent_tools.results import KeptMemory
+from agentcore_agent_tools.results import StoredMemory
 
 MEMORIES = 10_000
 """Memories that are kept; then some have to be deleted."""
@@ -56,7 +56,7 @@ class Memory:
     content: str
     updated_at_ms: int
 
-    def to_json(self) -> KeptMemory:
+    def to_json(self) -> StoredMemory:
         """As programs get it."""
         return {"key": self.key, "content": self.content, "updatedAt": self.updated_at_ms}
 
@@ -99,7 +99,7 @@ class MemoryStore:
         long = [word for word in words if len(word) >= _TRIGRAM_CHARS]
         short = [word for word in words if len(word) < _TRIGRAM_CHARS]  # these have no trigram, as 天气 has none
         conditions = [r"(m.key LIKE ? ESCAPE '\' OR m.content LIKE ? ESCAPE '\')"] * len(short)
-        values: list[object] = [pattern for word in short for pattern in [_like(word)] * 2]
+        values: list[object] = [pattern for word in short for pattern in [_escape_like(word)] * 2]
         if long:
             table = "memory_words JOIN memories m ON m.id = memory_words.rowid"
             conditions.insert(0, "memory_words MATCH ?")
@@ -108,11 +108,11 @@ class MemoryStore:
         else:
             table, order = "memories m", "m.updated_at_ms DESC"
         where = " AND ".join(conditions) or "1"
-        return self._found(f"FROM {table} WHERE {where} ORDER BY {order} LIMIT ?", [*values, limit])
+        return self._query(f"FROM {table} WHERE {where} ORDER BY {order} LIMIT ?", [*values, limit])
 
-    def newest(self, limit: int) -> list[Memory]:
+    def list_newest(self, limit: int) -> list[Memory]:
         """The memories that were saved last."""
-        return self._found("FROM memories m ORDER BY m.updated_at_ms DESC, m.id DESC LIMIT ?", [limit])
+        return self._query("FROM memories m ORDER BY m.updated_at_ms DESC, m.id DESC LIMIT ?", [limit])
 
     def delete(self, key: str) -> None:
         """Forget a memory.
@@ -135,13 +135,13 @@ class MemoryStore:
         with self._lock:
             self._connection.close()
 
-    def _found(self, query: str, values: list[object]) -> list[Memory]:
+    def _query(self, query: str, values: list[object]) -> list[Memory]:
         with self._lock, closing(self._connection.cursor()) as cursor:
             rows = cursor.execute(f"SELECT m.key, m.content, m.updated_at_ms {query}", values).fetchall()
         return [Memory(*row) for row in rows]
 
 
-def _like(word: str) -> str:
+def _escape_like(word: str) -> str:
     escaped = word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     return f"%{escaped}%"
 

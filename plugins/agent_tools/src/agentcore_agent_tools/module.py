@@ -28,9 +28,9 @@ from agentcore_agent_tools.results import (
     CompactedHistory,
     HostList,
     MemoryResult,
-    PersonAnswer,
     TodoItem,
     TodoList,
+    UserAnswer,
 )
 from agentcore_agent_tools.settings import AgentSettings
 from agentcore_agent_tools.translations import ZH
@@ -185,21 +185,25 @@ class AgentTools(Module[AgentSettings]):
         Raises:
             ToolError: `invalid_arguments`, `memory_not_found`, `memory_full`.
         """
-        store = self._store()
+        store = self._require_store()
         if action == "save":
-            saved = store.save(key, _needed(content, "content", action))
+            saved = store.save(key, _require_argument(content, "content", action))
             return ToolResult(f"Saved as {saved.key!r}.", {"memory": saved.to_json()})
         if action == "delete":
-            name = _needed(key, "key", action)
+            name = _require_argument(key, "key", action)
             store.delete(name)
             return ToolResult(f"Deleted {name!r}.", {"deleted": name})
-        found = store.newest(limit) if action == "list" else store.search(_needed(query, "query", action), limit)
-        return _shown(found, store.count())
+        found = (
+            store.list_newest(limit)
+            if action == "list"
+            else store.search(_require_argument(query, "query", action), limit)
+        )
+        return _format_memories(found, store.count())
 
     # -- artifacts ---------------------------------------------------------------------------------------------
 
     async def _preview_artifact(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        return await artifacts.preview(ctx, arguments)
+        return await artifacts.preview_call(ctx, arguments)
 
     @tool(
         rank=0,
@@ -240,13 +244,13 @@ class AgentTools(Module[AgentSettings]):
         match action:
             case "read":
                 assert self._pdfs is not None  # noqa: S101 - `init` made it
-                return await artifacts.read(ctx, id, offset, limit, self._pdfs)
+                return await artifacts.read_artifact(ctx, id, offset, limit, self._pdfs)
             case "search":
-                return await artifacts.search(ctx, id, query, offset, limit)
+                return await artifacts.search_artifact(ctx, id, query, offset, limit)
             case "save":
-                return await artifacts.save(ctx, id, path, overwrite=overwrite)
+                return await artifacts.save_artifact(ctx, id, path, overwrite=overwrite)
             case "info":
-                return await artifacts.info(ctx, id)
+                return await artifacts.describe_artifact(ctx, id)
 
     # -- hosts -------------------------------------------------------------------------------------------------
 
@@ -290,7 +294,7 @@ class AgentTools(Module[AgentSettings]):
         timeoutMs: Annotated[  # noqa: N803 - spelled as on the wire
             int, Field(ge=1000, le=_ASK_MS_MAX, json_schema_extra=HIDDEN_FROM_MODELS)
         ] = 300_000,
-    ) -> ToolResult[PersonAnswer]:
+    ) -> ToolResult[UserAnswer]:
         """Ask the person a question, one at a time, that only they can answer, and wait for it.
 
         Args:
@@ -367,12 +371,12 @@ class AgentTools(Module[AgentSettings]):
         text = f"{replaced} messages are replaced by a summary." if replaced else "There was nothing to replace yet."
         return ToolResult(text, data)
 
-    def _store(self) -> MemoryStore:
+    def _require_store(self) -> MemoryStore:
         assert self._memories is not None  # noqa: S101 - init has opened it
         return self._memories
 
 
-def _needed(value: str | None, name: str, action: str) -> str:
+def _require_argument(value: str | None, name: str, action: str) -> str:
     if value is None:
         raise ToolError("invalid_arguments", f"{action!r} needs {name!r}", missing=name)
     return value
@@ -389,7 +393,7 @@ def _host_line(host: HostInfo) -> str:
     return "; ".join(parts)
 
 
-def _shown(found: list[Memory], count: int) -> ToolResult:
+def _format_memories(found: list[Memory], count: int) -> ToolResult:
     lines = [f"{len(found)} of {count} memories"]
     for memory in found:
         text = memory.content if len(memory.content) <= _PREVIEW_CHARS else f"{memory.content[:_PREVIEW_CHARS]}…"

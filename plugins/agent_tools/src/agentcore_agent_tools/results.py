@@ -19,7 +19,7 @@ class TodoList(TypedDict):
     total: int
 
 
-class KeptMemory(TypedDict):
+class StoredMemory(TypedDict):
     """One memory; `updatedAt` in milliseconds since 1970."""
 
     key: str
@@ -30,13 +30,13 @@ class KeptMemory(TypedDict):
 class MemoryResult(TypedDict, total=False):
     """What was saved, the key of what was deleted, or what was found, of `total`."""
 
-    memory: KeptMemory
+    memory: StoredMemory
     deleted: str
-    memories: list[KeptMemory]
+    memories: list[StoredMemory]
     total: int
 
 
-class PersonAnswer(TypedDict):
+class UserAnswer(TypedDict):
     """What the person answered, and whether that was one of the options."""
 
     answer: str

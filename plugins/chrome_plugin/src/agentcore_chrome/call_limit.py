@@ -77,13 +77,13 @@ def work_s(wanted_s: float, grace_s: float = 0) -> float:
         wanted_s: Its own limit.
         grace_s: How much longer the driver may take to say itself that time is up, and why.
     """
-    limit = _running()
+    limit = _get_current_limit()
     return wanted_s + grace_s if limit is None else min(wanted_s, limit.left_s()) + grace_s
 
 
 def cleaning_s(wanted_s: float) -> float:
     """How long a step may take that looks or cleans up after the work: within the call's grace, too."""
-    limit = _running()
+    limit = _get_current_limit()
     return wanted_s if limit is None else min(wanted_s, limit.left_s(GRACE_SECONDS - _ANSWER_SECONDS))
 
 
@@ -95,7 +95,7 @@ def work_ms(wanted_ms: int) -> int:
 @contextmanager
 def not_counted() -> Iterator[None]:
     """A wait that is a person's: the call's time stands still."""
-    limit = _running()
+    limit = _get_current_limit()
     if limit is None:
         yield
         return
@@ -103,6 +103,6 @@ def not_counted() -> Iterator[None]:
         yield
 
 
-def _running() -> CallLimit | None:
+def _get_current_limit() -> CallLimit | None:
     limit = _current.get()
     return None if limit is None or limit.is_over else limit

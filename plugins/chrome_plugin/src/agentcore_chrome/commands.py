@@ -50,7 +50,7 @@ def status(commands: CommandContext, config_path: Path, *, as_json: bool) -> int
 
     Exit code 1: there is none, or it does not start.
     """
-    settings = _settings(commands, config_path)
+    settings = _read_settings(commands, config_path)
     try:
         found = find_browser(settings)
         checked = asyncio.run(check_browser(found.path, sandbox=settings.sandbox))
@@ -60,7 +60,7 @@ def status(commands: CommandContext, config_path: Path, *, as_json: bool) -> int
             return 1
         raise
     if as_json:
-        click.echo(json.dumps(_described(checked) | {"origin": found.origin}))
+        click.echo(json.dumps(_describe_checked_browser(checked) | {"origin": found.origin}))
         return 0
     click.echo(f"{checked.path} ({checked.version}), {_ORIGINS[found.origin]}")
     _print_remarks(checked, is_wanted=settings.sandbox)
@@ -82,7 +82,7 @@ def install(commands: CommandContext, config_path: Path) -> int:
     def report(text: LocalizedText, fraction: float | None = None) -> None:
         commands.show_progress(fraction, text if isinstance(text, str) else text["en"])
 
-    settings = _settings(commands, config_path)
+    settings = _read_settings(commands, config_path)
     try:
         checked = asyncio.run(install_browser(settings, report))
     finally:
@@ -92,13 +92,13 @@ def install(commands: CommandContext, config_path: Path) -> int:
     return 0
 
 
-def _settings(commands: CommandContext, config_path: Path) -> EngineSettings:
+def _read_settings(commands: CommandContext, config_path: Path) -> EngineSettings:
     values = commands.read_settings(config_path, "chrome")
     # the others may name secrets, which this command has no use for
     return EngineSettings.model_validate({key: values[key] for key in _KEYS if key in values})
 
 
-def _described(checked: CheckedBrowser) -> dict[str, Any]:
+def _describe_checked_browser(checked: CheckedBrowser) -> dict[str, Any]:
     return {
         "executable": str(checked.path),
         "version": checked.version,

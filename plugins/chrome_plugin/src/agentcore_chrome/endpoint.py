@@ -91,7 +91,7 @@ class Endpoint:
         path = "/…" if parts.path.strip("/") else ""
         return f"{parts.scheme}://{'…@' if login else ''}{place}{path}{'?…' if parts.query else ''}"
 
-    def mask(self, text: str) -> str:
+    def mask_secrets(self, text: str) -> str:
         """What the driver says of it, without its secrets."""
         parts = self._parts
         whole = [self.address.get_secret_value(), self.url, *self.headers.values(), self.target]
@@ -102,7 +102,7 @@ class Endpoint:
             parts.path.strip("/"),
             parts.path.rpartition("/")[2],
             parts.query,
-            *_values(parts.query),
+            *_list_query_values(parts.query),
         ]
         spellings = {spelling for piece in (*whole, *pieces) for spelling in (piece, unquote(piece))}
         secrets = {one for one in spellings if len(one) >= _SHORTEST_SECRET}
@@ -112,7 +112,7 @@ class Endpoint:
         return text
 
 
-def endpoint_of(settings: EndpointSettings) -> Endpoint | None:
+def create_endpoint(settings: EndpointSettings) -> Endpoint | None:
     """Where the browser runs; None: it is started here."""
     if settings.cdp_endpoint is not None:
         return Endpoint("cdp", settings.cdp_endpoint)
@@ -134,5 +134,5 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback or address.is_unspecified
 
 
-def _values(query: str) -> list[str]:
+def _list_query_values(query: str) -> list[str]:
     return [pair.partition("=")[2] for pair in query.split("&")]

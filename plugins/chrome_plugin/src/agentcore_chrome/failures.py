@@ -42,7 +42,7 @@ def net_error(error: BaseException) -> str | None:
     return f"net::{found.group(1)}" if found else None
 
 
-def headline(error: BaseException) -> str:
+def extract_headline(error: BaseException) -> str:
     """The driver's message without its log of attempts and the name of its method."""
     text = _CALL_LOG.sub("", str(error)).strip().split("\n")[0]
     return re.sub(r"^[A-Z]\w+\.\w+: ", "", text)
@@ -65,7 +65,7 @@ def is_bad_selector(error: BaseException) -> bool:
     )
 
 
-def why_not_actionable(error: BaseException) -> str | None:
+def find_blocking_reason(error: BaseException) -> str | None:
     """What kept an element from being acted on, as the driver's log of attempts tells it."""
     text = str(error)
     return next((said for sign, said in _REASONS if sign in text), None)
@@ -97,7 +97,7 @@ def element_not_actionable(selector: str, reason: str, **context: Any) -> ToolEr
 def bad_selector(selector: str, error: BaseException) -> ToolError:
     """The selector is no CSS selector, nor any other that is understood."""
     return ToolError(
-        "invalid_arguments", f"cannot read the selector {selector!r}: {headline(error)}", selector=selector
+        "invalid_arguments", f"cannot read the selector {selector!r}: {extract_headline(error)}", selector=selector
     )
 
 
@@ -108,7 +108,7 @@ def tab_not_found(tab_id: str) -> ToolError:
     )
 
 
-def why_tab_gone(tab_id: str, url: str, browser_id: str, *, has_crashed: bool, is_browser_gone: bool) -> str:
+def explain_tab_gone(tab_id: str, url: str, browser_id: str, *, has_crashed: bool, is_browser_gone: bool) -> str:
     """What became of a tab, and what to do, for calls that name it still."""
     at = url if len(url) <= _URL_CHARS else f"{url[:_URL_CHARS]}…"
     if not has_crashed:
@@ -142,8 +142,8 @@ def no_tab_opened(error: Exception, *, is_attached: bool) -> ToolError:
         return ToolError("browser_launch_failed", f"the browser opened no tab: {error}")
     return ToolError(
         "browser_launch_failed",
-        f"the attached browser opens no further page ({headline(error)}). To work in one that it shows: browser_tabs "
-        "with action list_attached, then attach with its target",
+        f"the attached browser opens no further page ({extract_headline(error)}). To work in one that it shows: "
+        "browser_tabs with action list_attached, then attach with its target",
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _UNAUTHORIZED = 401
 
 
-def origin_of(url: str) -> str:
+def parse_origin(url: str) -> str:
     """Scheme, host and port of an address, as a browser names them."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
@@ -31,27 +31,27 @@ class KnownLogins:
         self._of_settings = {key.lower().rstrip("/"): login for key, login in of_settings.items()}
         self._given: dict[tuple[str, str], SecretStr] = {}
 
-    def find(self, session_id: str, origin: str) -> SecretStr | None:
+    def find_login(self, session_id: str, origin: str) -> SecretStr | None:
         """`user:password` for an origin."""
         names = (origin, origin.partition("://")[2])
         of_settings = next((self._of_settings[name] for name in names if name in self._of_settings), None)
         return self._given.get((session_id, origin), of_settings)
 
-    def give(self, session_id: str, origin: str, login: SecretStr | None) -> None:
+    def set_login(self, session_id: str, origin: str, login: SecretStr | None) -> None:
         """Keep what a person gave; None: forget it."""
         if login is None:
             self._given.pop((session_id, origin), None)
         else:
             self._given[session_id, origin] = login
 
-    def patterns(self, session_id: str) -> list[str]:
+    def list_url_patterns(self, session_id: str) -> list[str]:
         """The addresses for which there is one, as the browser's protocol wants them."""
         names = [*self._of_settings, *(origin for session, origin in self._given if session == session_id)]
         return [f"{name}/*" if "://" in name else f"*://{name}/*" for name in names]
 
 
 @dataclass(frozen=True, slots=True)
-class LoginWanted:
+class LoginChallenge:
     """What a server asked for: its origin, its own name for what is behind, and whether it was given what is known."""
 
     origin: str
@@ -76,24 +76,26 @@ class TabLogins:
     @property
     def are_any(self) -> bool:
         """Whether there is something to answer with."""
-        return bool(self.known.patterns(self._session_id))
+        return bool(self.known.list_url_patterns(self._session_id))
 
-    async def start(self, session: "CDPSession") -> None:
+    async def start_answering(self, session: "CDPSession") -> None:
         """Answer from now on, also with what was added since."""
         if not self.are_any:
             return
         if not self._hears:
-            session.on("Fetch.authRequired", lambda event: self._send(session, self._answer(event)))
-            session.on("Fetch.requestPaused", lambda event: self._send(session, _go_on(event)))
+            session.on(
+                "Fetch.authRequired", lambda event: self._send_in_background(session, self._answer_challenge(event))
+            )
+            session.on("Fetch.requestPaused", lambda event: self._send_in_background(session, _continue_request(event)))
             self._hears = True
-        patterns = [{"urlPattern": pattern} for pattern in self.known.patterns(self._session_id)]
+        patterns = [{"urlPattern": pattern} for pattern in self.known.list_url_patterns(self._session_id)]
         await session.send("Fetch.enable", {"handleAuthRequests": True, "patterns": patterns})
 
-    def give(self, origin: str, login: SecretStr | None) -> None:
-        """See `KnownLogins.give`."""
-        self.known.give(self._session_id, origin, login)
+    def set_login(self, origin: str, login: SecretStr | None) -> None:
+        """See `KnownLogins.set_login`."""
+        self.known.set_login(self._session_id, origin, login)
 
-    async def wanted_by(self, response: "Response | None") -> LoginWanted | None:
+    async def find_challenge(self, response: "Response | None") -> LoginChallenge | None:
         """What the server asks for before it gives a page; None: nothing."""
         if response is None or response.status != _UNAUTHORIZED:
             return None
@@ -101,20 +103,20 @@ class TabLogins:
         if not challenge.lower().startswith(("basic", "digest")):
             return None
         _, _, realm = challenge.partition('realm="')
-        return self.wanted_at(response.url, realm.partition('"')[0])
+        return self.describe_challenge(response.url, realm.partition('"')[0])
 
-    def wanted_at(self, url: str, realm: str = "") -> LoginWanted:
+    def describe_challenge(self, url: str, realm: str = "") -> LoginChallenge:
         """What the server of an address asks for."""
-        origin = origin_of(url)
-        return LoginWanted(origin, realm[:100], self.known.find(self._session_id, origin) is not None)
+        origin = parse_origin(url)
+        return LoginChallenge(origin, realm[:100], self.known.find_login(self._session_id, origin) is not None)
 
-    def _answer(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def _answer_challenge(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         request_id, challenge = event["requestId"], event["authChallenge"]
         login = None
         if (
             challenge.get("source") != "Proxy" and request_id not in self._answered
         ):  # once: it asks again if it is wrong
-            login = self.known.find(self._session_id, challenge["origin"].lower())
+            login = self.known.find_login(self._session_id, challenge["origin"].lower())
         self._answered.add(request_id)
         answer = {"response": "CancelAuth"}
         if login is not None:
@@ -122,15 +124,15 @@ class TabLogins:
             answer = {"response": "ProvideCredentials", "username": user, "password": password}
         return "Fetch.continueWithAuth", {"requestId": request_id, "authChallengeResponse": answer}
 
-    def _send(self, session: "CDPSession", message: tuple[str, dict[str, Any]]) -> None:
-        self._background.start(_sent(session, *message))
+    def _send_in_background(self, session: "CDPSession", message: tuple[str, dict[str, Any]]) -> None:
+        self._background.start(_send_command(session, *message))
 
 
-def _go_on(event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _continue_request(event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return "Fetch.continueRequest", {"requestId": event["requestId"]}
 
 
-async def _sent(session: "CDPSession", method: str, parameters: dict[str, Any]) -> None:
+async def _send_command(session: "CDPSession", method: str, parameters: dict[str, Any]) -> None:
     try:
         await session.send(method, parameters)
     except Exception as exc:
@@ -138,7 +140,7 @@ async def _sent(session: "CDPSession", method: str, parameters: dict[str, Any]) 
             raise  # else the request was given up, or the page is gone
 
 
-def login_required(wanted: LoginWanted, why: str) -> ToolError:
+def login_required(wanted: LoginChallenge, why: str) -> ToolError:
     """A server wants a log-in, and there is none that it accepts."""
     host = wanted.origin.partition("://")[2]
     realm = f" for {wanted.realm!r}" if wanted.realm else ""

@@ -101,16 +101,16 @@ class SessionStates:
         self._storage, self._tell_refused = storage, tell_refused
         self._states: WeakValueDictionary[str, SessionState] = WeakValueDictionary()
 
-    def of(self, session_id: str) -> SessionState:
+    def get_state(self, session_id: str) -> SessionState:
         """That of a session."""
         found = self._states.get(session_id)
         if found is None:
             found = self._states[session_id] = SessionState(session_id, self._storage, self._tell_refused)
         return found
 
-    async def forget(self, session_id: str) -> None:
+    async def delete_state(self, session_id: str) -> None:
         """A session was deleted: nothing of it is kept."""
-        state = self.of(session_id)
+        state = self.get_state(session_id)
         self._states.pop(session_id, None)
         try:
             await state.delete()
@@ -124,7 +124,7 @@ class _Saving:
     def __init__(self, context: "BrowserContext", state: SessionState, run: Run) -> None:
         self._context, self._state = context, state
         self.news = asyncio.Event()
-        self._task = run(self._save_again_and_again())
+        self._task = run(self._save_periodically())
 
     async def close(self) -> None:
         """Save it a last time."""
@@ -136,7 +136,7 @@ class _Saving:
             self._task.cancel()  # it is between two saves: else it had the turn
             await self._state.save(self._context)
 
-    async def _save_again_and_again(self) -> None:
+    async def _save_periodically(self) -> None:
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(SAVE_SECONDS):
@@ -159,13 +159,13 @@ class SavedContexts:
         self._saving: dict[str, _Saving] = {}
         self._brought: set[str] = set()
 
-    async def make(self, browser: "Browser", options: Mapping[str, Any], session_id: str) -> "BrowserContext":
+    async def create_context(self, browser: "Browser", options: Mapping[str, Any], session_id: str) -> "BrowserContext":
         """A context for a session, with its log-ins.
 
         Raises:
             ToolError: `storage_failed`: a page without the log-ins would lose them.
         """
-        state = self._states.of(session_id)
+        state = self._states.get_state(session_id)
         kept = await state.load()
         try:
             context = await browser.new_context(**options, storage_state=kept)  # type: ignore[arg-type]  # as it was given
@@ -179,13 +179,13 @@ class SavedContexts:
         self._saving[session_id] = _Saving(context, state, self._run)
         return context
 
-    def was_brought(self, session_id: str) -> bool:
+    def was_restored(self, session_id: str) -> bool:
         """Whether a session's context has log-ins that were kept; asked again, it says no."""
         was = session_id in self._brought
         self._brought.discard(session_id)
         return was
 
-    def note(self, session_id: str) -> None:
+    def schedule_save(self, session_id: str) -> None:
         """Something has happened in a session's pages."""
         if (saving := self._saving.get(session_id)) is not None:
             saving.news.set()

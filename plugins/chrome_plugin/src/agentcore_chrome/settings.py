@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, model_validator
 from pydantic.config import JsonDict
 
 from agentcore.api import BaseModel, Field, Module, SecretStr
-from agentcore_chrome.endpoint import endpoint_of
+from agentcore_chrome.endpoint import create_endpoint
 
 Channel = Literal["chromium", "chrome", "chrome-beta", "chrome-dev", "msedge", "msedge-beta", "msedge-dev"]
 
@@ -42,7 +42,7 @@ def _user_and_password(login: SecretStr) -> SecretStr:
     return login
 
 
-def _address_of(schemes: tuple[str, ...]) -> AfterValidator:
+def _create_address_validator(schemes: tuple[str, ...]) -> AfterValidator:
     """An address is taken; of one that is not, nothing is said again, for it may hold a token."""
 
     def check(address: SecretStr | None) -> SecretStr | None:
@@ -110,14 +110,14 @@ class EngineSettings(Module.Settings):
         Field(
             description="Address of a browser that runs, such as `http://127.0.0.1:9222`: attach instead of launching."
         ),
-        _address_of(("http", "https", "ws", "wss")),
+        _create_address_validator(("http", "https", "ws", "wss")),
     ] = None
     playwright_endpoint: Annotated[
         SecretStr | None,
         Field(
             description="Address of a Playwright server, such as `wss://browsers.example.org/`: its browsers are used.",
         ),
-        _address_of(("ws", "wss")),
+        _create_address_validator(("ws", "wss")),
     ] = None
     endpoint_without_tls: Annotated[
         bool,
@@ -177,7 +177,7 @@ class EngineSettings(Module.Settings):
     def _can_be_reached(self) -> Self:
         if self.cdp_endpoint is not None and self.playwright_endpoint is not None:
             raise ValueError("give one of cdp_endpoint and playwright_endpoint: the browser runs in one place")
-        endpoint = endpoint_of(self)
+        endpoint = create_endpoint(self)
         if endpoint is not None and not (endpoint.is_encrypted or endpoint.is_local or self.endpoint_without_tls):
             raise ValueError(
                 f"{endpoint} is on another machine and not encrypted: who listens on the way could read and drive all; "

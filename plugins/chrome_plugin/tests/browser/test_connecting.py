@@ -146,7 +146,7 @@ async def test_one_browser_for_all_is_used_as_it_runs(elsewhere, hosting, browse
         path = server.endpoint.rpartition("/")[2]
         async with hosting(tmp_path / "host", playwright_endpoint=server.endpoint) as host:
             assert (await act(host, "browser_navigate", url=site.url("/second"))).data["title"] == "Second"
-            note = " ".join(host.host.modules.get("browser").notes["web browser"])
+            note = " ".join(host.host.modules.get_record("browser").notes["web browser"])
             assert path not in note
             assert "in use, version" in note
         await server.kill()
@@ -220,7 +220,7 @@ async def test_other_version_of_the_server_is_named_beside_ours(elsewhere, hosti
         hosting(tmp_path / "host", playwright_endpoint=server.endpoint) as host,
     ):
         error = await error_of(host, "browser_navigate", url=site.url("/"))
-        note = " ".join(host.host.modules.get("browser").notes["web browser"])
+        note = " ".join(host.host.modules.get_record("browser").notes["web browser"])
     assert error.type == "browser_version_mismatch"
     theirs, ours = error.context["serverVersion"], error.context["clientVersion"]
     assert theirs != ours

@@ -9,7 +9,7 @@ STARTS_HOSTS = True
 
 @pytest.mark.spec("B1")
 async def test_doctor_is_told_which_browser_is_used(host: RunningHost):
-    (requirement,) = await host.host.requirements.check()
+    (requirement,) = await host.host.requirements.check_all()
     assert (requirement.info.name, requirement.state) == ("web_browser", "met")
     assert requirement.modules == ("chrome", "browser")
     assert "chrom" in requirement.text
@@ -28,4 +28,4 @@ async def test_doctor_is_told_how_to_get_a_browser(start_host):
 
 @pytest.mark.spec("K9")
 async def test_agents_are_offered_one_set_of_browser_tools_where_both_are_on(host: RunningHost):
-    assert host.host.registry.stood_in_for() == {"chrome"}
+    assert host.host.registry.replaced_modules() == {"chrome"}

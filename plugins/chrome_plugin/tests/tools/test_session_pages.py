@@ -21,10 +21,10 @@ async def test_page_that_ended_with_the_server_comes_back_closed_with_its_icon_a
                 await asyncio.sleep(0.05)
         icon = host.host.resources.get(outcome.resource_id).icon
     async with running_host(plan, tmp_path) as host:
-        (tab,) = [tab.to_json() for tab in host.host.tabs.in_order()]
+        (tab,) = [tab.to_json() for tab in host.host.tabs.list_tabs()]
         closed = tab["closed"]
         assert (closed["lastUrl"], closed["title"]) == (site.url("/with-icon"), "Icon")
-        assert host.host.tabs.icon(tab["tabId"]) == icon
+        assert host.host.tabs.find_icon(tab["tabId"]) == icon
         await host.outcome("browser_navigate", {"url": site.url("/")}, session_id="chat")
         again = await host.outcome(closed["tool"], closed["arguments"], session_id=closed["chatSessionId"])
         assert again.unwrap().data["url"] == site.url("/with-icon")
@@ -55,8 +55,8 @@ async def test_page_that_ended_with_the_server_is_where_it_was_for_the_agent(sit
         assert (refused.type, refused.context["url"]) == ("browser_crashed", site.url("/form"))
         assert refused.message.startswith("the server was restarted, and the page is open again")
         assert (await act("acts", "browser_click", selector="text=Send")).ok
-        (tab,) = [one.to_json() for one in host.host.tabs.in_order() if "_closed_" in one.to_json()["resourceId"]]
-        await host.host.tabs.close(tab["tabId"])
+        (tab,) = [one.to_json() for one in host.host.tabs.list_tabs() if "_closed_" in one.to_json()["resourceId"]]
+        await host.host.tabs.close_tab(tab["tabId"])
         blank = (await act("closed", "browser_snapshot")).unwrap()
         assert (blank.data["url"], "restored" in blank.data) == ("about:blank", False)
 

@@ -34,19 +34,19 @@ from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
-from agentcore_fs_tools.read.status import describe
-from agentcore_fs_tools.search.globbing import Order, glob
-from agentcore_fs_tools.search.grepping import grep
+from agentcore_fs_tools.read.status import describe_path
+from agentcore_fs_tools.search.globbing import Order, find_files
+from agentcore_fs_tools.search.grepping import search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
 from agentcore_fs_tools.settings import FsSettings
 from agentcore_fs_tools.transfer.between_hosts.answering import CopyingSide
 from agentcore_fs_tools.transfer.between_hosts.carrying import Copying
-from agentcore_fs_tools.transfer.copying import copy
-from agentcore_fs_tools.transfer.moving import move
+from agentcore_fs_tools.transfer.copying import copy_path
+from agentcore_fs_tools.transfer.moving import move_path
 from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
-from agentcore_fs_tools.transfer.removing import delete
-from agentcore_fs_tools.transfer.targets import destination_for, existing, removable
+from agentcore_fs_tools.transfer.removing import delete_path
+from agentcore_fs_tools.transfer.targets import destination_for, locate_existing, locate_removable
 from agentcore_fs_tools.translations import EXAMPLES, ZH
 
 
@@ -76,7 +76,7 @@ class FsTools(Module[FsSettings]):
         self._side = CopyingSide(
             runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
         )
-        runtime.answer_hosts(self._side.answer)
+        runtime.answer_hosts(self._side.answer_request)
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
@@ -114,7 +114,7 @@ class FsTools(Module[FsSettings]):
         path, content, encoding = arguments["path"], arguments["content"], arguments.get("encoding")
         create_dirs = bool(arguments.get("create_dirs"))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
-        return change.preview(ctx.workspace, lambda: ctx.is_cancelled)
+        return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
         rank=0,
@@ -154,7 +154,7 @@ class FsTools(Module[FsSettings]):
             arguments.get("encoding"),
             is_cancelled=lambda: ctx.is_cancelled,
         )
-        return change.preview(ctx.workspace, lambda: ctx.is_cancelled)
+        return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
         rank=0,
@@ -226,7 +226,7 @@ class FsTools(Module[FsSettings]):
         no_ignore: NoIgnore = False,
     ) -> ToolResult[results.FoundPaths]:
         """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
-        return glob(
+        return find_files(
             ctx.workspace,
             pattern,
             path,
@@ -288,7 +288,7 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult[results.FoundMatches]:
         """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
-        return grep(
+        return search_files(
             ctx.workspace,
             request,
             context,
@@ -313,11 +313,11 @@ class FsTools(Module[FsSettings]):
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
     def file_stat(self, ctx: ToolContext, path: Path) -> ToolResult[results.FileStatus]:
         """Tell type, size, time of the last change and permissions of a path; of a text its encoding and lines."""
-        return describe(ctx.workspace, path, lambda: ctx.is_cancelled)
+        return describe_path(ctx.workspace, path, lambda: ctx.is_cancelled)
 
     def _preview_delete(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
-        target = removable(ctx.workspace, arguments["path"])
+        target = locate_removable(ctx.workspace, arguments["path"])
         return preview_delete(ctx.workspace, target, recursive=bool(arguments.get("recursive")))
 
     @tool(
@@ -339,8 +339,8 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult[results.RemovedPath]:
         """Delete a file, a link (not what it points to), or a folder, with `recursive` all that is in it."""
         self._refuse_unless_writable()
-        target = removable(ctx.workspace, path)
-        return delete(
+        target = locate_removable(ctx.workspace, path)
+        return delete_path(
             ctx.workspace,
             target,
             recursive=recursive,
@@ -350,7 +350,7 @@ class FsTools(Module[FsSettings]):
 
     def _preview_move(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
-        source = removable(ctx.workspace, arguments["source"])
+        source = locate_removable(ctx.workspace, arguments["source"])
         target = destination_for(
             ctx.workspace, source, arguments["destination"], overwrite=bool(arguments.get("overwrite"))
         )
@@ -374,13 +374,13 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult[results.MovedPath]:
         """Move or rename a file or folder. `destination` is the new path itself; missing folders above are made."""
         self._refuse_unless_writable()
-        origin = removable(ctx.workspace, source)
+        origin = locate_removable(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
-        return move(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        return move_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
 
     def _preview_copy(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
-        source = existing(ctx.workspace, arguments["source"])
+        source = locate_existing(ctx.workspace, arguments["source"])
         target = destination_for(
             ctx.workspace, source, arguments["destination"], overwrite=bool(arguments.get("overwrite"))
         )
@@ -404,9 +404,9 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult[results.CopiedPath]:
         """Copy a file or folder. `destination` is the path of the copy itself; missing folders above are made."""
         self._refuse_unless_writable()
-        origin = existing(ctx.workspace, source)
+        origin = locate_existing(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
-        return copy(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        return copy_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
 
     async def _preview_between_hosts(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         copying = Copying(
@@ -417,7 +417,7 @@ class FsTools(Module[FsSettings]):
             bool(arguments.get("overwrite")),
         )
         copying.refuse_impossible(self.runtime.hosts())
-        return copying.preview(*await copying.facts(ctx), self.runtime.locale)
+        return copying.build_preview(*await copying.request_facts(ctx), self.runtime.locale)
 
     @tool(
         rank=2,

@@ -51,7 +51,7 @@ class FoundPaths(TypedDict):
     truncated: bool
 
 
-class MatchPlace(TypedDict):
+class MatchLocation(TypedDict):
     """Where a match is; lines and columns count from 1."""
 
     path: str
@@ -67,7 +67,7 @@ class FoundMatches(TypedDict):
     total_files: int
     is_total_exact: bool
     total_matches: NotRequired[int]
-    matches: NotRequired[list[MatchPlace]]
+    matches: NotRequired[list[MatchLocation]]
 
 
 class FolderEntry(TypedDict):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES, IsCancelled, never
+from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES, IsCancelled, never_cancelled
 from agentcore_fs_tools.edit.changes import DIFF_LIMIT_CHARS, plan_edit
 from agentcore_fs_tools.edit.editing import Edit, apply_edits
 from agentcore_fs_tools.edit.hunks import apply_hunks
@@ -97,10 +97,12 @@ def test_result_is_measured_in_the_bytes_of_its_encoding(root: Path) -> None:
     edit = Edit(old="x", new="\N{PILE OF POO}" * (EDIT_LIMIT_BYTES // 4 + 1))
     with Workspace([root]) as workspace:
         with pytest.raises(ToolError) as caught:
-            plan_edit(workspace, "a.txt", [edit], None, None, is_cancelled=never)
+            plan_edit(workspace, "a.txt", [edit], None, None, is_cancelled=never_cancelled)
         assert caught.value.type == "file_too_large"
         edit = Edit(old="x", new="é" * 100)
-        assert len(plan_edit(workspace, "a.txt", [edit], None, None, is_cancelled=never).content()) == 200
+        assert (
+            len(plan_edit(workspace, "a.txt", [edit], None, None, is_cancelled=never_cancelled).encode_content()) == 200
+        )
 
 
 def test_diff_of_large_texts_takes_little_more_memory_than_they_do(peak) -> None:

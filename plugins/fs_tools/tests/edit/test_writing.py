@@ -4,7 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.edit.bounds import never
+from agentcore_fs_tools.edit.bounds import never_cancelled
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
 from agentcore_fs_tools.edit.writing import edit_change, write_change
@@ -197,7 +197,7 @@ async def test_file_that_appears_meanwhile_is_not_replaced(root: Path) -> None:
         change = plan_write(workspace, "a.txt", "ours", None)
         (root / "a.txt").write_text("theirs")
         with pytest.raises(ToolError) as caught:
-            write_change(workspace, change, never, create_dirs=False)
+            write_change(workspace, change, never_cancelled, create_dirs=False)
     assert caught.value.type == "file_exists"
     assert (root / "a.txt").read_text() == "theirs"
 
@@ -205,10 +205,10 @@ async def test_file_that_appears_meanwhile_is_not_replaced(root: Path) -> None:
 async def test_file_that_changes_meanwhile_is_not_replaced(root: Path) -> None:
     (root / "a.txt").write_text("a")
     with Workspace([root]) as workspace:
-        change = plan_edit(workspace, "a.txt", [Edit(old="a", new="b")], None, None, is_cancelled=never)
+        change = plan_edit(workspace, "a.txt", [Edit(old="a", new="b")], None, None, is_cancelled=never_cancelled)
         (root / "a.txt").write_text("theirs a")
         with pytest.raises(ToolError) as caught:
-            edit_change(workspace, change, never, dry_run=False)
+            edit_change(workspace, change, never_cancelled, dry_run=False)
     assert (caught.value.type, caught.value.retryable) == ("file_changed", True)
     assert (root / "a.txt").read_text() == "theirs a"
 

@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.search.globbing import PATH_LIMIT, glob
+from agentcore_fs_tools.search.globbing import PATH_LIMIT, find_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 
 from agentcore.api import ToolError, Workspace
@@ -92,7 +92,7 @@ def test_path_that_ripgrep_reports_but_that_is_not_there_is_dropped(tree: Path, 
     liar.chmod(0o755)
     with Workspace([tree]) as workspace:
         for order in ("modified", "path", "none"):
-            result = glob(
+            result = find_files(
                 workspace, "**", ".", order=order, no_ignore=False, program=str(liar), is_cancelled=lambda: False
             )
             assert result.data["paths"] == ["old.py"]
@@ -103,7 +103,7 @@ def test_failing_ripgrep_is_an_error(root: Path, tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\necho 'rg: out of order' >&2\nexit 2\n")
     broken.chmod(0o755)
     with Workspace([root]) as workspace, pytest.raises(ToolError, match="out of order") as caught:
-        glob(workspace, "**", ".", order="none", no_ignore=False, program=str(broken), is_cancelled=lambda: False)
+        find_files(workspace, "**", ".", order="none", no_ignore=False, program=str(broken), is_cancelled=lambda: False)
     assert caught.value.type == "search_failed"
 
 
@@ -117,13 +117,15 @@ async def test_git_is_left_out_at_any_depth(call, tree: Path) -> None:
 
 def test_missing_ripgrep_is_an_error_that_says_what_to_do(root: Path) -> None:
     with Workspace([root]) as workspace, pytest.raises(ToolError, match="pip install ripgrep") as caught:
-        glob(workspace, "**", ".", order="none", no_ignore=False, program=None, is_cancelled=lambda: False)
+        find_files(workspace, "**", ".", order="none", no_ignore=False, program=None, is_cancelled=lambda: False)
     assert (caught.value.type, caught.value.retryable) == ("search_failed", False)
 
 
 def test_cancelled_search_ends(tree: Path) -> None:
     with Workspace([tree]) as workspace, pytest.raises(ToolError) as caught:
-        glob(workspace, "**", ".", order="modified", no_ignore=False, program=find_ripgrep(), is_cancelled=lambda: True)
+        find_files(
+            workspace, "**", ".", order="modified", no_ignore=False, program=find_ripgrep(), is_cancelled=lambda: True
+        )
     assert caught.value.type == "cancelled"
 
 

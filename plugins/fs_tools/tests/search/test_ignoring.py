@@ -66,7 +66,7 @@ def test_search_below_the_root_leaves_out_what_one_of_the_root_does(
             place = workspace.Place(workspace.locate(".").root, tuple(os.fsencode(start).split(b"/")[:-1]))
             found = Globbing(
                 workspace, place, "**", no_ignore=False, program=program, is_cancelled=lambda: False
-            ).paths()
+            ).find_paths()
     finally:
         for path in written:
             path.unlink()

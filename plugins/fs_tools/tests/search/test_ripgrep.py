@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from agentcore_fs_tools.search.candidates import MESSAGE_LIMIT_BYTES, read_candidates
-from agentcore_fs_tools.search.ripgrep import OutputCutError, RipgrepError, find_ripgrep, ripgrep
+from agentcore_fs_tools.search.ripgrep import OutputCutError, RipgrepError, find_ripgrep, run_ripgrep
 
 from agentcore.api import Workspace
 
@@ -20,7 +20,7 @@ def test_line_without_end_is_not_read_beyond_the_bound(root: Path, tmp_path: Pat
     with Workspace([root]) as workspace, workspace.open_folder(workspace.locate(".")) as folder:
         limit = 2 * MESSAGE_LIMIT_BYTES
         with (
-            ripgrep(
+            run_ripgrep(
                 str(endless), [], folder, limit_bytes=limit, memory_bytes=1 << 30, is_cancelled=lambda: False
             ) as output,
             pytest.raises(OutputCutError),
@@ -53,7 +53,7 @@ def test_killed_ripgrep_is_an_error(root: Path, tmp_path: Path) -> None:
     with (
         Workspace([root]) as workspace,
         workspace.open_folder(workspace.locate(".")) as folder,
-        ripgrep(str(killed), [], folder, limit_bytes=1, memory_bytes=1 << 30, is_cancelled=lambda: False) as output,
+        run_ripgrep(str(killed), [], folder, limit_bytes=1, memory_bytes=1 << 30, is_cancelled=lambda: False) as output,
         pytest.raises(RipgrepError, match="signal 9"),
     ):
         list(output)

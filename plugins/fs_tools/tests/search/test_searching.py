@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from agentcore_fs_tools.search.grepping import TEXT_LIMIT_CHARS, grep
+from agentcore_fs_tools.search.grepping import TEXT_LIMIT_CHARS, search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
 
@@ -102,7 +102,7 @@ def test_glob_reads_names_as_the_tool_glob_does(root: Path, glob: str, matching:
     for name in ("a b.py", "b.js", "sub/c.ts", "é.txt", "d}"):
         (root / name).write_text("needle\n")
     with Workspace([root]) as workspace:
-        result = grep(workspace, SearchRequest("needle", glob=glob), 0, find_ripgrep(), lambda: False)
+        result = search_files(workspace, SearchRequest("needle", glob=glob), 0, find_ripgrep(), lambda: False)
     assert result.data["files"] == matching
 
 
@@ -261,7 +261,7 @@ async def test_of_too_many_files_some_all_over_the_tree_are_shown(start, text, r
 def test_name_with_a_line_end_is_counted(root: Path) -> None:
     (root / "a\nb.txt").write_text("needle\n" * (MATCH_LIMIT + 5))
     with Workspace([root]) as workspace:
-        result = grep(workspace, SearchRequest("needle"), 0, find_ripgrep(), lambda: False)
+        result = search_files(workspace, SearchRequest("needle"), 0, find_ripgrep(), lambda: False)
     assert result.data["total_matches"] == MATCH_LIMIT + 5
     assert len(result.data["files"]) == 1
 
@@ -274,7 +274,7 @@ def test_counting_that_takes_too_long_is_ended_and_said(root: Path, tmp_path: Pa
     slow.write_text(f'#!/bin/sh\ncase "$*" in *--count\\ *) exec sleep 600;; esac\nexec {find_ripgrep()} "$@"\n')
     slow.chmod(0o755)
     with Workspace([root]) as workspace:
-        result = grep(workspace, SearchRequest("needle"), 0, str(slow), lambda: False)
+        result = search_files(workspace, SearchRequest("needle"), 0, str(slow), lambda: False)
     assert len(result.data["matches"]) == MATCH_LIMIT
     assert not result.data["is_total_exact"]
     assert str(result.content).startswith("at least 1,001 matching lines in 1 file\n")
@@ -306,7 +306,7 @@ def test_ripgrep_that_breaks_is_an_error_that_can_be_tried_again(root: Path, tmp
     broken.write_text("#!/bin/sh\necho 'thread main panicked at walk.rs' >&2\nexit 101\n")
     broken.chmod(0o755)
     with Workspace([root]) as workspace, pytest.raises(ToolError) as caught:
-        grep(workspace, SearchRequest("needle"), 0, str(broken), lambda: False)
+        search_files(workspace, SearchRequest("needle"), 0, str(broken), lambda: False)
     assert (caught.value.type, caught.value.retryable) == ("search_failed", True)
 
 
@@ -314,7 +314,7 @@ def test_pattern_with_half_of_a_character_is_an_error(root: Path) -> None:
     with Workspace([root]) as workspace:
         for pattern in ("\ud800", "\udc80"):
             with pytest.raises(ToolError) as caught:
-                grep(workspace, SearchRequest(pattern), 0, find_ripgrep(), lambda: False)
+                search_files(workspace, SearchRequest(pattern), 0, find_ripgrep(), lambda: False)
             assert caught.value.type == "invalid_regex"
 
 
@@ -331,14 +331,14 @@ async def test_catastrophic_pattern_is_answered(call, root: Path, pattern: str) 
 
 def test_missing_ripgrep_is_an_error_that_says_what_to_do(root: Path) -> None:
     with Workspace([root]) as workspace, pytest.raises(ToolError, match="pip install ripgrep") as caught:
-        grep(workspace, SearchRequest("needle"), 0, None, lambda: False)
+        search_files(workspace, SearchRequest("needle"), 0, None, lambda: False)
     assert (caught.value.type, caught.value.retryable) == ("search_failed", False)
 
 
 def test_cancelled_search_ends(root: Path) -> None:
     (root / "a.txt").write_text("needle\n")
     with Workspace([root]) as workspace, pytest.raises(ToolError) as caught:
-        grep(workspace, SearchRequest("needle"), 0, find_ripgrep(), lambda: True)
+        search_files(workspace, SearchRequest("needle"), 0, find_ripgrep(), lambda: True)
     assert caught.value.type == "cancelled"
 
 
@@ -373,7 +373,7 @@ def test_line_that_ripgrep_reports_but_that_is_not_there_is_dropped(root: Path, 
     liar.write_text("#!/bin/sh\ncat <<'END'\n" + "\n".join(lines) + "\nEND\n")
     liar.chmod(0o755)
     with Workspace([root]) as workspace:
-        result = grep(workspace, SearchRequest("needle"), 0, str(liar), lambda: False)
+        result = search_files(workspace, SearchRequest("needle"), 0, str(liar), lambda: False)
     shown = "1:harmless\n1:harmless… (the rest of this very long line is left out)"  # and nothing of what is secret
     assert result.content == f"2 matching lines in 1 file\n\na.txt\n{shown}"
 
@@ -386,7 +386,7 @@ def test_search_whose_output_is_cut_before_a_match_says_so(root: Path, tmp_path:
     endless.write_text(f"#!/bin/sh\nexec yes '{message}'\n")
     endless.chmod(0o755)
     with Workspace([root]) as workspace:
-        result = grep(workspace, SearchRequest("needle"), 0, str(endless), lambda: False)
+        result = search_files(workspace, SearchRequest("needle"), 0, str(endless), lambda: False)
     assert "in the part of '.' that was searched" in str(result.content)
     assert result.truncated
 

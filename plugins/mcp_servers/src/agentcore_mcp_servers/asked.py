@@ -42,17 +42,17 @@ class Asked:
         self._server, self._folders, self._may_sample = server, folders, may_sample
         self._calls: list[ToolContext] = []
 
-    def callbacks(self) -> dict[str, Any]:
+    def build_callbacks(self) -> dict[str, Any]:
         """What the SDK's client is told of it: what is left out, the server hears that we cannot do."""
-        callbacks: dict[str, Any] = {"elicitation_callback": self._elicit}
+        callbacks: dict[str, Any] = {"elicitation_callback": self._handle_elicitation}
         if self._folders is not None:
             callbacks["list_roots_callback"] = self._list_roots
         if self._may_sample:
-            callbacks["sampling_callback"] = self._sample
+            callbacks["sampling_callback"] = self._handle_sampling
         return callbacks
 
     @contextmanager
-    def during(self, ctx: ToolContext) -> Iterator[None]:
+    def serving_call(self, ctx: ToolContext) -> Iterator[None]:
         """Let what the server asks meanwhile be asked for this call."""
         token = _CALL.set(ctx)
         self._calls.append(ctx)
@@ -62,7 +62,7 @@ class Asked:
             self._calls.remove(ctx)
             _CALL.reset(token)
 
-    async def have_opened(self, refusal: MCPError) -> bool:
+    async def ask_to_open_urls(self, refusal: MCPError) -> bool:
         """Have the person open what a server says must be opened before a call can run.
 
         Returns:
@@ -74,20 +74,20 @@ class Asked:
             return False
         wanted = types.ElicitationRequiredErrorData.model_validate(refusal.data)
         for params in wanted.elicitations[:_URLS]:
-            await self._open(params)
+            await self._ask_to_open(params)
         return bool(wanted.elicitations)
 
-    async def _open(self, params: types.ElicitRequestURLParams) -> None:
+    async def _ask_to_open(self, params: types.ElicitRequestURLParams) -> None:
         try:
-            await self._call().ask(self._named(params.message), url=params.url, timeout_s=_SECONDS)
+            await self._find_call().ask(self._prefix_question(params.message), url=params.url, timeout_s=_SECONDS)
         except ValueError as exc:
             raise ToolError("no_person", str(exc)) from exc
 
-    def _named(self, question: str) -> str:
+    def _prefix_question(self, question: str) -> str:
         """A question, and whose it is: the server writes the rest."""
         return f"The MCP server {self._server} wants to know: {question[:_QUESTION_CHARS]}"
 
-    def _call(self) -> ToolContext:
+    def _find_call(self) -> ToolContext:
         """The call that a question belongs to.
 
         Raises:
@@ -105,28 +105,28 @@ class Asked:
         folders = self._folders or ()
         return types.ListRootsResult(roots=[types.Root(uri=path.as_uri(), name=path.name or None) for path in folders])
 
-    async def _elicit(
+    async def _handle_elicitation(
         self, _: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
         try:
             if isinstance(params, types.ElicitRequestURLParams):
-                await self._open(params)
+                await self._ask_to_open(params)
                 return types.ElicitResult(action="accept")
-            question = self._named(params.message)
-            content = await self._call().ask(question, schema=params.requested_schema, timeout_s=_SECONDS)
+            question = self._prefix_question(params.message)
+            content = await self._find_call().ask(question, schema=params.requested_schema, timeout_s=_SECONDS)
             return types.ElicitResult(action="accept", content=content)
         except ToolError as exc:
             log.info("mcp_question_not_answered", reason=exc.message[:500])
-            return types.ElicitResult(action=_action_of(exc))
+            return types.ElicitResult(action=_choose_action(exc))
         except (TypeError, ValueError) as exc:
             return types.ErrorData(code=types.INVALID_PARAMS, message=str(exc)[:500])
 
-    async def _sample(
+    async def _handle_sampling(
         self, _: ClientRequestContext, params: types.CreateMessageRequestParams
     ) -> types.CreateMessageResult | types.ErrorData:
         try:
-            text = await self._call().sample(
-                _told(params),
+            text = await self._find_call().sample(
+                _join_conversation(params),
                 system=params.system_prompt or "",
                 max_tokens=min(params.max_tokens, _ANSWER_TOKENS),
                 is_shown_first=True,
@@ -138,11 +138,11 @@ class Asked:
         )
 
 
-def _action_of(error: ToolError) -> Literal["decline", "cancel"]:
+def _choose_action(error: ToolError) -> Literal["decline", "cancel"]:
     return "decline" if error.type == "declined" else "cancel"
 
 
-def _told(params: types.CreateMessageRequestParams) -> str:
+def _join_conversation(params: types.CreateMessageRequestParams) -> str:
     """A conversation as one text, since one is what a model is told.
 
     Raises:
@@ -150,14 +150,14 @@ def _told(params: types.CreateMessageRequestParams) -> str:
     """
     if params.tools:
         raise ToolError("no_model", "tools are not given to a model that writes for a server")
-    parts = [_turn(message, is_alone=len(params.messages) == 1) for message in params.messages]
+    parts = [_format_message(message, is_alone=len(params.messages) == 1) for message in params.messages]
     told = "\n\n".join(parts)
     if not told.strip() or len(told) > _PROMPT_CHARS:
         raise ToolError("no_model", f"the model is told between 1 and {_PROMPT_CHARS:,} characters, not {len(told):,}")
     return told
 
 
-def _turn(message: types.SamplingMessage, *, is_alone: bool) -> str:
+def _format_message(message: types.SamplingMessage, *, is_alone: bool) -> str:
     blocks = message.content if isinstance(message.content, list) else [message.content]
     if not all(isinstance(block, types.TextContent) for block in blocks):
         raise ToolError("no_model", "only text is given to a model that writes for a server")

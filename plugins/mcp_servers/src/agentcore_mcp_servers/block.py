@@ -62,7 +62,7 @@ class LoginSettings(BaseModel):
         return self.client_id if is_address else None
 
 
-class Ours(BaseModel):
+class AgentcoreOptions(BaseModel):
     """What agentcore is to make of a server; stands in its block, which stays valid for other clients."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -134,7 +134,9 @@ class ServerBlock(BaseModel):
         Literal["stdio", "http", "streamable-http", "sse", "local", "remote"] | None,
         Field(description="How it is spoken to; left out, `stdio` for a command and `http` for an address."),
     ] = None
-    agentcore: Annotated[Ours, Field(description="What agentcore is to make of it.")] = Ours(effects={})
+    agentcore: Annotated[AgentcoreOptions, Field(description="What agentcore is to make of it.")] = AgentcoreOptions(
+        effects={}
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -155,16 +157,18 @@ class ServerBlock(BaseModel):
             raise ValueError("headers are for a url; a command takes env")
         return self
 
-    def effects_of(self, tool: str) -> tuple[Effect, ...] | None:
+    def find_effects(self, tool: str) -> tuple[Effect, ...] | None:
         """What the person has said of a tool's effects, by the server's own name of it; None: nothing."""
-        return next((effects for pattern, effects in self.agentcore.effects.items() if fits(pattern, tool)), None)
+        return next(
+            (effects for pattern, effects in self.agentcore.effects.items() if matches_pattern(pattern, tool)), None
+        )
 
-    def offers(self, tool: str) -> bool:
+    def offers_tool(self, tool: str) -> bool:
         """Whether a tool is offered, by the server's own name of it."""
         patterns = self.agentcore.tools
-        left_out = any(fits(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
+        left_out = any(matches_pattern(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
         wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
-        return not left_out and (not wanted or any(fits(pattern, tool) for pattern in wanted))
+        return not left_out and (not wanted or any(matches_pattern(pattern, tool) for pattern in wanted))
 
 
 def _is_address(url: str) -> bool:
@@ -172,7 +176,7 @@ def _is_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def fits(pattern: str, name: str) -> bool:
+def matches_pattern(pattern: str, name: str) -> bool:
     """Whether a name is meant by a pattern, in which `*` stands for anything."""
     first, *others = pattern.split("*")
     if not others:

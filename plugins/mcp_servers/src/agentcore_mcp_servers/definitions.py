@@ -4,13 +4,13 @@ import mcp_types as types
 
 from agentcore.api import Effect, ToolAnnotations, ToolDefinition
 from agentcore_mcp_servers.block import ServerBlock
-from agentcore_mcp_servers.icons import icons_of
+from agentcore_mcp_servers.icons import convert_icons
 from agentcore_mcp_servers.views import Shown
 
 _EXECUTE: tuple[Effect, ...] = ("execute",)
 
 
-def definition_of(tool: types.Tool, name: str, block: ServerBlock, shown: Shown) -> ToolDefinition:
+def create_definition(tool: types.Tool, name: str, block: ServerBlock, shown: Shown) -> ToolDefinition:
     """The definition of a tool under the name that it has here."""
     said = (tool.description or tool.title or tool.name).strip() or tool.name
     original = "" if name.endswith(f"_{tool.name}") else f"\n\n(The server's own name of it: {tool.name})"
@@ -19,17 +19,17 @@ def definition_of(tool: types.Tool, name: str, block: ServerBlock, shown: Shown)
         description=said + original,
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
-        effects=frozenset(block.effects_of(tool.name) or _believed(tool.annotations, block)),
-        annotations=_annotations(tool.annotations),
+        effects=frozenset(block.find_effects(tool.name) or _infer_effects(tool.annotations, block)),
+        annotations=_convert_annotations(tool.annotations),
         timeout_s=block.agentcore.timeout_s,
         view=shown.view,
         in_views=shown.in_views,
         served_as=None if shown.is_for_models else "view",
-        icons=icons_of(tool),
+        icons=convert_icons(tool),
     )
 
 
-def _believed(said: types.ToolAnnotations | None, block: ServerBlock) -> tuple[Effect, ...]:
+def _infer_effects(said: types.ToolAnnotations | None, block: ServerBlock) -> tuple[Effect, ...]:
     """The effects that a server's own words stand for, where the person believes them."""
     if said is None or not block.agentcore.trust_annotations or said.read_only_hint is None:
         return _EXECUTE
@@ -37,7 +37,7 @@ def _believed(said: types.ToolAnnotations | None, block: ServerBlock) -> tuple[E
     return (does,) if said.open_world_hint is False else (does, "egress")
 
 
-def _annotations(said: types.ToolAnnotations | None) -> ToolAnnotations:
+def _convert_annotations(said: types.ToolAnnotations | None) -> ToolAnnotations:
     if said is None:
         return ToolAnnotations()
     return ToolAnnotations(said.read_only_hint, said.destructive_hint, said.idempotent_hint, said.open_world_hint)

@@ -108,14 +108,14 @@ class LineDispatcher(Dispatcher[TransportContext]):
             if isinstance(message, Junk):
                 self._report(f"it wrote to its output what is no message: {message!r}")
             else:
-                self._take(message, size)
+                self._dispatch_message(message, size)
 
-    def end(self) -> None:
+    def mark_closed(self) -> None:
         """The server has closed its output: whoever waits hears that no answer will come. Safe to call twice."""
         self._is_over.set()
         for asked in self._asked.values():
             if not asked.answer.done():
-                asked.answer.set_exception(_closed())
+                asked.answer.set_exception(_closed_error())
         self._asked.clear()
 
     # -- what the session asks ---------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
             MCPError: It refused; it took longer than `opts["timeout"]`; it ended.
         """
         if self._is_over.is_set():
-            raise _closed()
+            raise _closed_error()
         opts = opts or {}
         given = opts.get("request_id")
         ident = self._new_id() if given is None else given
@@ -139,7 +139,9 @@ class LineDispatcher(Dispatcher[TransportContext]):
         is_sent = False
         try:
             async with asyncio.timeout(opts.get("timeout")):
-                await self._send({"jsonrpc": "2.0", "id": ident, "method": method, **_params(params, asked, ident)})
+                await self._send_message(
+                    {"jsonrpc": "2.0", "id": ident, "method": method, **_build_params(params, asked, ident)}
+                )
                 is_sent = True
                 return await asked.answer
         except (asyncio.CancelledError, TimeoutError) as exc:
@@ -155,7 +157,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
         """Tell the server something; nothing happens where it has ended."""
         message = {"jsonrpc": "2.0", "method": method}
         try:
-            await self._send(message if params is None else {**message, "params": dict(params)})
+            await self._send_message(message if params is None else {**message, "params": dict(params)})
         except MCPError:
             log.debug("mcp_not_told", method=method)
 
@@ -169,12 +171,12 @@ class LineDispatcher(Dispatcher[TransportContext]):
     ) -> None:
         """Pass on what the server asks and tells, until it closes its output."""
         self._handlers = (on_request, on_notify, on_notify_intercept)
-        self._background.start(self._tell())
+        self._background.start(self._deliver_queued())
         task_status.started()
         try:
             await self._is_over.wait()
         finally:
-            self.end()
+            self.mark_closed()
             await self._background.stop()
 
     # -- messages ----------------------------------------------------------------------------------------------
@@ -185,26 +187,26 @@ class LineDispatcher(Dispatcher[TransportContext]):
             self._last_id += 1
         return self._last_id
 
-    async def _send(self, message: Mapping[str, Any]) -> None:
+    async def _send_message(self, message: Mapping[str, Any]) -> None:
         try:
             await self._write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
         except OSError as exc:
-            raise _closed() from exc
+            raise _closed_error() from exc
 
-    def _take(self, message: Message, size: int) -> None:
+    def _dispatch_message(self, message: Message, size: int) -> None:
         match message:
             case types.JSONRPCResponse():
                 drop_unreadable(message, self._report)
-                self._answer(message.id, message.result)
+                self._resolve_request(message.id, message.result)
             case types.JSONRPCError():
                 error = message.error
-                self._answer(message.id, MCPError(error.code, error.message, error.data))
+                self._resolve_request(message.id, MCPError(error.code, error.message, error.data))
             case types.JSONRPCRequest():
-                self._work_on(message, size)
+                self._start_request(message, size)
             case types.JSONRPCNotification():
-                self._hear(message, size)
+                self._handle_notification(message, size)
 
-    def _answer(self, ident: types.RequestId | None, outcome: Result | MCPError) -> None:
+    def _resolve_request(self, ident: types.RequestId | None, outcome: Result | MCPError) -> None:
         asked = None if ident is None else self._asked.pop(coerce_request_id(ident), None)
         if asked is None or asked.answer.done():
             log.debug("mcp_answer_to_nothing", id=ident)
@@ -215,20 +217,20 @@ class LineDispatcher(Dispatcher[TransportContext]):
 
     # -- what the server asks and tells ------------------------------------------------------------------------
 
-    def _work_on(self, request: types.JSONRPCRequest, size: int) -> None:
+    def _start_request(self, request: types.JSONRPCRequest, size: int) -> None:
         key = coerce_request_id(request.id)
         if key in self._worked_on:
             self._report(f"it asked twice under the id {request.id!r}; the second is left out")
         elif len(self._worked_on) >= _REQUESTS:
             said = f"{_REQUESTS} requests are being worked on; ask again when one has its answer"
             refusal = types.ErrorData(code=types.INTERNAL_ERROR, message=said)
-            self._later(lambda: self._send_error(request.id, refusal), size)
+            self._enqueue(lambda: self._send_error(request.id, refusal), size)
         elif self._handlers is not None:
-            task = self._background.start(self._worked(request, self._handlers[0]))
+            task = self._background.start(self._answer_request(request, self._handlers[0]))
             self._worked_on[key] = task
             task.add_done_callback(lambda _: self._worked_on.pop(key, None))
 
-    async def _worked(self, request: types.JSONRPCRequest, on_request: OnRequest) -> None:
+    async def _answer_request(self, request: types.JSONRPCRequest, on_request: OnRequest) -> None:
         try:
             result = await on_request(_Inbound(self, request.id), request.method, request.params)
         except Exception as exc:
@@ -238,34 +240,34 @@ class LineDispatcher(Dispatcher[TransportContext]):
                 error = types.ErrorData(code=types.INTERNAL_ERROR, message="the request could not be worked on")
             await self._send_error(request.id, error)
             return
-        await self._reply({"jsonrpc": "2.0", "id": request.id, "result": result})
+        await self._send_reply({"jsonrpc": "2.0", "id": request.id, "result": result})
 
     async def _send_error(self, ident: types.RequestId, error: types.ErrorData) -> None:
         said = error.model_dump(mode="json", exclude_none=True)
-        await self._reply({"jsonrpc": "2.0", "id": ident, "error": said})
+        await self._send_reply({"jsonrpc": "2.0", "id": ident, "error": said})
 
-    async def _reply(self, message: Mapping[str, Any]) -> None:
+    async def _send_reply(self, message: Mapping[str, Any]) -> None:
         try:
-            await self._send(message)
+            await self._send_message(message)
         except MCPError:
             log.debug("mcp_answer_not_sent", id=message["id"])
 
-    def _hear(self, told: types.JSONRPCNotification, size: int) -> None:
+    def _handle_notification(self, told: types.JSONRPCNotification, size: int) -> None:
         if self._handlers is None:
             return  # before the session runs nothing has been asked, and nothing can be told of it
         _, on_notify, intercept = self._handlers
         params = told.params
         if told.method == "notifications/progress" and params is not None:
-            self._hear_progress(params, size)
+            self._handle_progress(params, size)
         elif told.method == "notifications/cancelled":
             ident = cancelled_request_id_from_params(params)
             task = None if ident is None else self._worked_on.get(coerce_request_id(ident))
             if task is not None:
                 task.cancel()
         if not run_notify_intercept(intercept, told.method, params):
-            self._later(lambda: on_notify(_Inbound(self), told.method, params), size)
+            self._enqueue(lambda: on_notify(_Inbound(self), told.method, params), size)
 
-    def _hear_progress(self, params: Mapping[str, Any], size: int) -> None:
+    def _handle_progress(self, params: Mapping[str, Any], size: int) -> None:
         match params:
             case {"progressToken": str() | int() as token, "progress": int() | float() as done}:
                 asked = self._asked.get(coerce_request_id(token))
@@ -273,9 +275,9 @@ class LineDispatcher(Dispatcher[TransportContext]):
                     total, said = params.get("total"), params.get("message")
                     of = float(total) if isinstance(total, int | float) else None
                     message = said if isinstance(said, str) else None
-                    self._later(lambda: on_progress(float(done), of, message), size)
+                    self._enqueue(lambda: on_progress(float(done), of, message), size)
 
-    def _later(self, work: Callable[[], Awaitable[None]], size: int) -> None:
+    def _enqueue(self, work: Callable[[], Awaitable[None]], size: int) -> None:
         """Do something after all that was told before; of too much, the newest is dropped.
 
         Args:
@@ -290,7 +292,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
                 f"it told more than {_NEWS:,} things, or {_NEWS_BYTES:,} bytes, at once; what came then is left out"
             )
 
-    async def _tell(self) -> None:
+    async def _deliver_queued(self) -> None:
         while True:
             await self._is_told.wait()
             self._is_told.clear()
@@ -304,12 +306,12 @@ class LineDispatcher(Dispatcher[TransportContext]):
                     self._news_bytes -= size
 
 
-def _params(params: Mapping[str, Any] | None, asked: _Asked, ident: types.RequestId) -> Result:
+def _build_params(params: Mapping[str, Any] | None, asked: _Asked, ident: types.RequestId) -> Result:
     out = dict(params or {})
     if asked.on_progress is not None:
         out["_meta"] = {**(out.get("_meta") or {}), "progressToken": ident}
     return {"params": out} if out else {}
 
 
-def _closed() -> MCPError:
+def _closed_error() -> MCPError:
     return MCPError(types.CONNECTION_CLOSED, "Connection closed")

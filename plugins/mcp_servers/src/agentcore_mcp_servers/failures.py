@@ -11,7 +11,7 @@ _PARSING = "Failed to parse "
 """What the SDK begins with; what follows is for those who work on it."""
 
 
-def reason_of(error: MCPError | ValidationError) -> str:
+def describe_reason(error: MCPError | ValidationError) -> str:
     """What a server said is wrong, or what is wrong with what it said."""
     if isinstance(error, MCPError):
         if error.error.code == types.PARSE_ERROR and error.error.message.startswith(_PARSING):
@@ -50,14 +50,14 @@ def call_failed(error: Exception, server: str, tool: str, ending: str) -> ToolEr
         )
         return ToolError("server_ended", message, untrusted=True, server=server)
     if isinstance(error, MCPError):
-        message = f"the server {server} refused {tool!r}: {reason_of(error)}"
+        message = f"the server {server} refused {tool!r}: {describe_reason(error)}"
         return ToolError("server_refused", message, untrusted=True, server=server, code=error.error.code)
-    said = reason_of(error) if isinstance(error, ValidationError) else mask_secrets(str(error))[:_SAID_CHARS]
+    said = describe_reason(error) if isinstance(error, ValidationError) else mask_secrets(str(error))[:_SAID_CHARS]
     message = f"what the server {server} answered to {tool!r} is no result of a tool: {said}"
     return ToolError("invalid_result", message, untrusted=True, server=server)
 
 
-def unavailable(server: str, reason: str) -> ToolError:
+def server_unavailable(server: str, reason: str) -> ToolError:
     """There is no connection now."""
     message = f"the server {server} is not there now, and is started again: {reason}. Try again in a while."
     return ToolError("server_unavailable", message, retryable=True, untrusted=True, server=server)

@@ -16,16 +16,16 @@ _KINDS = ("data:image/svg+xml", "data:image/png", "data:image/jpeg", "data:image
 _SIZE = re.compile(r"any|[1-9][0-9]{0,3}x[1-9][0-9]{0,3}")
 
 
-def icons_of(tool: types.Tool) -> tuple[ToolIcon, ...]:
+def convert_icons(tool: types.Tool) -> tuple[ToolIcon, ...]:
     """The icons that can be shown; none is no reason to leave the tool out.
 
     An address is never loaded: the server would learn when somebody looks at its tools, and from where.
     """
-    found = (_icon(icon) for icon in tool.icons or ())
+    found = (_convert_icon(icon) for icon in tool.icons or ())
     return tuple(icon for icon in found if icon is not None)[:_COUNT]
 
 
-def _icon(icon: types.Icon) -> ToolIcon | None:
+def _convert_icon(icon: types.Icon) -> ToolIcon | None:
     head, separator, data = icon.src.partition(",")
     kind, *options = head.lower().split(";")
     if not separator or kind not in _KINDS:
@@ -36,12 +36,14 @@ def _icon(icon: types.Icon) -> ToolIcon | None:
         return None
     if not 0 < len(file) <= _BYTES:
         return None
-    return ToolIcon(f"{kind};base64,{b64encode(file).decode('ascii')}", _sizes(icon.sizes), _theme(icon.theme))
+    return ToolIcon(
+        f"{kind};base64,{b64encode(file).decode('ascii')}", _parse_sizes(icon.sizes), _parse_theme(icon.theme)
+    )
 
 
-def _sizes(given: Sequence[str] | None) -> tuple[str, ...]:
+def _parse_sizes(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(size.lower() for size in given or () if _SIZE.fullmatch(size.lower()))[:_SIZES]
 
 
-def _theme(given: str | None) -> Literal["light", "dark"] | None:
+def _parse_theme(given: str | None) -> Literal["light", "dark"] | None:
     return "light" if given == "light" else "dark" if given == "dark" else None

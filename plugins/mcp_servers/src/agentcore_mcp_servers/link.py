@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from agentcore.api import ToolError, mask_secrets
-from agentcore_mcp_servers.failures import has_ended, reason_of
+from agentcore_mcp_servers.failures import describe_reason, has_ended
 
 START_SECONDS = 120.0
 """How long a server may take to start and to answer; one that is installed at its first start takes a while."""
@@ -49,7 +49,7 @@ class Carrier(Protocol):
         ...
 
 
-def client_of(carrier: Carrier, **options: Any) -> Client:
+def create_client(carrier: Carrier, **options: Any) -> Client:
     """The SDK's client of what a carrier carries.
 
     Args:
@@ -92,7 +92,7 @@ class Link:
             ToolError: `server_not_started`.
         """
         # a task of its own, for the SDK wants what is entered to be left by the same one
-        self.over = asyncio.create_task(self._keep(), name="mcp_servers:link")
+        self.over = asyncio.create_task(self._run_connection(), name="mcp_servers:link")
         try:
             async with asyncio.timeout(START_SECONDS):
                 await asyncio.shield(self._opened)
@@ -104,7 +104,7 @@ class Link:
             await self.close()
             raise
 
-    async def wait_for_words(self) -> None:
+    async def wait_for_ending(self) -> None:
         """Give what carries it, and seems to have ended, the time to say how."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_WORDS_SECONDS):
@@ -124,21 +124,21 @@ class Link:
         """How it ended."""
         return self._carrier.ending
 
-    async def _keep(self) -> None:
+    async def _run_connection(self) -> None:
         try:
             async with self._make_client(self._carrier) as client:
-                client.session.validate_tool_result = _leave_to_host  # type: ignore[method-assign]  # it has no option
+                client.session.validate_tool_result = _skip_validation  # type: ignore[method-assign]  # it has no option
                 self.client = client
-                self._settle(None)
-                await self._until_end()
+                self._set_opened(None)
+                await self._wait_until_end()
                 self.client = None
         except Exception as exc:  # noqa: BLE001 - whatever the SDK makes of what a server does ends the connection alone
-            self._settle(_not_started(exc, self._carrier))
+            self._set_opened(_not_started(exc, self._carrier))
         finally:
             if not self._opened.done():
                 self._opened.cancel()
 
-    async def _until_end(self) -> None:
+    async def _wait_until_end(self) -> None:
         closing, ended = (asyncio.ensure_future(each) for each in (self._closing.wait(), self._carrier.wait()))
         try:
             await asyncio.wait((closing, ended), return_when=asyncio.FIRST_COMPLETED)
@@ -146,7 +146,7 @@ class Link:
             for task in (closing, ended):
                 task.cancel()
 
-    def _settle(self, error: ToolError | None) -> None:
+    def _set_opened(self, error: ToolError | None) -> None:
         if self._opened.done():
             return
         if error is None:
@@ -156,7 +156,7 @@ class Link:
             self._opened.exception()  # whoever waited may have gone
 
 
-async def _leave_to_host(name: str, result: types.CallToolResult) -> None:
+async def _skip_validation(name: str, result: types.CallToolResult) -> None:
     """Leave a result to the host, which holds it against the schema with patterns that match in linear time.
 
     The SDK would do so in the event loop with Python's `re`, which a server's pattern can keep busy for ever.
@@ -169,7 +169,7 @@ def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
         error = error.exceptions[0]
     if isinstance(error, ToolError):
         return error
-    said = reason_of(error) if isinstance(error, MCPError | ValidationError) else error
+    said = describe_reason(error) if isinstance(error, MCPError | ValidationError) else error
     message = f"the server {carrier.ending} ({said})"
     if isinstance(error, MCPError | ValidationError | RuntimeError) and not has_ended(error):
         # it ended because we have let it go

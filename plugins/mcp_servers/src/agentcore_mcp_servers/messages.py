@@ -43,14 +43,14 @@ class MessageLines:
         """The messages that end in these bytes, and what was none, each with the bytes of its line."""
         *ends, rest = data.split(b"\n")
         for end in ends:
-            self._keep(end)
+            self._append_part(end)
             size = self._size
-            message = self._take()
+            message = self._parse_line()
             if message is not None:
                 yield message, size
-        self._keep(rest)
+        self._append_part(rest)
 
-    def _keep(self, part: bytes) -> None:
+    def _append_part(self, part: bytes) -> None:
         self._size += len(part)
         if self._size <= MESSAGE_BYTES:
             self._parts.append(part)
@@ -58,7 +58,7 @@ class MessageLines:
             self._head = b"".join(self._parts)[:_HEAD_BYTES]
             self._parts = []
 
-    def _take(self) -> Message | Junk | None:
+    def _parse_line(self) -> Message | Junk | None:
         size, head, line = self._size, self._head, b"".join(self._parts)
         self._parts, self._size, self._head = [], 0, b""
         if size > MESSAGE_BYTES:

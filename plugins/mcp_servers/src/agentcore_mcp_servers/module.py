@@ -34,17 +34,17 @@ from agentcore.api import (
 from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
 from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
-from agentcore_mcp_servers.definitions import definition_of
-from agentcore_mcp_servers.link import START_SECONDS, Carrier, client_of
-from agentcore_mcp_servers.names import names_of, prefix_of, tool_name
+from agentcore_mcp_servers.definitions import create_definition
+from agentcore_mcp_servers.link import START_SECONDS, Carrier, create_client
+from agentcore_mcp_servers.names import assign_names, default_prefix, tool_name
 from agentcore_mcp_servers.process import Confined, Launch, ServerProcess
-from agentcore_mcp_servers.prompts import definition_of_prompt, result_of_prompt
-from agentcore_mcp_servers.reporting import report_of
-from agentcore_mcp_servers.resources import TOOL, definition_of_resources, give_resources, has_resources
-from agentcore_mcp_servers.results import result_of
+from agentcore_mcp_servers.prompts import convert_prompt_result, create_prompt_definition
+from agentcore_mcp_servers.reporting import create_report
+from agentcore_mcp_servers.resources import TOOL, create_resources_definition, has_resources, list_or_read_resources
+from agentcore_mcp_servers.results import convert_result
 from agentcore_mcp_servers.server import Server
 from agentcore_mcp_servers.views import TOOL as TOOL_OF_VIEWS
-from agentcore_mcp_servers.views import Shown, definition_of_reading, read_for_view, read_views, shows_views
+from agentcore_mcp_servers.views import Shown, create_reading_definition, read_for_view, read_views, shows_views
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ class McpServer(Module):
     def __init__(self, name: str, block: ServerBlock) -> None:
         super().__init__()
         self._name, self._block = name, block
-        self._prefix = block.agentcore.prefix or prefix_of(name)
+        self._prefix = block.agentcore.prefix or default_prefix(name)
         self._supervisor = Supervisor()
         self._background = Background(f"{name}:news")
         self._listed: dict[str, types.Tool] = {}
@@ -101,7 +101,7 @@ class McpServer(Module):
         self._is_other = False
         self._news_pace = Pace(_NEWS_AT_ONCE, _NEWS_INTERVAL_SECONDS)
         self._reading: asyncio.Task[None] | None = None
-        self._asked = Asked(prefix_of(name), None, may_sample=block.agentcore.sampling)
+        self._asked = Asked(default_prefix(name), None, may_sample=block.agentcore.sampling)
 
     async def init(self, runtime: Runtime) -> None:
         """Start the server, and read its tools.
@@ -112,21 +112,21 @@ class McpServer(Module):
         if self._block.command is not None:
             # a server elsewhere has no use for the names of our folders
             self._asked = Asked(
-                prefix_of(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
+                default_prefix(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
             )
             self._sandbox = await self._find_sandbox(runtime)
             self._warn_of_secrets(runtime)
         self._login = await self._find_login(runtime)
         self._server = Server(
             runtime.name,
-            self._dial,
+            self._create_carrier,
             self._make_client,
-            self._on_again,
-            self._asked.have_opened,
-            on_away=self._on_away,
+            self._on_restarted,
+            self._asked.ask_to_open_urls,
+            on_away=self._on_unavailable,
             login=self._login,
         )
-        runtime.give_report(self._report)
+        runtime.give_report(self._build_report)
         try:
             await self._server.start()
             await self._read_tools()
@@ -134,7 +134,7 @@ class McpServer(Module):
             if self._login is None or not self._login.is_needed:
                 raise
             # it is there, with a button to log in, and its tools come then
-            self._note_login(is_in=False)
+            self._report_login(is_in=False)
 
     async def shutdown(self) -> None:
         """End the server, and all that came of it."""
@@ -152,44 +152,46 @@ class McpServer(Module):
     def get_tool_definitions(self) -> list[ToolDefinition]:
         """The server's tools, under the names that they have here."""
         definitions = [
-            definition_of(tool, name, self._block, self._shown[tool.name]) for name, tool in self._listed.items()
+            create_definition(tool, name, self._block, self._shown[tool.name]) for name, tool in self._listed.items()
         ]
-        completes = None if self._server is None or self._server.capabilities.completions is None else self._complete
+        completes = (
+            None if self._server is None or self._server.capabilities.completions is None else self._complete_argument
+        )
         definitions += [
-            definition_of_prompt(prompt, name, self._block, completes) for name, prompt in self._prompts.items()
+            create_prompt_definition(prompt, name, self._block, completes) for name, prompt in self._prompts.items()
         ]
         if self._resources_tool is not None:
-            definitions.append(definition_of_resources(self._resources_tool, self._block))
+            definitions.append(create_resources_definition(self._resources_tool, self._block))
         if self._reading_tool is not None:
-            definitions.append(definition_of_reading(self._reading_tool, self._block))
+            definitions.append(create_reading_definition(self._reading_tool, self._block))
         return definitions
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Have the server do it."""
         assert self._server is not None  # noqa: S101 - the host calls tools between `init` and `shutdown`
         if tool_name == self._resources_tool:
-            with self._asked.during(ctx):
-                return await give_resources(self._server, args, ctx.artifacts)
+            with self._asked.serving_call(ctx):
+                return await list_or_read_resources(self._server, args, ctx.artifacts)
         if tool_name in self._prompts:
-            with self._asked.during(ctx):
+            with self._asked.serving_call(ctx):
                 made = await self._server.get_prompt(self._prompts[tool_name].name, args)
-            return await result_of_prompt(made, ctx.artifacts)
+            return await convert_prompt_result(made, ctx.artifacts)
         if tool_name == self._reading_tool:
-            with self._asked.during(ctx):
+            with self._asked.serving_call(ctx):
                 return await read_for_view(self._server, args["uri"])
         tool = self._listed.get(tool_name)
         if tool is None:
             raise ToolError("unknown_tool", f"the server does not list {tool_name!r} any more", tool=tool_name)
 
-        async def tell(progress: float, total: float | None, message: str | None) -> None:
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
             share = progress / total if total else None
             ctx.progress(None if share is None else min(max(share, 0.0), 1.0), mask_secrets(message or "")[:500])
 
-        with self._asked.during(ctx):
-            result = await self._server.call(tool.name, args, tell)
-        return await result_of(result, ctx.artifacts)
+        with self._asked.serving_call(ctx):
+            result = await self._server.call(tool.name, args, report_progress)
+        return await convert_result(result, ctx.artifacts)
 
-    async def _complete(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
+    async def _complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
         prompt = self._prompts.get(tool)
         if self._server is None or prompt is None:
             return []
@@ -197,10 +199,10 @@ class McpServer(Module):
 
     # -- the server --------------------------------------------------------------------------------------------
 
-    def _dial(self) -> Carrier:
+    def _create_carrier(self) -> Carrier:
         block = self._block
         if block.url is not None:
-            return self._dial_address(block.url)
+            return self._create_address_carrier(block.url)
         assert block.command is not None  # noqa: S101 - the block has one of both
         sandbox = self._sandbox
         assert sandbox is not None  # noqa: S101 - `init` has found it
@@ -211,7 +213,7 @@ class McpServer(Module):
             self._open_folder,
             Confined(sandbox, self.runtime.workspace.roots, self.runtime.control_files, self.runtime.name),
         )
-        self._process = ServerProcess(self._supervisor, launch, self._note)
+        self._process = ServerProcess(self._supervisor, launch, self._add_diagnostic)
         return self._process
 
     def _warn_of_secrets(self, runtime: Runtime) -> None:
@@ -225,7 +227,7 @@ class McpServer(Module):
         """The sandbox of the server, which sees no keys and nothing of agentcore's state, and writes the workspace."""
         caches = Caches(runtime.data_dir / "cache", Path.home())
         mode = self._block.agentcore.sandbox
-        wanted = Confinement(mode, True, runtime.private_folders, self._writable(), caches, _SETTING)
+        wanted = Confinement(mode, True, runtime.private_folders, self._list_writable_folders(), caches, _SETTING)
         if mode != "off":
             # with a sandbox of its own: the server that runs is not moved into one
             runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
@@ -235,13 +237,13 @@ class McpServer(Module):
             runtime.note("sandbox", f"the server runs without one: {sandbox.reason}", advice=_ADVICE)
         return sandbox
 
-    def _dial_address(self, url: str) -> Carrier:
+    def _create_address_carrier(self, url: str) -> Carrier:
         headers = checked_headers(self._block.headers)
         host = urlsplit(url).netloc.rpartition("@")[2]
         # the person has written this host, which may be one of their own network, and no other
         policy = self.runtime.url_policy(allow_private=True, allowed_hosts=(host,))
         auth = None if self._login is None else self._login.auth
-        return ServerAddress(url, headers, policy, self._note, auth=auth, is_sse=self._block.type == "sse")
+        return ServerAddress(url, headers, policy, self._add_diagnostic, auth=auth, is_sse=self._block.type == "sse")
 
     async def _find_login(self, runtime: Runtime) -> ServerLogin | None:
         """The log-in of a server at an address; one whose headers let us in has none."""
@@ -256,39 +258,39 @@ class McpServer(Module):
     async def _on_login(self, is_in: bool) -> None:
         """Go on when a person has logged in; with other tools, maybe, than before."""
         assert self._server is not None  # noqa: S101 - the log-in ends before it
-        self._note_login(is_in=is_in)
+        self._report_login(is_in=is_in)
         if not is_in:
             return
         try:
             if not self._server.is_started:
                 await self._server.start()
-            await self._read_again()
+            await self._refresh_tools()
         except ToolError as exc:
-            self._note(f"after the log-in: {exc.message}")
+            self._add_diagnostic(f"after the log-in: {exc.message}")
 
-    async def _on_again(self) -> None:
+    async def _on_restarted(self) -> None:
         if self._is_away:
             self._is_away = False
             self.runtime.note("MCP server", f"{self._name} was started again")
-        await self._read_again()
+        await self._refresh_tools()
 
-    def _on_away(self, reason: str) -> None:
+    def _on_unavailable(self, reason: str) -> None:
         self._is_away = True
         self.runtime.note("MCP server", f"{self._name} is not there: {reason}", advice=_MEND)
 
-    def _note_login(self, *, is_in: bool) -> None:
+    def _report_login(self, *, is_in: bool) -> None:
         said = "a person has logged in" if is_in else "the server wants a person to log in"
         self.runtime.note("login", said, advice="" if is_in else _LOG_IN.format(name=self._name))
 
     def _make_client(self, carrier: Carrier) -> Client:
-        return client_of(
+        return create_client(
             carrier,
             client_info=types.Implementation(name="agentcore", version="1"),
             message_handler=self._on_message,
             logging_callback=self._on_log,
             cache=None,
             extensions=[shows_views()],
-            **self._asked.callbacks(),
+            **self._asked.build_callbacks(),
         )
 
     def _open_folder(self) -> Folder:
@@ -302,7 +304,7 @@ class McpServer(Module):
         cwd = self._block.cwd
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
-    def _writable(self) -> tuple[Path, ...]:
+    def _list_writable_folders(self) -> tuple[Path, ...]:
         """The folder that the block names, where the server may write it beside the workspace.
 
         In the workspace it may write anyway, and control files are guarded there. A folder with the workspace or the
@@ -322,9 +324,9 @@ class McpServer(Module):
             return
         self._is_other = True
         if self._reading is None or self._reading.done():
-            self._reading = self._background.start(self._read_news())
+            self._reading = self._background.start(self._refresh_on_change())
 
-    async def _read_news(self) -> None:
+    async def _refresh_on_change(self) -> None:
         """Read what is other now, once for all that was told meanwhile: a server tells as often as it likes."""
         while self._is_other:
             # a server may say so each time that it is read
@@ -332,38 +334,40 @@ class McpServer(Module):
             self._is_other = False
             try:
                 async with asyncio.timeout(_NEWS_SECONDS):
-                    await self._read_again()
+                    await self._refresh_tools()
             except TimeoutError:
-                self._note(f"what has changed there is not known: it did not list it within {_NEWS_SECONDS:g} s")
+                self._add_diagnostic(
+                    f"what has changed there is not known: it did not list it within {_NEWS_SECONDS:g} s"
+                )
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
         said = mask_secrets(str(params.data))[:_SAID_CHARS]
         log.debug("mcp_server_said", module=self._name, level=params.level, said=said)
         self._said.append(f"[{params.level}] {said}")
 
-    async def _report(self) -> Report:
+    async def _build_report(self) -> Report:
         assert self._server is not None  # noqa: S101 - the host asks between `init` and `shutdown`
         names = {name: entry.name for kept in (self._listed, self._prompts) for name, entry in kept.items()}
         log = "" if self._process is None else self._process.log
-        return await report_of(self._server, names, log, (*self._notes, *self._said))
+        return await create_report(self._server, names, log, (*self._notes, *self._said))
 
     # -- its tools ---------------------------------------------------------------------------------------------
 
-    async def _read_again(self) -> None:
-        before = self._offered()
+    async def _refresh_tools(self) -> None:
+        before = self._list_offered()
         await self._read_tools()
-        if self._offered() != before:
+        if self._list_offered() != before:
             self.runtime.tools_changed()
 
     async def _read_tools(self) -> None:
         assert self._server is not None  # noqa: S101
         listed = [] if self._server.capabilities.tools is None else await self._server.list_tools()
-        wanted = [tool for tool in listed if self._block.offers(tool.name)]
-        shown = await read_views(self._server, wanted, self._note)
+        wanted = [tool for tool in listed if self._block.offers_tool(tool.name)]
+        shown = await read_views(self._server, wanted, self._add_diagnostic)
         offered = [tool for tool in wanted if shown[tool.name].is_offered]
-        names, refused = names_of(self._prefix, [tool.name for tool in offered])
+        names, refused = assign_names(self._prefix, [tool.name for tool in offered])
         for said in refused:
-            self._note(said)
+            self._add_diagnostic(said)
         by_original = {tool.name: tool for tool in reversed(offered)}
         self._listed, self._shown = {name: by_original[original] for name, original in names.items()}, shown
         self._resources_tool = self._tool_for_resources(TOOL) if await self._has_resources() else None
@@ -371,24 +375,24 @@ class McpServer(Module):
         self._reading_tool = self._tool_for_resources(TOOL_OF_VIEWS) if has_views else None
         self._prompts = await self._read_prompts({*self._listed, self._resources_tool, self._reading_tool})
         if self._block.agentcore.instructions:
-            self.runtime.instruct(_cut(self._server.instructions))
+            self.runtime.instruct(_shorten_instructions(self._server.instructions))
 
-    def _offered(self) -> tuple[object, ...]:
+    def _list_offered(self) -> tuple[object, ...]:
         return self._listed, self._shown, self._prompts, self._resources_tool, self._reading_tool
 
     async def _has_resources(self) -> bool:
         assert self._server is not None  # noqa: S101
-        return bool(await self._besides("resources", has_resources(self._server)))
+        return bool(await self._request_optional("resources", has_resources(self._server)))
 
-    async def _besides(self, what: str, asked: Awaitable[T]) -> T | None:
+    async def _request_optional(self, what: str, asked: Awaitable[T]) -> T | None:
         """What a server is asked for besides its tools: by a refusal, or by silence, it takes none of them away."""
         try:
             async with asyncio.timeout(_BESIDES_SECONDS):
                 return await asked
         except ToolError as exc:
-            self._note(f"its {what} are left out: {exc.message}")
+            self._add_diagnostic(f"its {what} are left out: {exc.message}")
         except TimeoutError:
-            self._note(f"its {what} are left out: it did not list them within {_BESIDES_SECONDS:g} s")
+            self._add_diagnostic(f"its {what} are left out: it did not list them within {_BESIDES_SECONDS:g} s")
         return None
 
     async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
@@ -396,32 +400,34 @@ class McpServer(Module):
         assert self._server is not None  # noqa: S101
         if self._server.capabilities.prompts is None:
             return {}
-        listed = await self._besides("prompts", self._server.list_prompts()) or []
-        offered = {prompt.name: prompt for prompt in reversed(listed) if self._block.offers(prompt.name)}
-        names, refused = names_of(self._prefix, [prompt.name for prompt in listed if prompt.name in offered])
+        listed = await self._request_optional("prompts", self._server.list_prompts()) or []
+        offered = {prompt.name: prompt for prompt in reversed(listed) if self._block.offers_tool(prompt.name)}
+        names, refused = assign_names(self._prefix, [prompt.name for prompt in listed if prompt.name in offered])
         for name in (name for name in names if name in taken):
             refused.append(f"its prompt {names[name]!r} would be {name!r}, which is a tool; it is left out")
         for said in refused:
-            self._note(said)
+            self._add_diagnostic(said)
         return {name: offered[original] for name, original in names.items() if name not in taken}
 
     def _tool_for_resources(self, called: str) -> str | None:
         """The name of a tool of ours that reads resources; None: there are none, or it is not wanted."""
         name = tool_name(self._prefix, called)
-        if self._server is None or self._server.capabilities.resources is None or not self._block.offers(called):
+        if self._server is None or self._server.capabilities.resources is None or not self._block.offers_tool(called):
             return None
         if name in self._listed:
-            self._note(f"its tool {self._listed[name].name!r} has the name {name!r}, so its resources have none")
+            self._add_diagnostic(
+                f"its tool {self._listed[name].name!r} has the name {name!r}, so its resources have none"
+            )
             return None
         return name
 
-    def _note(self, said: str) -> None:
+    def _add_diagnostic(self, said: str) -> None:
         """Keep what is wrong with the server and takes nothing else away, each once."""
         if said not in self._notes and len(self._notes) < _NOTES:
             self._notes[said] = None
             log.warning("mcp_server_is_odd", module=self._name, said=said)
 
 
-def _cut(instructions: str) -> str:
+def _shorten_instructions(instructions: str) -> str:
     said = mask_secrets(instructions.strip())
     return said if len(said) <= _INSTRUCTIONS_CHARS else f"{said[: _INSTRUCTIONS_CHARS - 1]}…"

@@ -9,7 +9,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 _MODULE_PREFIX = "mcp_"
 
 
-def prefix_of(module: str) -> str:
+def default_prefix(module: str) -> str:
     """What the names of a server's tools begin with, unless its block says otherwise: its key, in lower case."""
     return module.removeprefix(_MODULE_PREFIX)
 
@@ -28,7 +28,7 @@ def tool_name(prefix: str, original: str) -> str:
     return f"{name[: NAME_CHARS - _HASH_CHARS - 1]}_{mark}"
 
 
-def names_of(prefix: str, originals: list[str]) -> tuple[dict[str, str], list[str]]:
+def assign_names(prefix: str, originals: list[str]) -> tuple[dict[str, str], list[str]]:
     """The names of a server's tools, and what is said of those that get none.
 
     Args:

@@ -94,8 +94,8 @@ class ServerProcess:
         Raises:
             ToolError: `server_not_started`.
         """
-        dispatcher = LineDispatcher(self._write, self._on_odd)
-        await self._start(dispatcher)
+        dispatcher = LineDispatcher(self._write_line, self._on_odd)
+        await self._start_process(dispatcher)
         return dispatcher
 
     async def __aexit__(self, *_: object) -> None:
@@ -124,13 +124,13 @@ class ServerProcess:
         """How it ended, with the last that it said of itself."""
         process = self._process
         code = None if process is None else process.exit_code
-        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.last_words):
+        if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.stderr_tail):
             return f"could not be started: {self._launch.argv[0]!r}, or what runs it, lies {_UNSEEN}"
-        how = "closed its output" if code is None else self._how(code)
-        said = self.last_words
+        how = "closed its output" if code is None else self._describe_exit(code)
+        said = self.stderr_tail
         return f"{how}; it wrote: {said}" if said else f"{how}, and wrote nothing of why"
 
-    def _how(self, code: int) -> str:
+    def _describe_exit(self, code: int) -> str:
         # bubblewrap says of a signal what a shell does
         number = code - _SHELL_SIGNALS if self._launch.is_confined else -code
         if number in _SIGNALS or code < 0:
@@ -138,7 +138,7 @@ class ServerProcess:
         return f"ended with exit code {code}"
 
     @property
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of what it wrote to its errors."""
         if self._process is None:
             return ""
@@ -154,22 +154,26 @@ class ServerProcess:
         # of a line whose beginning is gone, half a secret may be left
         return mask_secrets(_without_cut_line(text) if excerpt.start.offset else text)
 
-    async def _start(self, dispatcher: LineDispatcher) -> None:
+    async def _start_process(self, dispatcher: LineDispatcher) -> None:
         command = self._launch.argv[0]
-        program = _find(command, self._launch.environment.get("PATH"))
+        program = _find_program(command, self._launch.environment.get("PATH"))
         if program is None:
             message = f"there is no program {command!r} on PATH; install it, or give its absolute path"
             raise ToolError("server_not_started", message, command=command)
         with _Pipes() as pipes:
-            (stdin, ours_in), (ours_out, stdout), (ours_err, stderr) = pipes.open(), pipes.open(), pipes.open()
+            (stdin, ours_in), (ours_out, stdout), (ours_err, stderr) = (
+                pipes.open_pipe(),
+                pipes.open_pipe(),
+                pipes.open_pipe(),
+            )
             self._recording.record(ours_err, self._recording.tracks[0])
             try:
                 self._process = await self._start_confined([program, *self._launch.argv[1:]], (stdin, stdout, stderr))
             except (SupervisorError, OSError) as exc:
                 message = f"{command!r} could not be started: {exc}"
                 raise ToolError("server_not_started", message, command=command) from exc
-            self._input = await _writer(pipes.keep(ours_in))
-            self._output = await _listen(pipes.keep(ours_out), dispatcher)
+            self._input = await _connect_input(pipes.release(ours_in))
+            self._output = await _connect_output(pipes.release(ours_out), dispatcher)
 
     async def _start_confined(self, argv: Sequence[str], stdio: tuple[int, int, int]) -> SupervisedProcess:
         """Start it, and have what decides what runs outside of the sandbox guarded until nothing of it is left.
@@ -206,7 +210,7 @@ class ServerProcess:
             guard.watch(run, process)
         return process
 
-    async def _write(self, line: bytes) -> None:
+    async def _write_line(self, line: bytes) -> None:
         assert self._input is not None  # noqa: S101 - it is written to once it has started
         # first, so that what is written is known to be on its way
         await self._input.drain()
@@ -223,7 +227,7 @@ class _Output(asyncio.Protocol):
         self._dispatcher.feed(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._dispatcher.end()
+        self._dispatcher.mark_closed()
 
 
 def _without_cut_line(text: str) -> str:
@@ -232,7 +236,7 @@ def _without_cut_line(text: str) -> str:
     return parts[-1] if len(parts) > 1 else ""
 
 
-def _find(command: str, path: str | None) -> str | None:
+def _find_program(command: str, path: str | None) -> str | None:
     """The absolute path of a program; not resolved, for an interpreter knows its packages by the link to it."""
     found = shutil.which(command, path=path)
     return None if found is None else str(Path(found).absolute())
@@ -243,13 +247,13 @@ def _is_unseen(command: str, said: str) -> bool:
     return said.startswith("bwrap: execvp ") and command in said and said.endswith("No such file or directory")
 
 
-async def _listen(fd: int, dispatcher: LineDispatcher) -> asyncio.BaseTransport:
+async def _connect_output(fd: int, dispatcher: LineDispatcher) -> asyncio.BaseTransport:
     pipe = os.fdopen(fd, "rb", buffering=0)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Output(dispatcher), pipe)
     return transport
 
 
-async def _writer(fd: int) -> asyncio.StreamWriter:
+async def _connect_input(fd: int) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
     pipe = os.fdopen(fd, "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
@@ -262,12 +266,12 @@ class _Pipes:
     def __init__(self) -> None:
         self._fds: set[int] = set()
 
-    def open(self) -> tuple[int, int]:
+    def open_pipe(self) -> tuple[int, int]:
         ends = os.pipe()
         self._fds.update(ends)
         return ends
 
-    def keep(self, fd: int) -> int:
+    def release(self, fd: int) -> int:
         self._fds.discard(fd)
         return fd
 

@@ -7,7 +7,7 @@ import mcp_types as types
 
 from agentcore.api import Artifacts, Effect, Text, ToolDefinition, ToolResult
 from agentcore_mcp_servers.block import ServerBlock
-from agentcore_mcp_servers.results import block_of
+from agentcore_mcp_servers.results import convert_block
 
 Complete = Callable[[str, str, str, dict[str, str]], Awaitable[list[str]]]
 
@@ -15,7 +15,7 @@ _EXECUTE: tuple[Effect, ...] = ("execute",)
 _ROLES = {"user": "", "assistant": "Assistant: "}
 
 
-def definition_of_prompt(
+def create_prompt_definition(
     prompt: types.Prompt, name: str, block: ServerBlock, complete: Complete | None
 ) -> ToolDefinition:
     """The definition of what makes a prompt; models are not offered it."""
@@ -33,14 +33,14 @@ def definition_of_prompt(
             "required": [each.name for each in arguments if each.required],
             "additionalProperties": False,
         },
-        effects=frozenset(block.effects_of(prompt.name) or _EXECUTE),
+        effects=frozenset(block.find_effects(prompt.name) or _EXECUTE),
         timeout_s=block.agentcore.timeout_s,
         served_as="prompt",
         complete=complete if arguments else None,
     )
 
 
-async def result_of_prompt(result: types.GetPromptResult, artifacts: Artifacts) -> ToolResult:
+async def convert_prompt_result(result: types.GetPromptResult, artifacts: Artifacts) -> ToolResult:
     """The words of a prompt; of a conversation, who says what.
 
     Args:
@@ -51,7 +51,7 @@ async def result_of_prompt(result: types.GetPromptResult, artifacts: Artifacts) 
     """
     content: list[Any] = []
     for message in result.messages:
-        block = await block_of(message.content, artifacts)
+        block = await convert_block(message.content, artifacts)
         role = _ROLES[message.role]
         content.append(Text(f"{role}{block.text}") if isinstance(block, Text) else block)
     return ToolResult(content, untrusted=True)

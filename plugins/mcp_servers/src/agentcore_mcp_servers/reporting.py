@@ -12,7 +12,7 @@ _FACT_CHARS = 300
 _LOG_CHARS = 30_000
 
 
-async def report_of(server: Server, original_names: Mapping[str, str], log: str, said: Sequence[str]) -> Report:
+async def create_report(server: Server, original_names: Mapping[str, str], log: str, said: Sequence[str]) -> Report:
     """The report on a server.
 
     Args:
@@ -21,15 +21,15 @@ async def report_of(server: Server, original_names: Mapping[str, str], log: str,
         said: What it sent to be logged.
     """
     can = server.capabilities
-    facts = server.identity()
-    facts |= await _counts("prompts", can.prompts, server.list_prompts)
-    facts |= await _counts("resources", can.resources, server.list_resources)
+    facts = server.describe_identity()
+    facts |= await _count_entries("prompts", can.prompts, server.list_prompts)
+    facts |= await _count_entries("resources", can.resources, server.list_resources)
     text = "\n".join(part for part in (log, *said) if part)
     shown = {name: mask_secrets(value)[:_FACT_CHARS] for name, value in facts.items()}
     return Report(shown, text[-_LOG_CHARS:], original_names)
 
 
-async def _counts(
+async def _count_entries(
     name: str, capability: Any, read: Callable[[], Awaitable[Sequence[types.Prompt | types.Resource]]]
 ) -> dict[str, str]:
     if capability is None:

@@ -39,7 +39,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def definition_of_resources(name: str, block: ServerBlock) -> ToolDefinition:
+def create_resources_definition(name: str, block: ServerBlock) -> ToolDefinition:
     """The tool's definition; nothing in it comes from the server."""
     trusted = ToolAnnotations(read_only=True) if block.agentcore.trust_annotations else ToolAnnotations()
     believed: tuple[Effect, ...] = ("read", "egress") if block.agentcore.trust_annotations else _EFFECTS
@@ -47,7 +47,7 @@ def definition_of_resources(name: str, block: ServerBlock) -> ToolDefinition:
         name=name,
         description="List what this MCP server keeps, such as files, notes or tables, or read one of them.",
         input_schema=_SCHEMA,
-        effects=frozenset(block.effects_of(TOOL) or believed),
+        effects=frozenset(block.find_effects(TOOL) or believed),
         annotations=trusted,
         timeout_s=block.agentcore.timeout_s,
     )
@@ -57,28 +57,28 @@ async def has_resources(server: Server) -> bool:
     """Whether there is anything to list: many servers say that they can have resources, and have none."""
     if server.capabilities.resources is None:
         return False
-    return bool(await _if_it_can(server.list_resources()) or await _if_it_can(server.list_templates()))
+    return bool(await _list_if_supported(server.list_resources()) or await _list_if_supported(server.list_templates()))
 
 
-async def give_resources(server: Server, args: dict[str, Any], artifacts: Artifacts) -> ToolResult:
+async def list_or_read_resources(server: Server, args: dict[str, Any], artifacts: Artifacts) -> ToolResult:
     """List the server's resources, or read one.
 
     Raises:
-        ToolError: `page_not_found`; and those of `Server.ask`.
+        ToolError: `page_not_found`; and those of `Server.send_request`.
     """
     uri = args.get("uri")
     if uri:
         contents = await server.read_resource(uri)
         return ToolResult([await resource_block(held, artifacts) for held in contents], untrusted=True)
-    resources = await _if_it_can(server.list_resources())
-    templates = await _if_it_can(server.list_templates())
-    lines = [*map(_line, resources), *map(_template_line, templates)]
+    resources = await _list_if_supported(server.list_resources())
+    templates = await _list_if_supported(server.list_templates())
+    lines = [*map(_format_resource, resources), *map(_format_template, templates)]
     query = str(args.get("query") or "").lower()
     found = [line for line in lines if query in line.lower()]
-    return ToolResult([Text(_page(found, int(args.get("page") or 1), query))], untrusted=True)
+    return ToolResult([Text(_format_page(found, int(args.get("page") or 1), query))], untrusted=True)
 
 
-async def _if_it_can(listing: Awaitable[list[T]]) -> list[T]:
+async def _list_if_supported(listing: Awaitable[list[T]]) -> list[T]:
     """What is listed; nothing where the server knows no such list: many have resources, and no templates."""
     try:
         return await listing
@@ -88,7 +88,7 @@ async def _if_it_can(listing: Awaitable[list[T]]) -> list[T]:
         return []
 
 
-def _page(lines: Sequence[str], page: int, query: str) -> str:
+def _format_page(lines: Sequence[str], page: int, query: str) -> str:
     pages = max(1, -(-len(lines) // _PAGE))
     if page > pages:
         raise ToolError("page_not_found", f"there are {pages} pages of {len(lines)} resources, and no page {page}")
@@ -100,18 +100,18 @@ def _page(lines: Sequence[str], page: int, query: str) -> str:
     return "\n".join(shown)
 
 
-def _line(resource: types.Resource) -> str:
+def _format_resource(resource: types.Resource) -> str:
     size = "" if resource.size is None else f"{resource.size:,} bytes"
     notes = [each for each in (resource.mime_type, size) if each]
-    return _said(str(resource.uri), resource.title or resource.name, notes, resource.description)
+    return _format_line(str(resource.uri), resource.title or resource.name, notes, resource.description)
 
 
-def _template_line(template: types.ResourceTemplate) -> str:
+def _format_template(template: types.ResourceTemplate) -> str:
     notes = ["template", *([template.mime_type] if template.mime_type else [])]
-    return _said(template.uri_template, template.title or template.name, notes, template.description)
+    return _format_line(template.uri_template, template.title or template.name, notes, template.description)
 
 
-def _said(uri: str, name: str, notes: Iterable[str], description: str | None) -> str:
+def _format_line(uri: str, name: str, notes: Iterable[str], description: str | None) -> str:
     about = ", ".join(notes)
     said = name + (f" ({about})" if about else "") + (f": {description}" if description else "")
     line = " ".join(said.split())

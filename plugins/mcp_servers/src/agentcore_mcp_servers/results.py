@@ -26,7 +26,7 @@ _ERROR_CHARS = 20_000
 _SAYS_NOTHING = "The tool failed, and the server did not say why."
 
 
-async def result_of(result: types.CallToolResult, artifacts: Artifacts) -> ToolResult:
+async def convert_result(result: types.CallToolResult, artifacts: Artifacts) -> ToolResult:
     """What a model and a program get of a result; all of it comes from the open world.
 
     Args:
@@ -39,25 +39,25 @@ async def result_of(result: types.CallToolResult, artifacts: Artifacts) -> ToolR
         message = f"the result has more than {BLOCKS:,} content blocks; ask for less"
         raise ToolError("result_too_large", message, untrusted=True, limit_blocks=BLOCKS)
     if result.is_error:
-        raise _failure(result)
-    content = [await block_of(block, artifacts) for block in result.content]
+        raise _tool_failed(result)
+    content = [await convert_block(block, artifacts) for block in result.content]
     return ToolResult(content, data=result.structured_content, untrusted=True)
 
 
-def _failure(result: types.CallToolResult) -> ToolError:
+def _tool_failed(result: types.CallToolResult) -> ToolError:
     said = "\n".join(block.text for block in result.content if isinstance(block, types.TextContent)).strip()
     return ToolError("tool_failed", mask_secrets(said)[:_ERROR_CHARS] or _SAYS_NOTHING, untrusted=True)
 
 
-async def block_of(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:
+async def convert_block(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:
     """A part of what a server gave, as ours."""
     match block:
         case types.TextContent():
             return Text(block.text)
         case types.ImageContent():
-            return await _data(block.data, block.mime_type, "image", artifacts)
+            return await _convert_data(block.data, block.mime_type, "image", artifacts)
         case types.AudioContent():
-            return Audio(_decoded(block.data), block.mime_type)
+            return Audio(_decode_base64(block.data), block.mime_type)
         case types.ResourceLink():
             about = f": {block.description}" if block.description else ""
             return Text(f"Resource {block.uri} ({block.title or block.name}){about}")
@@ -72,16 +72,16 @@ async def resource_block(
     if isinstance(held, types.TextResourceContents):
         return EmbeddedResource(held.uri, held.text, held.mime_type or "text/plain")
     name = held.uri.rstrip("/").rpartition("/")[2][-_NAME_CHARS:]
-    return await _data(held.blob, held.mime_type or "application/octet-stream", name, artifacts)
+    return await _convert_data(held.blob, held.mime_type or "application/octet-stream", name, artifacts)
 
 
-async def _data(encoded: str, mime: str, name: str, artifacts: Artifacts) -> Image | ArtifactLink:
+async def _convert_data(encoded: str, mime: str, name: str, artifacts: Artifacts) -> Image | ArtifactLink:
     """A picture that models take; anything else is kept, and can be saved."""
-    data = _decoded(encoded)
+    data = _decode_base64(encoded)
     return Image(data, mime) if mime in _PICTURES else await artifacts.save(data, mime=mime, name=name)
 
 
-def _decoded(data: str) -> bytes:
+def _decode_base64(data: str) -> bytes:
     try:
         return b64decode(data, validate=True)
     except binascii.Error as exc:

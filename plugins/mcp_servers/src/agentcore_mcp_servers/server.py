@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from agentcore.api import Background, ToolError
 from agentcore_mcp_servers.address import ServerLogin, watch_refusals
-from agentcore_mcp_servers.failures import call_failed, has_ended, has_no_session, unavailable
+from agentcore_mcp_servers.failures import call_failed, has_ended, has_no_session, server_unavailable
 from agentcore_mcp_servers.link import Carrier, Link
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ class Pauses:
     def __init__(self) -> None:
         self._longest_s = _FIRST_PAUSE
 
-    def after(self, ran_s: float) -> float:
+    def next_pause_s(self, ran_s: float) -> float:
         """The next pause, in seconds.
 
         Args:
@@ -110,7 +110,7 @@ class Server:
         client = self._client
         return "" if client is None else client.instructions or ""
 
-    def identity(self) -> dict[str, str]:
+    def describe_identity(self) -> dict[str, str]:
         """Who it says it is, and which revision of the protocol was agreed on; as long as it is not there, why."""
         client = self._client
         if client is None:
@@ -134,9 +134,9 @@ class Server:
                     raise
             return await client.call_tool(tool, arguments, progress_callback=on_progress)
 
-        return await self.ask(tool, call)
+        return await self.send_request(tool, call)
 
-    async def ask(self, what: str, request: Callable[[Client], Awaitable[T]]) -> T:
+    async def send_request(self, what: str, request: Callable[[Client], Awaitable[T]]) -> T:
         """Ask it something else.
 
         Args:
@@ -147,21 +147,21 @@ class Server:
         """
         with watch_refusals() as refused:
             try:
-                return await self._ask(request)
+                return await self._send_with_retry(request)
             except (MCPError, ValidationError, RuntimeError, ExceptionGroup) as exc:
                 if self._login is not None and refused:
-                    raise self._login.refusal(refused[-1]) from exc
-                raise await self._failed(exc, what) from exc
+                    raise self._login.create_refusal_error(refused[-1]) from exc
+                raise await self._request_failed(exc, what) from exc
 
-    async def _ask(self, request: Callable[[Client], Awaitable[T]]) -> T:
-        client, link = await self._connected(), self._link
+    async def _send_with_retry(self, request: Callable[[Client], Awaitable[T]]) -> T:
+        client, link = await self._wait_for_client(), self._link
         try:
             return await request(client)
         except MCPError as exc:
             if link is None or link.over is None or not has_no_session(exc):
                 raise
             await asyncio.wait((link.over,))
-        return await request(await self._connected())
+        return await request(await self._wait_for_client())
 
     async def list_tools(self) -> list[types.Tool]:
         """All tools that it lists.
@@ -174,7 +174,7 @@ class Server:
             listed = await client.list_tools(cursor=cursor, cache_mode="refresh")
             return listed.tools, listed.next_cursor
 
-        return await self._pages("tools/list", page)
+        return await self._list_all_pages("tools/list", page)
 
     async def list_prompts(self) -> list[types.Prompt]:
         """All prompts that it lists.
@@ -187,7 +187,7 @@ class Server:
             listed = await client.list_prompts(cursor=cursor, cache_mode="refresh")
             return listed.prompts, listed.next_cursor
 
-        return await self._pages("prompts/list", page)
+        return await self._list_all_pages("prompts/list", page)
 
     async def get_prompt(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
         """A prompt, made with arguments.
@@ -195,7 +195,7 @@ class Server:
         Raises:
             ToolError: As `ask`.
         """
-        return await self.ask(name, lambda client: client.get_prompt(name, arguments))
+        return await self.send_request(name, lambda client: client.get_prompt(name, arguments))
 
     async def complete(self, prompt: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
         """What an argument of a prompt can be.
@@ -208,7 +208,7 @@ class Server:
         async def complete(client: Client) -> types.CompleteResult:
             return await client.complete(ref, {"name": argument, "value": begun}, given or None)
 
-        return (await self.ask("completion/complete", complete)).completion.values
+        return (await self.send_request("completion/complete", complete)).completion.values
 
     async def list_resources(self) -> list[types.Resource]:
         """All resources that it lists.
@@ -221,7 +221,7 @@ class Server:
             listed = await client.list_resources(cursor=cursor, cache_mode="refresh")
             return listed.resources, listed.next_cursor
 
-        return await self._pages("resources/list", page)
+        return await self._list_all_pages("resources/list", page)
 
     async def read_resource(self, uri: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
         """What a resource holds.
@@ -233,7 +233,7 @@ class Server:
         async def read(client: Client) -> types.ReadResourceResult:
             return await client.read_resource(uri, cache_mode="refresh")
 
-        return list((await self.ask("resources/read", read)).contents)
+        return list((await self.send_request("resources/read", read)).contents)
 
     async def list_templates(self) -> list[types.ResourceTemplate]:
         """The templates of resources that it lists.
@@ -246,39 +246,39 @@ class Server:
             listed = await client.list_resource_templates(cursor=cursor, cache_mode="refresh")
             return listed.resource_templates, listed.next_cursor
 
-        return await self._pages("resources/templates/list", page)
+        return await self._list_all_pages("resources/templates/list", page)
 
     # -- staying connected -------------------------------------------------------------------------------------
 
-    async def _failed(self, error: Exception, what: str) -> ToolError:
+    async def _request_failed(self, error: Exception, what: str) -> ToolError:
         """Why a request that was on its way gave nothing."""
         link = self._link
         if link is None:
             return call_failed(error, self._name, what, "closed the connection")
         if has_ended(error):
-            await link.wait_for_words()
+            await link.wait_for_ending()
         return call_failed(error, self._name, what, link.ending)
 
     @property
     def _client(self) -> Client | None:
         return None if self._link is None else self._link.client
 
-    async def _connected(self) -> Client:
+    async def _wait_for_client(self) -> Client:
         ready = self._client
         if ready is not None:
             return ready
         if self._login is not None and (refused := self._login.challenge) is not None:
-            raise self._login.refusal(refused)
+            raise self._login.create_refusal_error(refused)
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while (client := self._client) is None:
                     if self._next_start - asyncio.get_running_loop().time() > _PATIENCE_SECONDS:
-                        raise unavailable(self._name, self._reason)  # who waits for that would wait in vain
+                        raise server_unavailable(self._name, self._reason)  # who waits for that would wait in vain
                     self._has_news.clear()
                     await self._has_news.wait()
                 return client
         except TimeoutError as exc:
-            raise unavailable(self._name, self._reason) from exc
+            raise server_unavailable(self._name, self._reason) from exc
 
     async def _connect(self) -> None:
         link = Link(self._dial(), self._make_client)
@@ -296,7 +296,7 @@ class Server:
                 ran_s, self._reason = loop.time() - began, link.ending
                 log.warning("mcp_server_ended", module=self._name, reason=self._reason)
             self._link = None
-            pause_s = pauses.after(ran_s)
+            pause_s = pauses.next_pause_s(ran_s)
             self._next_start = loop.time() + pause_s
             self._has_news.set()
             await asyncio.sleep(pause_s)
@@ -307,22 +307,22 @@ class Server:
                 log.warning("mcp_server_not_started", module=self._name, reason=exc.message)
                 self._on_away(exc.message)
                 if self._login is not None:
-                    await self._login.until_possible()
+                    await self._login.wait_until_possible()
                 continue
             began = loop.time()
-            await self._tell_again()
+            await self._notify_restarted()
 
-    async def _tell_again(self) -> None:
+    async def _notify_restarted(self) -> None:
         try:
             await self._on_again()
         except ToolError as exc:
             log.warning("mcp_server_not_read", module=self._name, reason=exc.message)
 
-    async def _pages(self, what: str, page: Callable[..., Awaitable[tuple[list[T], str | None]]]) -> list[T]:
+    async def _list_all_pages(self, what: str, page: Callable[..., Awaitable[tuple[list[T], str | None]]]) -> list[T]:
         entries: list[T] = []
         cursor: str | None = None
         for _ in range(_PAGES):
-            found, cursor = await self.ask(what, partial(page, cursor=cursor))
+            found, cursor = await self.send_request(what, partial(page, cursor=cursor))
             entries += found
             if cursor is None or len(entries) >= _ENTRIES:
                 return entries[:_ENTRIES]

@@ -16,7 +16,7 @@ from mcp.client.extension import ClientExtension, advertise
 
 from agentcore.api import ToolDefinition, ToolError, ToolResult, ToolView, ViewPermission
 from agentcore_mcp_servers.block import ServerBlock
-from agentcore_mcp_servers.resources import definition_of_resources
+from agentcore_mcp_servers.resources import create_resources_definition
 from agentcore_mcp_servers.server import Server
 
 MIME = "text/html;profile=mcp-app"
@@ -84,14 +84,17 @@ async def read_views(server: Server, tools: Sequence[types.Tool], report: Report
     """How each tool stands to views, by its own name. What cannot be shown is reported, and takes nothing else away."""
     # of two with one name, the first counts
     named = {tool.name: tool for tool in reversed(tools)}
-    uris = {name: uri for name, tool in named.items() if (uri := _uri_of(tool, report)) is not None}
-    views = await _read_all(server, list(dict.fromkeys(uris.values())), report)
-    return {name: _shown(tool, views.get(uris.get(name, "")), has_views=bool(views)) for name, tool in named.items()}
+    uris = {name: uri for name, tool in named.items() if (uri := _find_view_uri(tool, report)) is not None}
+    views = await _read_documents(server, list(dict.fromkeys(uris.values())), report)
+    return {
+        name: _describe_shown(tool, views.get(uris.get(name, "")), has_views=bool(views))
+        for name, tool in named.items()
+    }
 
 
-def definition_of_reading(name: str, block: ServerBlock) -> ToolDefinition:
+def create_reading_definition(name: str, block: ServerBlock) -> ToolDefinition:
     """The tool that reads for views; nothing in it comes from the server."""
-    like = definition_of_resources(name, block)
+    like = create_resources_definition(name, block)
     return ToolDefinition(
         name=name,
         description="Read what this MCP server keeps, for one of its views.",
@@ -113,19 +116,19 @@ async def read_for_view(server: Server, uri: str) -> ToolResult:
     """What a resource holds, as a view gets it.
 
     Raises:
-        ToolError: Those of `Server.ask`.
+        ToolError: Those of `Server.send_request`.
     """
     held = await server.read_resource(uri)
     contents = [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in held]
     return ToolResult([], data={"contents": contents}, untrusted=True)
 
 
-def _shown(tool: types.Tool, view: ToolView | None, *, has_views: bool) -> Shown:
+def _describe_shown(tool: types.Tool, view: ToolView | None, *, has_views: bool) -> Shown:
     may_be_called = has_views and is_for(tool, "app") and tool.name != READ and _NAME.fullmatch(tool.name)
     return Shown(view, tool.name if may_be_called else None, is_for(tool, "model"))
 
 
-def _uri_of(tool: types.Tool, report: Report) -> str | None:
+def _find_view_uri(tool: types.Tool, report: Report) -> str | None:
     meta = tool.meta or {}
     ui = meta.get("ui")
     uri = ui.get("resourceUri") if isinstance(ui, dict) else None
@@ -138,7 +141,7 @@ def _uri_of(tool: types.Tool, report: Report) -> str | None:
     return uri
 
 
-async def _read_all(server: Server, uris: Sequence[str], report: Report) -> dict[str, ToolView]:
+async def _read_documents(server: Server, uris: Sequence[str], report: Report) -> dict[str, ToolView]:
     views: dict[str, ToolView] = {}
     left, listing = _ALL_CHARS, _Listing(server, report)
     until = asyncio.get_running_loop().time() + READ_SECONDS
@@ -147,11 +150,11 @@ async def _read_all(server: Server, uris: Sequence[str], report: Report) -> dict
     for uri in uris[:_VIEWS]:
         try:
             async with asyncio.timeout_at(until):
-                held = _of_view(await server.read_resource(uri))
+                held = _find_view_document(await server.read_resource(uri))
                 # what it says with the document is the newer word, and the only one then
                 own = (held.meta or {}).get("ui")
-                declared = own if isinstance(own, dict) else await listing.said_of(uri)
-            view = _view(held, declared, min(left, _DOCUMENT_CHARS), uri, report)
+                declared = own if isinstance(own, dict) else await listing.find_permissions(uri)
+            view = _build_view(held, declared, min(left, _DOCUMENT_CHARS), uri, report)
         except TimeoutError:
             report(f"the view {uri[:80]} cannot be shown: it was not there within {READ_SECONDS:g} s")
             continue
@@ -169,7 +172,7 @@ class _Listing:
         self._server, self._report = server, report
         self._said: dict[str, dict[str, Any]] | None = None
 
-    async def said_of(self, uri: str) -> dict[str, Any]:
+    async def find_permissions(self, uri: str) -> dict[str, Any]:
         """What a view may, by the list; empty: nothing."""
         if self._said is None:
             try:
@@ -182,22 +185,22 @@ class _Listing:
         return self._said.get(uri, {})
 
 
-def _of_view(contents: Iterable[Contents]) -> Contents:
-    held = next((each for each in contents if _kind(each) == MIME), None)
+def _find_view_document(contents: Iterable[Contents]) -> Contents:
+    held = next((each for each in contents if _normalize_mime(each) == MIME), None)
     if held is None:
         raise ToolError("invalid_result", f"it holds no {MIME}")
     return held
 
 
-def _view(held: Contents, declared: dict[str, Any], limit_chars: int, uri: str, report: Report) -> ToolView:
-    document = _text(held)
+def _build_view(held: Contents, declared: dict[str, Any], limit_chars: int, uri: str, report: Report) -> ToolView:
+    document = _decode_text(held)
     if not document.strip() or len(document) > limit_chars:
         raise ToolError("invalid_result", f"it has {len(document):,} characters, the bound is {limit_chars:,}")
     csp = given if isinstance(given := declared.get("csp"), dict) else {}
     border = declared.get("prefersBorder")
 
     def sources(key: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
-        return _sources(csp.get(key), pattern, f"{key} of the view {uri[:80]}", report)
+        return _filter_sources(csp.get(key), pattern, f"{key} of the view {uri[:80]}", report)
 
     return ToolView(
         document=document,
@@ -205,16 +208,16 @@ def _view(held: Contents, declared: dict[str, Any], limit_chars: int, uri: str, 
         loads_from=sources("resourceDomains", _WEB),
         frames=sources("frameDomains", _WEB),
         bases=sources("baseUriDomains", _WEB),
-        permissions=_permissions(declared.get("permissions")),
+        permissions=_list_permissions(declared.get("permissions")),
         has_border=border if isinstance(border, bool) else None,
     )
 
 
-def _kind(held: Contents) -> str:
+def _normalize_mime(held: Contents) -> str:
     return (held.mime_type or "").replace(" ", "").lower()
 
 
-def _text(held: Contents) -> str:
+def _decode_text(held: Contents) -> str:
     if isinstance(held, types.TextResourceContents):
         return held.text
     try:
@@ -223,7 +226,7 @@ def _text(held: Contents) -> str:
         raise ToolError("invalid_result", f"it cannot be read as text: {exc}") from exc
 
 
-def _sources(value: Any, pattern: re.Pattern[str], where: str, report: Report) -> tuple[str, ...]:
+def _filter_sources(value: Any, pattern: re.Pattern[str], where: str, report: Report) -> tuple[str, ...]:
     """What of the sources a view can be given; the others are left out, which takes from it and gives nothing."""
     if value is None:
         return ()
@@ -234,6 +237,6 @@ def _sources(value: Any, pattern: re.Pattern[str], where: str, report: Report) -
     return tuple(dict.fromkeys(fit[:_SOURCES]))
 
 
-def _permissions(value: Any) -> tuple[ViewPermission, ...]:
+def _list_permissions(value: Any) -> tuple[ViewPermission, ...]:
     given = value if isinstance(value, dict) else {}
     return tuple(ours for theirs, ours in _PERMISSIONS.items() if isinstance(given.get(theirs), dict))

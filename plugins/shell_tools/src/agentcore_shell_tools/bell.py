@@ -21,19 +21,19 @@ class Bell:
         self._is_rung = self._is_listening = False
         self._woken_at = 0.0
 
-    def ring(self) -> None:
+    def notify_waiters(self) -> None:
         """Wake everybody who waits now."""
         self._is_listening = False
         if not self._waiting or self._is_rung:
             return
         quiet_until = self._woken_at + _QUIET_S
         if self._loop.time() >= quiet_until:
-            self._wake()
+            self._wake_waiters()
         else:
             self._is_rung = True
-            self._loop.call_at(quiet_until, self._wake)
+            self._loop.call_at(quiet_until, self._wake_waiters)
 
-    def next(self) -> asyncio.Future[None]:
+    def next_change(self) -> asyncio.Future[None]:
         """A future for the next ring; look at what changed after asking for it, and then wait."""
         future = self._loop.create_future()
         self._waiting.add(future)
@@ -43,7 +43,7 @@ class Bell:
             self._listen()
         return future
 
-    def _wake(self) -> None:
+    def _wake_waiters(self) -> None:
         self._is_rung = False
         self._woken_at = self._loop.time()
         for future in tuple(self._waiting):

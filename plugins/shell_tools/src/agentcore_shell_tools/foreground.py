@@ -27,7 +27,7 @@ from agentcore_shell_tools.limits import (
 )
 from agentcore_shell_tools.output import ForegroundOutput
 from agentcore_shell_tools.shell import CommandRequest, Shell, Started
-from agentcore_shell_tools.text import decode, plain, shorten, tail, without_controls
+from agentcore_shell_tools.text import decode_excerpt, shorten_middle, tail_bytes, to_plain_text, without_controls
 
 _PROGRESS_SECONDS = 0.25
 _PROGRESS_CHARS = 200
@@ -47,7 +47,7 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
     limit_s = max(0.01, min(timeout_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
     try:
         async with asyncio.timeout(limit_s):
-            started = await shell.run(request, ctx.workspace)
+            started = await shell.start_foreground(request, ctx.workspace)
     except TimeoutError as exc:
         message = f"The command could not be started within {limit_s:g} s; try again, or give a longer timeoutMs."
         raise ToolError("timeout", message, retryable=True, timeout_ms=round(limit_s * 1000)) from exc
@@ -55,7 +55,7 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
     is_late = False
     try:
         async with asyncio.timeout(max(0.0, limit_s - (time.monotonic() - began))):
-            await _follow(ctx, process, started.output)
+            await _wait_with_progress(ctx, process, started.output)
     except TimeoutError:
         is_late = True
         process.end(GRACE_S)
@@ -63,15 +63,15 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
     except BaseException:
         process.end(0)
         raise
-    await settle(process)
+    await wait_for_last_output(process)
     duration_ms = round((time.monotonic() - began) * 1000)
-    ran = _Ran(ctx, started, duration_ms, await started.put_aside())
+    ran = _Ran(ctx, started, duration_ms, await started.wait_for_quarantined())
     if is_late:
-        raise await ran.too_late(limit_s)
-    return await ran.result()
+        raise await ran.build_timeout_error(limit_s)
+    return await ran.build_result()
 
 
-async def _follow(ctx: ToolContext, process: SupervisedProcess, output: ForegroundOutput) -> None:
+async def _wait_with_progress(ctx: ToolContext, process: SupervisedProcess, output: ForegroundOutput) -> None:
     """Wait for the end, and show meanwhile what it writes, with the newest line as its progress."""
     reported = shown = 0
     while True:
@@ -82,16 +82,16 @@ async def _follow(ctx: ToolContext, process: SupervisedProcess, output: Foregrou
             if output.whole.end.offset != reported:
                 reported = output.whole.end.offset
                 ctx.progress(None, _newest_line(output))
-                shown = _show(ctx, output, shown)
+                shown = _show_output(ctx, output, shown)
         else:
             return
 
 
-def _show(ctx: ToolContext, output: ForegroundOutput, shown: int) -> int:
+def _show_output(ctx: ToolContext, output: ForegroundOutput, shown: int) -> int:
     """Show what came after an offset; gives the offset up to which all is shown."""
     end = output.whole.end
     excerpt = output.whole.since(Mark(max(shown, end.offset - _SHOWN_BYTES), end.lines))
-    text, open_bytes = decode(excerpt, is_complete=False)
+    text, open_bytes = decode_excerpt(excerpt, is_complete=False)
     ctx.show_output(without_controls(text))
     return excerpt.end.offset - open_bytes
 
@@ -104,7 +104,7 @@ def _newest_line(output: ForegroundOutput) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")[-_PROGRESS_CHARS:]
 
 
-async def settle(process: SupervisedProcess) -> None:
+async def wait_for_last_output(process: SupervisedProcess) -> None:
     """Wait for the last output of an ended process."""
     try:
         async with asyncio.timeout(SETTLE_S):
@@ -123,39 +123,43 @@ class _Ran:
         self._duration_ms, self._put_aside = duration_ms, put_aside[:PUT_ASIDE_SHOWN]
         self._left_behind = started.left_behind
         self._excerpt = started.output.newest.since()
-        self._text = decode(self._excerpt, is_complete=True)[0]
+        self._text = decode_excerpt(self._excerpt, is_complete=True)[0]
         status = -signal.SIGKILL if started.status is None else started.status
         self._exit_code = status if status >= 0 else None
         self._signal = signal_name(-status) if status < 0 else None
-        self._remarks = [each for each in (started.remark(self._text), describe_quarantined(self._put_aside)) if each]
+        self._remarks = [
+            each
+            for each in (started.explain_sandbox_failure(self._text), describe_quarantined(self._put_aside))
+            if each
+        ]
 
-    async def result(self) -> ToolResult:
-        shown, is_cut = await self._shown(TEXT_CHARS)
-        ended = "\n".join((self._ending(), *self._told_of_left_behind(), *self._remarks))
+    async def build_result(self) -> ToolResult:
+        shown, is_cut = await self._shorten_output(TEXT_CHARS)
+        ended = "\n".join((self._describe_ending(), *self._describe_left_behind(), *self._remarks))
         text = "".join((shown, "" if shown.endswith("\n") or not shown else "\n", ended))
         blocks: list[Text | ArtifactLink] = [Text(text)]
         if is_cut:
-            blocks.append(await self._save())
-        return ToolResult(blocks, self._data(), truncated=is_cut)
+            blocks.append(await self._save_artifact())
+        return ToolResult(blocks, self._build_data(), truncated=is_cut)
 
-    async def too_late(self, limit_s: float) -> ToolError:
-        shown, is_cut = await self._shown(TEXT_CHARS // 4)
+    async def build_timeout_error(self, limit_s: float) -> ToolError:
+        shown, is_cut = await self._shorten_output(TEXT_CHARS // 4)
         how = f" ({self._signal})" if self._signal else ""
         message = (
             f"The command was ended after {limit_s:g} s, its time limit{how}; give a longer timeoutMs, or run it with "
             f"background: true. {f'It wrote:{chr(10)}{shown}' if shown else 'It wrote nothing.'}"
         )
-        data = self._data()
+        data = self._build_data()
         # a model has read it in the message
-        data["output"] = "" if self._ctx.model_chars else tail(self._text, TEXT_CHARS // 4)[0]
+        data["output"] = "" if self._ctx.model_chars else tail_bytes(self._text, TEXT_CHARS // 4)[0]
         if is_cut:
-            link = await self._save()
+            link = await self._save_artifact()
             data["artifact_id"] = link.artifact_id
             self._remarks.insert(0, f"[All that it wrote is artifact {link.artifact_id}]")
         message = "\n".join((message, *self._remarks))
         return ToolError("timeout", message, timeout_ms=round(limit_s * 1000), **data)
 
-    async def _shown(self, limit_chars: int) -> tuple[str, bool]:
+    async def _shorten_output(self, limit_chars: int) -> tuple[str, bool]:
         """The output as far as it is shown, and whether something of it is not: a model sees the beginning, too."""
         dropped, text = self._excerpt.dropped_lines, self._text
         if (model_chars := self._ctx.model_chars) is not None:
@@ -163,18 +167,18 @@ class _Ran:
             if dropped:
                 # in a thread: it is up to 8 MB
                 whole = await asyncio.to_thread(self._whole.since)
-                dropped, text = whole.dropped_lines, decode(whole, is_complete=True)[0]
-            text = await asyncio.to_thread(plain, text)
-        shown, cut = shorten(text, limit_chars)
+                dropped, text = whole.dropped_lines, decode_excerpt(whole, is_complete=True)[0]
+            text = await asyncio.to_thread(to_plain_text, text)
+        shown, cut = shorten_middle(text, limit_chars)
         notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
         return f"{notice}{shown}", bool(cut or self._excerpt.dropped_lines)
 
-    async def _save(self) -> ArtifactLink:
+    async def _save_artifact(self) -> ArtifactLink:
         """All of the output, as an artifact."""
         whole = await asyncio.to_thread(self._whole.since)
         return await self._ctx.artifacts.save(whole.data, mime="text/plain", name="output.txt")
 
-    def _told_of_left_behind(self) -> list[str]:
+    def _describe_left_behind(self) -> list[str]:
         if not self._left_behind:
             return []
         named = ", ".join(f"`{each.command}`" for each in self._left_behind[:LEFT_BEHIND_SHOWN])
@@ -183,8 +187,8 @@ class _Ran:
         said = f"what it left running was ended with it: {named}{others}; run with background: true what is to go on"
         return [f"[{said}]"]
 
-    def _data(self) -> dict[str, Any]:
-        output, is_cut = tail(self._text, DATA_BYTES)
+    def _build_data(self) -> dict[str, Any]:
+        output, is_cut = tail_bytes(self._text, DATA_BYTES)
         return {
             "exit_code": self._exit_code,
             "signal": self._signal,
@@ -196,7 +200,7 @@ class _Ran:
             "left_behind": [{"pid": each.pid, "command": each.command} for each in self._left_behind],
         }
 
-    def _ending(self) -> str:
+    def _describe_ending(self) -> str:
         how = f"exit code {self._exit_code}" if self._signal is None else f"ended by {self._signal}"
         return f"[{how}, {self._duration_ms / 1000:.2f} s]"
 

@@ -35,7 +35,7 @@ NAMES = (*_PLAIN, *_CURSOR, *_EDITING, *_FUNCTION, *_FUNCTION_NUMBERS)
 """The keys that have a name; every other one is its character."""
 
 
-def sequence_of(key: str, *, is_application_mode: bool) -> str:
+def encode_key(key: str, *, is_application_mode: bool) -> str:
     """What a terminal sends for a key.
 
     Args:
@@ -50,13 +50,13 @@ def sequence_of(key: str, *, is_application_mode: bool) -> str:
     try:
         held = sum({_MODIFIERS[word.strip().lower()] for word in before if word})
     except KeyError:
-        raise _unknown(key) from None
+        raise _unknown_key(key) from None
     if len(last) == 1:
-        return _character(key, last, held)
+        return _encode_character(key, last, held)
     name = last.strip().lower()
     name = _SPELLINGS.get(name, name)
     if name in _PLAIN:
-        return _plain(name, held)
+        return _encode_named_key(name, held)
     if name in _CURSOR and not held:
         return ("\x1bO" if is_application_mode else "\x1b[") + _CURSOR[name]
     if name in _FUNCTION and not held:
@@ -65,10 +65,10 @@ def sequence_of(key: str, *, is_application_mode: bool) -> str:
         return f"\x1b[1;{held + 1}{final}"
     if number := (_EDITING | _FUNCTION_NUMBERS).get(name):
         return f"\x1b[{number};{held + 1}~" if held else f"\x1b[{number}~"
-    raise _unknown(key)
+    raise _unknown_key(key)
 
 
-def _plain(name: str, held: int) -> str:
+def _encode_named_key(name: str, held: int) -> str:
     if name == "tab" and held & 1:
         return "\x1b[Z"
     if name == "space" and held & _CTRL:
@@ -76,18 +76,18 @@ def _plain(name: str, held: int) -> str:
     return ("\x1b" if held & _ALT else "") + _PLAIN[name]
 
 
-def _character(key: str, character: str, held: int) -> str:
+def _encode_character(key: str, character: str, held: int) -> str:
     if held & _CTRL:
         upper = character.upper()
         if not "@" <= upper <= "_":
-            raise _unknown(key)
+            raise _unknown_key(key)
         character = chr(ord(upper) & 0x1F)
     elif held & 1:
         character = character.upper()
     return ("\x1b" if held & _ALT else "") + character
 
 
-def _unknown(key: str) -> ToolError:
+def _unknown_key(key: str) -> ToolError:
     message = (
         f"There is no key {key!r}. Give one character, or one of {', '.join(NAMES)}, with `ctrl+`, `alt+` or `shift+` "
         "in front where these are held."

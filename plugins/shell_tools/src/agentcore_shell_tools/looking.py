@@ -18,7 +18,7 @@ from agentcore.api import (
 from agentcore_shell_tools.limits import AROUND_CHARS, DATA_BYTES, TEXT_CHARS
 from agentcore_shell_tools.process import Process
 from agentcore_shell_tools.screen import ScreenView, is_drawn, is_redrawn, outside_alternate
-from agentcore_shell_tools.text import decode, plain, shorten, tail
+from agentcore_shell_tools.text import decode_excerpt, shorten_middle, tail_bytes, to_plain_text
 
 _RESERVE_S = 2.0
 _ENDING_S = 2.0
@@ -37,11 +37,12 @@ def compile_filter(pattern: str | None) -> Any:
     try:
         return re2.compile(pattern, options=options)
     except re2.error as exc:
-        message = f"The filter {pattern!r} is no regular expression: {_reason(exc)}. Escape what is meant literally."
+        why = _describe_regex_error(exc)
+        message = f"The filter {pattern!r} is no regular expression: {why}. Escape what is meant literally."
         raise ToolError("invalid_regex", message, pattern=pattern) from exc
 
 
-async def look(
+async def read_process_output(
     ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool, counts: bool = True
 ) -> ToolResult:
     """Give what a process wrote.
@@ -58,30 +59,30 @@ async def look(
     if block_ms is not None:
         loop = asyncio.get_running_loop()
         limit_s = max(0.0, min(block_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
-        await _wait(process, limit_s, marks, chosen)
+        await _wait_for_output(process, limit_s, marks, chosen)
     is_running = process.is_running
     if not is_running:
-        await process.settle()
+        await process.wait_until_settled()
     tracks = (process.output.stdout, process.output.stderr)
     # a flood is cut into lines in a thread: it is up to 8 MB
     parts = await asyncio.to_thread(
         lambda: [
-            _Part.read(track, mark, chosen, is_complete=not is_running, has_terminal=process.has_terminal)
+            _Part.from_track(track, mark, chosen, is_complete=not is_running, has_terminal=process.has_terminal)
             for track, mark in zip(tracks, marks, strict=True)
         ]
     )
     if counts:
         process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
-    screen = await process.show() if process.has_terminal else None
-    return await _result(ctx, process, parts, screen if chosen is None else None, is_running=is_running)
+    screen = await process.render_screen() if process.has_terminal else None
+    return await _build_result(ctx, process, parts, screen if chosen is None else None, is_running=is_running)
 
 
-async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chosen: Any) -> None:
+async def _wait_for_output(process: Process, limit_s: float, marks: tuple[Mark, Mark], chosen: Any) -> None:
     seen = marks
     try:
         async with asyncio.timeout(limit_s):
             while process.is_command_running:
-                change = process.output.bell.next()
+                change = process.output.bell.next_change()
                 try:
                     if chosen is not None:
                         found, seen = _has_chosen(process, seen, chosen)
@@ -92,7 +93,7 @@ async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chos
                     change.cancel()
             async with asyncio.timeout(_ENDING_S):  # most commands leave nothing running, and are over at once
                 while process.is_running:
-                    await process.output.bell.next()
+                    await process.output.bell.next_change()
     except TimeoutError:
         pass  # what there is until then is the answer
 
@@ -100,7 +101,7 @@ async def _wait(process: Process, limit_s: float, marks: tuple[Mark, Mark], chos
 def _has_chosen(process: Process, seen: tuple[Mark, Mark], chosen: Any) -> tuple[bool, tuple[Mark, Mark]]:
     marks = []
     for track, mark in zip((process.output.stdout, process.output.stderr), seen, strict=True):
-        part = _Part.read(track, mark, chosen, is_complete=False, has_terminal=process.has_terminal)
+        part = _Part.from_track(track, mark, chosen, is_complete=False, has_terminal=process.has_terminal)
         if part.text:
             return True, seen
         marks.append(part.end)
@@ -115,9 +116,9 @@ class _Part:
         self.is_drawn, self.is_redrawn = is_drawn, is_redrawn
 
     @classmethod
-    def read(cls, track: Track, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
+    def from_track(cls, track: Track, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
         excerpt = track.since(mark)
-        text, waiting = decode(excerpt, is_complete=is_complete)
+        text, waiting = decode_excerpt(excerpt, is_complete=is_complete)
         if chosen is not None and not is_complete:
             # whether a line is wanted shows when it is whole
             whole = text[: text.rfind("\n") + 1]
@@ -127,17 +128,17 @@ class _Part:
         ordinary = outside_alternate(text) if has_terminal else ""
         drawn, redrawn = is_drawn(ordinary), is_redrawn(ordinary)
         if has_terminal:
-            text = plain(ordinary)
+            text = to_plain_text(ordinary)
         if chosen is not None:
             text = "".join(line for line in text.splitlines(keepends=True) if chosen.search(line.rstrip("\r\n")))
         return cls(text, end, excerpt.dropped_lines, is_drawn=drawn, is_redrawn=redrawn)
 
 
-async def _result(
+async def _build_result(
     ctx: ToolContext, process: Process, parts: list[_Part], screen: ScreenView | None, *, is_running: bool
 ) -> ToolResult:
     dropped = sum(part.dropped_lines for part in parts)
-    stdout, stderr = (tail(part.text, DATA_BYTES) for part in parts)
+    stdout, stderr = (tail_bytes(part.text, DATA_BYTES) for part in parts)
     data = {
         "process_id": process.process_id,
         "exited": not is_running,
@@ -158,11 +159,11 @@ async def _result(
             text = "" if parts[0].is_drawn else text
     data["put_aside"] = [each.to_json() for each in process.put_aside]
     room = TEXT_CHARS if ctx.model_chars is None else ctx.model_chars - AROUND_CHARS - len(shown_screen)
-    shown, cut = shorten(text, max(room, 0))
+    shown, cut = shorten_middle(text, max(room, 0))
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     between = "" if not shown or shown.endswith("\n") else "\n"
-    ending = f"{between}{shown_screen}[{_state(process, is_running=is_running)}]"
-    refused = process.remark(text) if not is_running else ""
+    ending = f"{between}{shown_screen}[{_describe_state(process, is_running=is_running)}]"
+    refused = process.explain_sandbox_failure(text) if not is_running else ""
     remark = "".join(f"\n{each}" for each in (refused, describe_quarantined(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
@@ -170,7 +171,7 @@ async def _result(
     return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))
 
 
-def _state(process: Process, *, is_running: bool) -> str:
+def _describe_state(process: Process, *, is_running: bool) -> str:
     if is_running and not process.is_command_running:
         return f"{process.process_id}: the command itself has ended, what it started is running; bash_kill ends that"
     if is_running:
@@ -179,6 +180,6 @@ def _state(process: Process, *, is_running: bool) -> str:
     return f"{process.process_id} has ended: {how}"
 
 
-def _reason(error: Exception) -> str:
+def _describe_regex_error(error: Exception) -> str:
     reason = error.args[0] if error.args else error
     return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

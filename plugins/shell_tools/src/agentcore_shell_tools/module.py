@@ -28,7 +28,7 @@ from agentcore.api import (
 )
 from agentcore_shell_tools.foreground import run_foreground
 from agentcore_shell_tools.limits import BLOCK_MS, TIMEOUT_MS, TIMEOUT_MS_MOST
-from agentcore_shell_tools.looking import compile_filter, look
+from agentcore_shell_tools.looking import compile_filter, read_process_output
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
 from agentcore_shell_tools.sandbox import Consent
@@ -90,16 +90,16 @@ class ShellTools(Module[ShellSettings]):
         wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches, _SETTING)
         sandbox = Sandbox(wanted)
         if sandbox.is_wanted:
-            runtime.declare_requirement(SandboxRequirement(sandbox, lambda: _note_sandbox(runtime, sandbox)))
+            runtime.declare_requirement(SandboxRequirement(sandbox, lambda: _report_sandbox(runtime, sandbox)))
         await sandbox.search()
         # looks for programs
         self._shell = await asyncio.to_thread(Shell, sandbox, runtime.control_files, runtime.name, settings.environment)
         self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
         if sandbox.is_wanted:
-            _note_sandbox(runtime, sandbox)
-        runtime.add_route("GET", "processes", self._list)
-        runtime.add_route("GET", "terminals/{id}", self._view, kind="websocket", watching=Seen)
+            _report_sandbox(runtime, sandbox)
+        runtime.add_route("GET", "processes", self._list_processes)
+        runtime.add_route("GET", "terminals/{id}", self._serve_terminal, kind="websocket", watching=Seen)
 
     async def shutdown(self) -> None:
         """End all commands, and wait until nothing of them is left."""
@@ -122,11 +122,11 @@ class ShellTools(Module[ShellSettings]):
     def _preview_bash(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         caution = ""
         if process_id := arguments.get("process_id"):
-            folder = self._table.get_for(ctx, process_id).folder
+            folder = self._process_table.get_for(ctx, process_id).folder
         else:
             with ctx.workspace.working_folder(arguments.get("cwd")):
                 folder = ctx.workspace.real_path(ctx.workspace.locate(arguments.get("cwd") or "."))
-            if reason := self._open_consent.asks(ctx.call_id):
+            if reason := self._open_consent.find_reason(ctx.call_id):
                 caution = _CAUTION[self.runtime.locale].format(reason=reason)
         is_sandboxed = self._running_shell.sandbox.is_on
         return CallPreview(
@@ -219,18 +219,20 @@ class ShellTools(Module[ShellSettings]):
         if keys and process_id is None:
             raise ToolError("invalid_arguments", "`keys` are for a running process: give its `process_id`.")
         if process_id is not None:
-            process = self._table.get_for(ctx, process_id)
-            await process.press(command, keys or ["enter"])
+            process = self._process_table.get_for(ctx, process_id)
+            await process.press_keys(command, keys or ["enter"])
             if keys:
-                await process.rest()
-                return await look(ctx, process, block_ms=None, chosen=None, from_start=False, counts=False)
+                await process.wait_for_quiet()
+                return await read_process_output(
+                    ctx, process, block_ms=None, chosen=None, from_start=False, counts=False
+                )
             text = f"Typed into {process_id}; bash_output shows what comes of it."
             return ToolResult(text, {"process_id": process_id})
-        await self._open_consent.check(ctx.call_id)
+        await self._open_consent.check_confirmed(ctx.call_id)
         request = CommandRequest(command, cwd)
         if not background:
             return await run_foreground(ctx, self._running_shell, request, timeoutMs)
-        process = await self._table.start(ctx, request, has_terminal=terminal)
+        process = await self._process_table.start_process(ctx, request, has_terminal=terminal)
         text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
@@ -268,15 +270,17 @@ class ShellTools(Module[ShellSettings]):
     ) -> ToolResult[ProcessOutput]:
         """Show what a background process wrote, or its screen if it draws, and whether it has ended."""
         chosen = compile_filter(filter)
-        process = self._table.get_for(ctx, process_id)
-        return await look(ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all)
+        process = self._process_table.get_for(ctx, process_id)
+        return await read_process_output(
+            ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all
+        )
 
     @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
     async def bash_kill(self, ctx: ToolContext, process_id: ProcessId) -> ToolResult[EndedProcess]:
         """End a background process with all that it started. Its output stays readable."""
-        process = self._table.get_for(ctx, process_id)
+        process = self._process_table.get_for(ctx, process_id)
         was_running = process.is_running
-        await process.end()
+        await process.terminate()
         how = f"exit code {process.exit_code}" if process.signal is None else f"by {process.signal}"
         text = f"{process_id} {'ended' if was_running else 'had ended already'}: {how}."
         data: EndedProcess = {
@@ -287,16 +291,16 @@ class ShellTools(Module[ShellSettings]):
         }
         return ToolResult(text, data)
 
-    async def _list(self, request: Request) -> Response:
+    async def _list_processes(self, request: Request) -> Response:
         sandbox = self._running_shell.sandbox
         await sandbox.settle()
-        processes = [process.to_json() for process in self._table.list()]
+        processes = [process.to_json() for process in self._process_table.list()]
         put_aside = [each.to_json() for each in self.runtime.control_files.newest]
         state = {"isSandboxed": sandbox.is_on, "sandboxReason": sandbox.reason, "putAside": put_aside}
         return Response({"processes": processes, **state})
 
-    async def _view(self, request: Request) -> None:
-        await TerminalView.serve(self._table.get(request.path_values["id"]), request)
+    async def _serve_terminal(self, request: Request) -> None:
+        await TerminalView.serve(self._process_table.get(request.path_values["id"]), request)
 
     @property
     def _open_consent(self) -> Consent:
@@ -311,7 +315,7 @@ class ShellTools(Module[ShellSettings]):
         return self._shell
 
     @property
-    def _table(self) -> Processes:
+    def _process_table(self) -> Processes:
         if self._processes is None:
             raise RuntimeError("the module has not started")
         return self._processes
@@ -323,7 +327,7 @@ def _writable_paths(named: Sequence[str], workspace: Workspace) -> tuple[Path, .
     return tuple(Path(os.path.normpath(first / Path(name).expanduser())) for name in named if name.strip())
 
 
-def _note_sandbox(runtime: Runtime, sandbox: Sandbox) -> None:
+def _report_sandbox(runtime: Runtime, sandbox: Sandbox) -> None:
     """Note for `agentcore doctor` in which sandbox commands run; that there is none is shown as a requirement."""
     if sandbox.is_on:
         caches = sandbox.wanted.caches.folder

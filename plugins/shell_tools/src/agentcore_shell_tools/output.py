@@ -19,7 +19,7 @@ class ForegroundOutput:
         (self.whole,) = self.recording.tracks
         self.newest = Track(self.recording, self.whole.number, (STREAM_LINES, STREAM_BYTES))
 
-    def read(self, fd: int) -> None:
+    def record_stream(self, fd: int) -> None:
         """Read a descriptor to its end."""
         self.recording.record(fd, self.whole)
 
@@ -41,21 +41,21 @@ class Output:
         )
         self.stdout, self.stderr, self.screen = self.recording.tracks
         self._process: SupervisedProcess | None = None
-        self.bell = Bell(self._listen)
+        self.bell = Bell(self._watch_process)
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing more can come."""
         return self._process is not None and self._process.is_recorded
 
-    def read(self, fd: int, stream: Track | None) -> None:
+    def record_stream(self, fd: int, stream: Track | None) -> None:
         """Read a descriptor to its end; None: only the screen shows it."""
         self.recording.record(fd, *(() if stream is None else (stream,)), self.screen)
 
-    def follow(self, process: SupervisedProcess) -> None:
+    def attach_process(self, process: SupervisedProcess) -> None:
         """Hear from the process whose output it is."""
         self._process = process
 
-    def _listen(self) -> None:
+    def _watch_process(self) -> None:
         if self._process is not None:
-            self._process.on_output(self.recording.written, self.bell.ring)
+            self._process.on_output(self.recording.written, self.bell.notify_waiters)

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from agentcore.api import Mark, Quarantined, ToolError
-from agentcore_shell_tools.foreground import settle, signal_name
-from agentcore_shell_tools.keys import ESCAPE, sequence_of
+from agentcore_shell_tools.foreground import signal_name, wait_for_last_output
+from agentcore_shell_tools.keys import ESCAPE, encode_key
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
 from agentcore_shell_tools.output import Output
 from agentcore_shell_tools.screen import Screen, ScreenView
@@ -61,7 +61,7 @@ class Process:
         self._drawing = asyncio.Lock()
         self._screen: Screen | None = None
         if started.looking is not None:
-            started.looking.add_done_callback(self._take_put_aside)
+            started.looking.add_done_callback(self._store_quarantined)
 
     @property
     def is_running(self) -> bool:
@@ -89,33 +89,33 @@ class Process:
             return "SIGKILL"
         return signal_name(-status) if status < 0 else None
 
-    def finish(self) -> None:
+    def mark_finished(self) -> None:
         """Take note that it is over."""
         if self.ended_at_ms is None:
             self.ended_at_ms = time.time_ns() // 1_000_000
-            self.close()
-            self.output.bell.ring()
+            self.close_terminal()
+            self.output.bell.notify_waiters()
 
-    def close(self) -> None:
+    def close_terminal(self) -> None:
         """Let go of its terminal."""
         typing, self._typing = self._typing, -1
         if typing >= 0:
             os.close(typing)
 
-    async def end(self, grace_s: float = GRACE_S) -> None:
+    async def terminate(self, grace_s: float = GRACE_S) -> None:
         """End it with all that came of it, and wait until that is so."""
         if self.is_running:
             self.is_killed = True
             self._supervised.end(grace_s)
             await self._supervised.wait()
-        await self.settle()
+        await self.wait_until_settled()
 
-    async def settle(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Wait for the last output of an ended process."""
-        await settle(self._supervised)
-        await self._started.put_aside()
+        await wait_for_last_output(self._supervised)
+        await self._started.wait_for_quarantined()
 
-    async def type(self, text: str) -> None:
+    async def type_text(self, text: str) -> None:
         """Type at its terminal.
 
         Raises:
@@ -137,7 +137,7 @@ class Process:
             finally:
                 os.close(typing)
 
-    async def press(self, text: str, keys: Sequence[str]) -> None:
+    async def press_keys(self, text: str, keys: Sequence[str]) -> None:
         """Type a text at its terminal, and then press keys one after the other.
 
         Raises:
@@ -145,27 +145,27 @@ class Process:
         """
         is_application_mode = False
         if self.has_terminal and keys:
-            await self.show()
+            await self.render_screen()
             is_application_mode = self._screen is not None and self._screen.has_application_keys
-        sequences = [sequence_of(key, is_application_mode=is_application_mode) for key in keys]
+        sequences = [encode_key(key, is_application_mode=is_application_mode) for key in keys]
         pending = text
         for sequence in sequences:
             pending += sequence
             if sequence == ESCAPE:  # with what follows at once it would be another key
-                await self.type(pending)
+                await self.type_text(pending)
                 await asyncio.sleep(_ESCAPE_S)
                 pending = ""
         if pending:
-            await self.type(pending)
+            await self.type_text(pending)
 
-    async def show(self) -> ScreenView:
+    async def render_screen(self) -> ScreenView:
         """What its terminal shows."""
         async with self._drawing:
             self._screen = self._screen or Screen(*self.size)
             # in a thread: it is up to 1 MB
             return await asyncio.to_thread(self._screen.update, self.output.screen, *self.size)
 
-    async def rest(self) -> None:
+    async def wait_for_quiet(self) -> None:
         """Wait until it has written something and then nothing for a moment, or for a second."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_REST_MOST_S):
@@ -178,17 +178,17 @@ class Process:
                         return
 
     async def _next_output(self) -> None:
-        change = self.output.bell.next()
+        change = self.output.bell.next_change()
         try:
             await change
         finally:
             change.cancel()
 
-    def remark(self, output: str) -> str:
+    def explain_sandbox_failure(self, output: str) -> str:
         """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
-        return self._started.remark(output)
+        return self._started.explain_sandbox_failure(output)
 
-    def _take_put_aside(self, looking: "asyncio.Task[list[Quarantined]]") -> None:
+    def _store_quarantined(self, looking: "asyncio.Task[list[Quarantined]]") -> None:
         if not looking.cancelled() and looking.exception() is None:
             self.put_aside = looking.result()[:PUT_ASIDE_SHOWN]
 
@@ -197,7 +197,7 @@ class Process:
         if self._typing >= 0:
             set_size(self._typing, columns, rows)
             self.size = (columns, rows)
-            self.output.bell.ring()
+            self.output.bell.notify_waiters()
 
     def to_json(self) -> dict[str, Any]:
         """The process for the page."""

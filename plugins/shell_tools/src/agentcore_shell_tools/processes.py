@@ -23,7 +23,7 @@ class Processes:
         self._starting: dict[str, int] = {}
         self._has_finished = asyncio.Event()
         # no TaskGroup: it lasts as long as the table, and `close` ends it
-        self._forgetting = asyncio.create_task(self._forget(), name="shell_tools:forget")
+        self._forgetting = asyncio.create_task(self._remove_old_finished(), name="shell_tools:forget")
 
     def list(self) -> list[Process]:
         """All of them, in the order they were started."""
@@ -51,7 +51,7 @@ class Processes:
             raise _not_found(process_id)
         return process
 
-    async def start(self, ctx: ToolContext, request: CommandRequest, *, has_terminal: bool) -> Process:
+    async def start_process(self, ctx: ToolContext, request: CommandRequest, *, has_terminal: bool) -> Process:
         """Start a command in the background of the caller's session.
 
         Raises:
@@ -61,7 +61,7 @@ class Processes:
         self._refuse_too_many(session_id)
         self._starting[session_id] = self._starting.get(session_id, 0) + 1
         try:
-            started, typing = await self._shell.open(request, ctx.workspace, has_terminal=has_terminal)
+            started, typing = await self._shell.start_background(request, ctx.workspace, has_terminal=has_terminal)
         finally:
             self._starting[session_id] -= 1
             if not self._starting[session_id]:
@@ -72,7 +72,7 @@ class Processes:
                 RESOURCE_TYPE,
                 session_id,
                 adapter_type="pty" if has_terminal else "pipe",
-                on_release=self._release,
+                on_release=self._on_release,
             )
         except BaseException:
             supervised.end(0)
@@ -87,10 +87,10 @@ class Processes:
         self._runtime.resources.update(
             process.process_id,
             status="busy",
-            title=_title(request.command),
+            title=_shorten_title(request.command),
             reopening=("bash", again if request.folder is None else {**again, "cwd": request.folder}),
         )
-        supervised.on_over(lambda: self._finish(process))
+        supervised.on_over(lambda: self._on_finished(process))
         return process
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class Processes:
         with suppress(asyncio.CancelledError):
             await self._forgetting
         for process in self.list():
-            process.close()
+            process.close_terminal()
 
     def _refuse_too_many(self, session_id: str) -> None:
         running = [process.session_id for process in self._table.values() if process.is_running]
@@ -112,14 +112,14 @@ class Processes:
             )
             raise ToolError("too_many_processes", message, retryable=True, running=count, limit=limit)
 
-    def _finish(self, process: Process) -> None:
-        process.finish()
+    def _on_finished(self, process: Process) -> None:
+        process.mark_finished()
         if process.process_id in self._table:
             with suppress(ToolError):  # its resource is being released at this moment
                 self._runtime.resources.update(process.process_id, status="finished", reopening=("", {}))
         self._has_finished.set()
 
-    async def _forget(self) -> None:
+    async def _remove_old_finished(self) -> None:
         """Release the oldest of too many finished processes, whenever one has finished."""
         while True:
             await self._has_finished.wait()
@@ -129,14 +129,14 @@ class Processes:
             for process in finished[: max(0, len(finished) - FINISHED_KEPT)]:
                 await self._runtime.resources.release(process.process_id)
 
-    async def _release(self, resource: Resource) -> None:
+    async def _on_release(self, resource: Resource) -> None:
         process = self._table.pop(resource.resource_id, None)
         if process is not None:
-            await process.end()
-            process.finish()
+            await process.terminate()
+            process.mark_finished()
 
 
-def _title(command: str) -> str:
+def _shorten_title(command: str) -> str:
     line = " ".join(command.split())
     return line if len(line) <= _TITLE_CHARS else f"{line[: _TITLE_CHARS - 1]}…"
 

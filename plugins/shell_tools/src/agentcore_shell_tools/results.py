@@ -3,7 +3,7 @@
 from typing import NotRequired, TypedDict
 
 
-class PutAsideFile(TypedDict):
+class QuarantinedFile(TypedDict):
     """A file that a sandboxed command left where it could act on the person; `aside` is empty: it is still there."""
 
     path: str
@@ -19,7 +19,7 @@ class LeftProcess(TypedDict):
     command: str
 
 
-class CursorPlace(TypedDict):
+class CursorPosition(TypedDict):
     """Row and column of a cursor, from 1."""
 
     row: int
@@ -39,7 +39,7 @@ class ScreenData(TypedDict):
     columns: int
     lines: int
     rows: list[str]
-    cursor: CursorPlace | None
+    cursor: CursorPosition | None
     title: str
     highlighted: list[HighlightedText]
     is_full_screen: bool
@@ -59,7 +59,7 @@ class CommandResult(TypedDict, total=False):
     output: str
     output_is_cut: bool
     dropped_lines: int
-    put_aside: list[PutAsideFile]
+    put_aside: list[QuarantinedFile]
     left_behind: list[LeftProcess]
     exited: bool
     stdout: str
@@ -77,7 +77,7 @@ class ProcessOutput(TypedDict):
     stdout: str
     stderr: str
     dropped_lines: int
-    put_aside: list[PutAsideFile]
+    put_aside: list[QuarantinedFile]
     screen: NotRequired[ScreenData]
 
 

@@ -121,8 +121,8 @@ class Screen:
         text = self._decoder.decode(excerpt.data)
         self._is_partial = (self._is_partial or is_gap) and _CLEARED.search(text) is None
         self._read_state(text)
-        self._draw(text)
-        return self._view()
+        self._feed_terminal(text)
+        return self._build_view()
 
     def _new_terminal(self) -> "avt.Vt":
         import avt  # noqa: PLC0415 - for terminals that somebody looks at
@@ -137,7 +137,7 @@ class Screen:
         for found in _TITLE.finditer(seen):
             self._title = "".join(filter(str.isprintable, found[1]))[:_TITLE_CHARS]
 
-    def _draw(self, text: str) -> None:
+    def _feed_terminal(self, text: str) -> None:
         until = time.monotonic() + _DRAWING_SECONDS
         position = 0
         while position < len(text):
@@ -151,7 +151,7 @@ class Screen:
             if position < len(text) - _LAST_CHARS and time.monotonic() > until:
                 position, self._is_partial = len(text) - _LAST_CHARS, True
 
-    def _view(self) -> ScreenView:
+    def _build_view(self) -> ScreenView:
         rows = self._terminal.view()
         shown = [row.text.rstrip() for row in rows]
         while shown and not shown[-1]:
@@ -164,7 +164,7 @@ class Screen:
             shown,
             place,
             self._title,
-            _highlighted(rows),
+            _find_highlighted(rows),
             self._is_full_screen,
             self._is_partial,
         )
@@ -195,7 +195,7 @@ def is_redrawn(text: str) -> bool:
     return _UPWARDS.search(text) is not None
 
 
-def _highlighted(rows: "Sequence[avt.Line]") -> list[tuple[int, str]]:
+def _find_highlighted(rows: "Sequence[avt.Line]") -> list[tuple[int, str]]:
     """What is inverse, or has another background than most; nothing where that is much."""
     cells = [row.cells for row in rows]
     (usual, _), *_ = Counter(str(cell.pen.background) for row in cells for cell in row).most_common(1)

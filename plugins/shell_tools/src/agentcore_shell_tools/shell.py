@@ -25,7 +25,7 @@ from agentcore.api import (
 )
 from agentcore_shell_tools.limits import COMMAND_BYTES
 from agentcore_shell_tools.output import ForegroundOutput, Output
-from agentcore_shell_tools.sandbox import why_sandbox
+from agentcore_shell_tools.sandbox import explain_denial
 
 OutputT = TypeVar("OutputT", Output, ForegroundOutput)
 
@@ -90,13 +90,13 @@ class Started(Generic[OutputT]):
         """What it had left running and what was ended with it, of very many the first; known when it is over."""
         return [LeftBehind(*each) for each in self.process.left_behind if not self.sandbox.is_own(each[1])]
 
-    def remark(self, output: str) -> str:
+    def explain_sandbox_failure(self, output: str) -> str:
         """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
         if self.looking is None:
             return ""
-        return why_sandbox(output, self.status, network=self.sandbox.wanted.network)
+        return explain_denial(output, self.status, network=self.sandbox.wanted.network)
 
-    async def put_aside(self) -> list[Quarantined]:
+    async def wait_for_quarantined(self) -> list[Quarantined]:
         """What was quarantined of its doing; waits for its end."""
         return [] if self.looking is None else await asyncio.shield(self.looking)
 
@@ -124,19 +124,19 @@ class Shell:
         await self._control_files.wait(self._module)
         await self.sandbox.close()
 
-    async def run(self, request: CommandRequest, workspace: Workspace) -> Started[ForegroundOutput]:
+    async def start_foreground(self, request: CommandRequest, workspace: Workspace) -> Started[ForegroundOutput]:
         """Start a command whose two streams are one, in the order of writing; its input is empty.
 
         Raises:
             ToolError: `cannot_start`, `command_too_long`, and what the folder says.
         """
         output = ForegroundOutput()
-        with _Ends() as ends:
-            reading, writing = ends.pipe()
-            output.read(reading)
-            return await self._start(request, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
+        with _Descriptors() as ends:
+            reading, writing = ends.open_pipe()
+            output.record_stream(reading)
+            return await self._start_command(request, workspace, (None, writing, writing), {"TERM": "dumb"}, output)
 
-    async def open(
+    async def start_background(
         self, request: CommandRequest, workspace: Workspace, *, has_terminal: bool
     ) -> tuple[Started[Output], int]:
         """Start a command whose input is a terminal; what it leaves running goes on as a part of it.
@@ -151,22 +151,22 @@ class Shell:
             ToolError: `cannot_start`, `command_too_long`, and what the folder says.
         """
         output = Output()
-        with _Ends() as ends:
-            master, slave = ends.terminal()
+        with _Descriptors() as ends:
+            master, slave = ends.open_terminal()
             out = err = slave
             if not has_terminal:
-                (out_reading, out), (err_reading, err) = ends.pipe(), ends.pipe()
-                output.read(out_reading, output.stdout)
-                output.read(err_reading, output.stderr)
-            output.read(master, output.stdout if has_terminal else None)
+                (out_reading, out), (err_reading, err) = ends.open_pipe(), ends.open_pipe()
+                output.record_stream(out_reading, output.stdout)
+                output.record_stream(err_reading, output.stderr)
+            output.record_stream(master, output.stdout if has_terminal else None)
             term = {"TERM": "xterm-256color", "COLORTERM": "truecolor"} if has_terminal else {"TERM": "dumb"}
             stdio = slave, out, err
-            started = await self._start(request, workspace, stdio, term, output, in_background=True)
-            output.follow(started.process)
-            ends.keep(master)
+            started = await self._start_command(request, workspace, stdio, term, output, in_background=True)
+            output.attach_process(started.process)
+            ends.release(master)
         return started, master
 
-    async def _start(
+    async def _start_command(
         self,
         request: CommandRequest,
         workspace: Workspace,
@@ -186,7 +186,7 @@ class Shell:
         with workspace.working_folder(request.folder) as folder:
             path = os.fsdecode(folder.real_path())
             environment = self.supervisor.environment(self._also) | self.sandbox.environment()
-            run = await self._begin() if self.sandbox.is_on else None
+            run = await self._begin_confined_run() if self.sandbox.is_on else None
             try:
                 process = await self.supervisor.start(
                     argv if run is None else self.sandbox.wrap(argv, workspace.roots, path, run.hold),
@@ -210,7 +210,7 @@ class Shell:
         looking = None if run is None else self._control_files.watch(run, process)
         return Started(process, output, self.sandbox, looking)
 
-    async def _begin(self) -> ConfinedRun:
+    async def _begin_confined_run(self) -> ConfinedRun:
         return await self._control_files.begin(self.sandbox.wanted, self._module)
 
 
@@ -220,30 +220,30 @@ def set_size(terminal: int, columns: int, rows: int) -> None:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-class _Ends:
+class _Descriptors:
     """Descriptors of pipes and terminals that are closed unless they are kept."""
 
     def __init__(self) -> None:
         self._fds: set[int] = set()
 
-    def pipe(self) -> tuple[int, int]:
-        return self._hold(*self._opened(os.pipe))
+    def open_pipe(self) -> tuple[int, int]:
+        return self._track(*self._open_or_raise(os.pipe))
 
-    def terminal(self) -> tuple[int, int]:
-        master, slave = self._hold(*self._opened(os.openpty))
+    def open_terminal(self) -> tuple[int, int]:
+        master, slave = self._track(*self._open_or_raise(os.openpty))
         set_size(slave, COLUMNS, ROWS)
         return master, slave
 
-    def keep(self, fd: int) -> None:
+    def release(self, fd: int) -> None:
         self._fds.discard(fd)
 
-    def _opened(self, function: Callable[[], tuple[int, int]]) -> tuple[int, int]:
+    def _open_or_raise(self, function: Callable[[], tuple[int, int]]) -> tuple[int, int]:
         try:
             return function()
         except OSError as exc:
             raise _no_more(exc) from exc
 
-    def _hold(self, *fds: int) -> tuple[int, int]:
+    def _track(self, *fds: int) -> tuple[int, int]:
         self._fds.update(fds)
         return fds[0], fds[1]
 

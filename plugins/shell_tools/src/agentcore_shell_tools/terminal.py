@@ -61,36 +61,38 @@ class TerminalView:
         view = cls(process, request)
         try:
             async with asyncio.TaskGroup() as group:
-                showing = group.create_task(view._show(), name=f"show:{process.process_id}")
-                await view._listen()
+                showing = group.create_task(view._send_output(), name=f"show:{process.process_id}")
+                await view._receive_messages()
                 showing.cancel()
         except* ConnectionError:
             pass  # the view was closed: that is how most of them end
 
-    async def _listen(self) -> None:
+    async def _receive_messages(self) -> None:
         async for message in self._socket:
             try:
                 received = _MESSAGES.validate_json(message)
-                await self._take(received)
+                await self._handle_message(received)
             except ValidationError as exc:
-                await self._send("error", error={"type": "invalid_message", "message": str(exc.errors()[0]["msg"])})
+                await self._send_message(
+                    "error", error={"type": "invalid_message", "message": str(exc.errors()[0]["msg"])}
+                )
             except ToolError as exc:
-                await self._send("error", error=exc.to_json())
+                await self._send_message("error", error=exc.to_json())
 
-    async def _take(self, received: Typed | Resized | Seen) -> None:
+    async def _handle_message(self, received: Typed | Resized | Seen) -> None:
         if isinstance(received, Typed):
-            await self._process.type(received.text)
+            await self._process.type_text(received.text)
         elif isinstance(received, Resized):
             self._process.resize(received.columns, received.rows)
         else:
             self._seen = received.bytes
-            self._process.output.bell.ring()
+            self._process.output.bell.notify_waiters()
 
-    async def _show(self) -> None:
-        await self._send("state", **self._process.to_json())
+    async def _send_output(self) -> None:
+        await self._send_message("state", **self._process.to_json())
         mark = Mark()
         while True:
-            change = self._process.output.bell.next()
+            change = self._process.output.bell.next_change()
             try:
                 # before it is looked at: what is written in between is sent in the next round
                 await self._send_size()
@@ -103,14 +105,14 @@ class TerminalView:
                 await change
             finally:
                 change.cancel()
-        await self._send("state", **self._process.to_json())
+        await self._send_message("state", **self._process.to_json())
 
     async def _send_size(self) -> None:
         """Say how large the terminal is: of several views one decides, and the others draw what it decided."""
         if self._size != self._process.size:
             self._size = self._process.size
             columns, rows = self._size
-            await self._send("size", columns=columns, rows=rows)
+            await self._send_message("size", columns=columns, rows=rows)
 
     async def _send_since(self, mark: Mark) -> tuple[Mark, bool]:
         """Send the next piece; gives where it ends, and whether that is all for now."""
@@ -121,12 +123,12 @@ class TerminalView:
             return mark, False
         excerpt = screen.since(mark)
         if missed := excerpt.start.offset - mark.offset:
-            await self._send("skipped", bytes=missed)
+            await self._send_message("skipped", bytes=missed)
         data = excerpt.data[:_PIECE_BYTES]
         await self._socket.send(data)
         self._sent += len(data)
         end = Mark(excerpt.start.offset + len(data), excerpt.start.lines)
         return end, end.offset == screen.end.offset
 
-    async def _send(self, kind: str, **values: object) -> None:
+    async def _send_message(self, kind: str, **values: object) -> None:
         await self._socket.send(json.dumps({"type": kind, **values}))

@@ -14,7 +14,7 @@ _CONTINUATION = (0x80, 0xC0)
 _LONGEST_CHARACTER = 4
 
 
-def decode(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
+def decode_excerpt(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
     """The text of a part of a stream; what is not UTF-8 becomes U+FFFD.
 
     Args:
@@ -33,7 +33,7 @@ def decode(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
     return text, len(decoder.getstate()[0])
 
 
-def plain(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """What a terminal would show of a text: without colours, movements and what a line was overwritten with."""
     return _OVERWRITTEN.sub("", without_controls(text))
 
@@ -43,7 +43,7 @@ def without_controls(text: str) -> str:
     return _CONTROLS.sub("", text.replace("\r\n", "\n"))
 
 
-def shorten(text: str, limit_chars: int) -> tuple[str, int]:
+def shorten_middle(text: str, limit_chars: int) -> tuple[str, int]:
     """The beginning and, for that is where a log says how it ended, more of the end of a long text, in whole lines.
 
     Returns:
@@ -58,15 +58,15 @@ def shorten(text: str, limit_chars: int) -> tuple[str, int]:
     cut = len(text) - len(head) - len(tail)
     first = head.count("\n") + 1
     last = first + text.count("\n", len(head), len(text) - len(tail))
-    where = f"lines {first:,} to {last - 1:,} of {_lines(text):,}, " if last > first else ""
+    where = f"lines {first:,} to {last - 1:,} of {_count_lines(text):,}, " if last > first else ""
     return f"{head}\n[… {where}{cut:,} characters are left out here …]\n\n{tail}", cut
 
 
-def _lines(text: str) -> int:
+def _count_lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n"))
 
 
-def tail(text: str, limit_bytes: int) -> tuple[str, bool]:
+def tail_bytes(text: str, limit_bytes: int) -> tuple[str, bool]:
     """The end of a text, and whether something is missing."""
     raw = text.encode()
     if len(raw) <= limit_bytes:

@@ -170,8 +170,8 @@ async def test_what_is_written_through_memory_after_a_look_is_seen(host, root, m
     monkeypatch.setattr(f"{lead}.entry._UNCERTAIN_NS", 0)
     monkeypatch.setattr(f"{lead}.guard.LOOK_SECONDS", 0.05)
     monkeypatch.setattr(f"{lead}.guard._SHARE", 0)
-    judge = __import__(f"{lead}.guard", fromlist=["ControlFiles"]).ControlFiles._judge_in_thread
-    monkeypatch.setattr(f"{lead}.guard.ControlFiles._judge_in_thread", lambda guard: (looks.append(1), judge(guard))[1])
+    judge = __import__(f"{lead}.guard", fromlist=["ControlFiles"]).ControlFiles._check_in_thread
+    monkeypatch.setattr(f"{lead}.guard.ControlFiles._check_in_thread", lambda guard: (looks.append(1), judge(guard))[1])
     script = """
 import mmap, os, time
 harm = b'[core]\\n\\tfsmonitor = ../ev\\n'

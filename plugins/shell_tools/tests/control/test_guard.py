@@ -144,7 +144,7 @@ async def test_result_the_record_and_the_page_tell_of_it(host, text):
     event = await host.events.wait_for("workspace.quarantined")
     assert event["files"][0]["path"] == ".envrc"
     await host.host.store.record.flush()
-    rows = [each.row for each in await host.host.store.record.page()]
+    rows = [each.row for each in await host.host.store.record.read_page()]
     (row,) = [row for row in rows if row.outcome == "control_file_quarantined"]
     assert row.module == "shell_tools"
     assert json.loads(row.arguments)["details"]["path"] == ".envrc"
@@ -385,7 +385,7 @@ async def test_what_could_not_be_put_aside_lets_no_other_command_begin(host, bas
         raise OSError("no space left")
 
     with monkeypatch.context() as full:
-        full.setattr("agentcore.supervision.control.quarantine.Mover._rename", refuse)
+        full.setattr("agentcore.supervision.control.quarantine.Mover._rename_to_quarantine", refuse)
         data = await bash("echo x > .envrc")
         assert data["put_aside"][0]["aside"] == ""
         outcome = await host.outcome("bash", {"command": "touch made"})

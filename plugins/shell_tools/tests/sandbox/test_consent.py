@@ -58,7 +58,7 @@ async def test_mode_that_allows_everything_does_not_stand_for_the_confirmation(a
 
 
 async def test_doctor_is_told_what_is_missing_and_what_it_means(unconfined):
-    (requirement,) = await unconfined.host.requirements.check()
+    (requirement,) = await unconfined.host.requirements.check_all()
     assert (requirement.info.name, requirement.state) == ("bubblewrap", "missing")
     assert "no namespaces here" in requirement.text
     assert not requirement.is_installable  # it is installed, and does not work

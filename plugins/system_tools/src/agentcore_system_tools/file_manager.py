@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import ToolError
-from agentcore_system_tools.programs import has_display, launch, one_line, run
+from agentcore_system_tools.programs import has_display, launch_program, one_line, run_program
 
 Way = Literal["file_manager", "xdg_open", "finder"]
 
@@ -16,7 +16,7 @@ _SETTLE_SECONDS = 3.0
 _FINDER_SECONDS = 15.0
 
 
-def show(path: Path, *, is_folder: bool) -> Way:
+def show_in_folder(path: Path, *, is_folder: bool) -> Way:
     """Show a file in its folder, marked; a folder is opened itself. Blocks.
 
     Args:
@@ -44,7 +44,7 @@ def _open_folder(folder: Path) -> Way:
         message = "No file manager answers on the session bus, and there is no xdg-open; install xdg-utils."
         raise ToolError("no_file_manager", message)
     # the slash keeps it a folder: whatever takes its place meanwhile is not opened as a file
-    code = launch([program, f"{folder}/"], _SETTLE_SECONDS)
+    code = launch_program([program, f"{folder}/"], _SETTLE_SECONDS)
     if code:
         message = f"xdg-open could not show {str(folder)!r} (exit code {code}); is a file manager installed?"
         raise ToolError("open_failed", message, exit_code=code)
@@ -52,7 +52,7 @@ def _open_folder(folder: Path) -> Way:
 
 
 def _show_in_finder(path: Path) -> Way:
-    done = run(["/usr/bin/open", "-R", str(path)], _FINDER_SECONDS)
+    done = run_program(["/usr/bin/open", "-R", str(path)], _FINDER_SECONDS)
     if done.returncode:
         message = f"Finder could not show {str(path)!r}: {one_line(done.stderr)}."
         raise ToolError("open_failed", message, exit_code=done.returncode)

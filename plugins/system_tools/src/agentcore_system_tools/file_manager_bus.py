@@ -20,7 +20,7 @@ def show_by_bus(path: Path, *, is_folder: bool) -> bool:
     method = "ShowFolders" if is_folder else "ShowItems"
     try:
         with session_bus.session_bus() as bus:
-            session_bus.call(bus, _FILE_MANAGER, method, "ass", ([path.as_uri()], ""))
+            session_bus.call_method(bus, _FILE_MANAGER, method, "ass", ([path.as_uri()], ""))
     except session_bus.BusError:
         return False
     return True

@@ -4,8 +4,8 @@ import tempfile
 from pathlib import Path
 
 from agentcore.api import ToolError
-from agentcore_system_tools.programs import one_line, run
-from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, screenshot_of_file
+from agentcore_system_tools.programs import one_line, run_program
+from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, load_screenshot
 
 _PROGRAM = "/usr/sbin/screencapture"
 _SECONDS = 15.0
@@ -19,13 +19,13 @@ def take_macos(options: ScreenshotOptions) -> Screenshot:
     """
     with tempfile.TemporaryDirectory(prefix="agentcore-") as folder:
         file = Path(folder, "screen.png")
-        done = run([_PROGRAM, "-x", "-t", "png", "-D", str(options.display or 1), str(file)], _SECONDS)
+        done = run_program([_PROGRAM, "-x", "-t", "png", "-D", str(options.display or 1), str(file)], _SECONDS)
         if not file.exists():
-            raise _refused(one_line(done.stderr), options)
-        return screenshot_of_file(file.read_bytes(), options.region)
+            raise _describe_refusal(one_line(done.stderr), options)
+        return load_screenshot(file.read_bytes(), options.region)
 
 
-def _refused(reason: str, options: ScreenshotOptions) -> ToolError:
+def _describe_refusal(reason: str, options: ScreenshotOptions) -> ToolError:
     if "display" in reason.lower() and options.display is not None:
         return ToolError("display_not_found", f"There is no display {options.display}: {reason}.")
     message = (

@@ -16,10 +16,10 @@ from agentcore.api import (
     known_to_models,
     tool,
 )
-from agentcore_system_tools.file_manager import show
-from agentcore_system_tools.results import ShownFile, TakenScreenshot
-from agentcore_system_tools.screen import take, way
-from agentcore_system_tools.screenshot import Region, Screenshot, ScreenshotOptions, fitted
+from agentcore_system_tools.file_manager import show_in_folder
+from agentcore_system_tools.results import ScreenshotResult, ShownFile
+from agentcore_system_tools.screen import detect_desktop, take_screenshot
+from agentcore_system_tools.screenshot import Region, Screenshot, ScreenshotOptions, fit_size
 from agentcore_system_tools.translations import ZH
 
 _TIMEOUT_S = 90.0
@@ -37,7 +37,7 @@ class SystemTools(Module):
     }
 
     def _preview_screenshot(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        way()  # nobody is asked about a picture that cannot be taken
+        detect_desktop()  # nobody is asked about a picture that cannot be taken
         path = arguments.get("path")
         if path is None:
             return CallPreview()
@@ -82,22 +82,22 @@ class SystemTools(Module):
                 json_schema_extra=known_to_models("Show it though it is saved."),
             ),
         ] = None,
-    ) -> ToolResult[TakenScreenshot]:
+    ) -> ToolResult[ScreenshotResult]:
         """Take a picture of the person's screen, to look at it or to save it."""
-        picture = take(ScreenshotOptions(display, region))
-        data: TakenScreenshot = {"width": picture.width, "height": picture.height, "size_bytes": len(picture.png)}
+        picture = take_screenshot(ScreenshotOptions(display, region))
+        data: ScreenshotResult = {"width": picture.width, "height": picture.height, "size_bytes": len(picture.png)}
         lines = [f"A picture of the screen, {picture.width}×{picture.height} pixels."]
         if path is not None:
             target = ctx.workspace.locate(path)
             ctx.workspace.write_file(target, picture.png, create_parents=True)
             data["path"] = ctx.workspace.show(target)
             lines.append(f"Saved as {data['path']}.")
-        blocks = _picture(picture, lines) if inline or (inline is None and path is None) else []
+        blocks = _build_image_blocks(picture, lines) if inline or (inline is None and path is None) else []
         return ToolResult([Text("\n".join(lines)), *blocks], data=data, untrusted=True)
 
     def _preview_open(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        real, _ = _existing(ctx.workspace, arguments["path"])
-        return CallPreview(paths=(_shown(real),))
+        real, _ = _locate_existing(ctx.workspace, arguments["path"])
+        return CallPreview(paths=(_format_path(real),))
 
     @tool(rank=1, effects=("execute",), destructive=False, idempotent=True, open_world=False, preview=_preview_open)
     def open_in_folder(
@@ -114,22 +114,22 @@ class SystemTools(Module):
         ],
     ) -> ToolResult[ShownFile]:
         """Show a file or folder in the person's file manager; opens no file."""
-        real, is_folder = _existing(ctx.workspace, path)
-        way = show(real, is_folder=is_folder)
+        real, is_folder = _locate_existing(ctx.workspace, path)
+        way = show_in_folder(real, is_folder=is_folder)
         shown = real if is_folder else real.parent
-        text = f"The folder {_shown(shown)!r} is open in the file manager."
-        return ToolResult(text, data={"path": _shown(real), "folder": _shown(shown), "shown_by": way})
+        text = f"The folder {_format_path(shown)!r} is open in the file manager."
+        return ToolResult(text, data={"path": _format_path(real), "folder": _format_path(shown), "shown_by": way})
 
 
-def _picture(picture: Screenshot, lines: list[str]) -> list[Image]:
+def _build_image_blocks(picture: Screenshot, lines: list[str]) -> list[Image]:
     """The picture as a block, smaller if it has to be; the lines say so."""
-    small = fitted(picture)
+    small = fit_size(picture)
     if small is not picture:
         lines.append(f"Shown at {small.width}×{small.height}; name a region to see a part in full.")
     return [Image(small.png, "image/png")]
 
 
-def _existing(workspace: Workspace, path: str) -> tuple[Path, bool]:
+def _locate_existing(workspace: Workspace, path: str) -> tuple[Path, bool]:
     """The real path of something in the workspace, and whether it is a folder.
 
     Raises:
@@ -141,5 +141,5 @@ def _existing(workspace: Workspace, path: str) -> tuple[Path, bool]:
     return Path(os.fsdecode(name)), kind == "directory"
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return Workspace.show_name(os.fsencode(path))

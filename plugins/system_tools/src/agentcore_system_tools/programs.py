@@ -42,7 +42,7 @@ def has_display() -> bool:
     return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
 
 
-def run(command: Sequence[str], limit_s: float) -> "subprocess.CompletedProcess[bytes]":
+def run_program(command: Sequence[str], limit_s: float) -> "subprocess.CompletedProcess[bytes]":
     """Run a program to its end; blocks.
 
     Raises:
@@ -70,7 +70,7 @@ def one_line(output: bytes) -> str:
     return " ".join(output.decode(errors="replace").split())[:_OUTPUT_CHARS]
 
 
-def launch(command: Sequence[str], settle_s: float) -> int | None:
+def launch_program(command: Sequence[str], settle_s: float) -> int | None:
     """Start a program that a person goes on using, and watch it for a moment; blocks.
 
     It is nobody's child here: what a module has started ends with the module, and this is to stay open.
@@ -84,7 +84,7 @@ def launch(command: Sequence[str], settle_s: float) -> int | None:
         ToolError: `program_failed`: it cannot be started.
     """
     between = [sys.executable, "-I", "-S", "-c", _BETWEEN, str(settle_s), *command]
-    done = run(between, settle_s + _START_SECONDS)
+    done = run_program(between, settle_s + _START_SECONDS)
     if done.returncode:
         message = f"{command[0]} cannot be started: {one_line(done.stderr)}."
         raise ToolError("program_failed", message, program=command[0])

@@ -3,7 +3,7 @@
 from typing import NotRequired, TypedDict
 
 
-class TakenScreenshot(TypedDict):
+class ScreenshotResult(TypedDict):
     """The size of a picture in pixels and bytes, and where it was saved, if it was."""
 
     width: int

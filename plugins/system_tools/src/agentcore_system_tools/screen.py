@@ -9,19 +9,19 @@ from agentcore_system_tools.programs import has_display
 from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions
 
 
-def take(options: ScreenshotOptions) -> Screenshot:
+def take_screenshot(options: ScreenshotOptions) -> Screenshot:
     """Take a picture of the screen; blocks.
 
     Raises:
         ToolError: `no_display`, and what the way of this system says.
     """
     # what belongs to one kind of desktop is imported there alone, at the first picture
-    name = way()
+    name = detect_desktop()
     picture: Screenshot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(options)
     return picture
 
 
-def way() -> str:
+def detect_desktop() -> str:
     """The kind of desktop that shows the screen.
 
     Raises:

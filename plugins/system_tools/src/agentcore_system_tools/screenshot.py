@@ -54,12 +54,12 @@ class Screenshot:
     height: int
 
 
-def screenshot_of_pixels(size: tuple[int, int], bgrx: bytes) -> Screenshot:
+def create_screenshot(size: tuple[int, int], bgrx: bytes) -> Screenshot:
     """A picture from the rows of a screen, four bytes a pixel."""
-    return _encode(Pictures.frombytes("RGB", size, bgrx, "raw", "BGRX"))
+    return _encode_png(Pictures.frombytes("RGB", size, bgrx, "raw", "BGRX"))
 
 
-def screenshot_of_file(content: bytes, region: Region | None) -> Screenshot:
+def load_screenshot(content: bytes, region: Region | None) -> Screenshot:
     """A picture from one that a program of the desktop took of everything, cut to a region.
 
     Raises:
@@ -75,7 +75,7 @@ def screenshot_of_file(content: bytes, region: Region | None) -> Screenshot:
     if region is None:
         return Screenshot(content, picture.width, picture.height)
     check_region(region, picture.width, picture.height)
-    return _encode(picture.crop((region.x, region.y, region.x + region.width, region.y + region.height)))
+    return _encode_png(picture.crop((region.x, region.y, region.x + region.width, region.y + region.height)))
 
 
 def check_region(region: Region, width: int, height: int) -> None:
@@ -92,18 +92,18 @@ def check_region(region: Region, width: int, height: int) -> None:
         raise ToolError("region_outside", message, width=width, height=height)
 
 
-def fitted(shot: Screenshot, limit_bytes: int = IMAGE_BYTES) -> Screenshot:
+def fit_size(shot: Screenshot, limit_bytes: int = IMAGE_BYTES) -> Screenshot:
     """The picture itself, or a smaller one that fits a bound."""
     small = shot
     picture = None
     while len(small.png) > limit_bytes and min(small.width, small.height) > _LEAST_PIXELS:
         picture = picture or Pictures.open(io.BytesIO(shot.png)).convert("RGB")
         size = (round(small.width * _SHRINK), round(small.height * _SHRINK))
-        small = _encode(picture.resize(size, Pictures.Resampling.LANCZOS))
+        small = _encode_png(picture.resize(size, Pictures.Resampling.LANCZOS))
     return small
 
 
-def _encode(picture: Pictures.Image) -> Screenshot:
+def _encode_png(picture: Pictures.Image) -> Screenshot:
     file = io.BytesIO()
     # level 1 takes a fifth of the time of the usual 6 for pictures that are a tenth larger
     picture.save(file, "PNG", compress_level=1)

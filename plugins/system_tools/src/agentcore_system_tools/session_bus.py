@@ -35,14 +35,14 @@ def session_bus() -> Iterator[DBusConnection]:
         BusError: There is none.
     """
     try:
-        connection = _connect()
+        connection = _open_connection()
     except (OSError, ValueError, RuntimeError, EOFError, StopIteration, DBusErrorResponse) as exc:
         raise BusError(f"no session bus ({exc})") from exc
     with connection:
         yield connection
 
 
-def call(
+def call_method(
     connection: DBusConnection, address: DBusAddress, method: str, signature: str, body: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Call a method and give what it returns; blocks.
@@ -61,7 +61,7 @@ def call(
 
 
 @contextmanager
-def signals(connection: DBusConnection, rule: MatchRule) -> "Iterator[Any]":
+def collect_signals(connection: DBusConnection, rule: MatchRule) -> "Iterator[Any]":
     """Collect the signals that match while a block runs; to be opened before the call that causes them."""
     bus = Proxy(message_bus, connection, timeout=CALL_SECONDS)
     bus.AddMatch(rule)
@@ -87,8 +87,8 @@ def next_signal(connection: DBusConnection, queue: Any, path: str, limit_s: floa
             return body
 
 
-def _connect() -> _Connection:
-    sock = prep_socket(get_bus(_address()), timeout=CALL_SECONDS)
+def _open_connection() -> _Connection:
+    sock = prep_socket(get_bus(_find_address()), timeout=CALL_SECONDS)
     try:
         return _Connection(sock)
     except BaseException:
@@ -96,7 +96,7 @@ def _connect() -> _Connection:
         raise
 
 
-def _address() -> str:
+def _find_address() -> str:
     named = os.environ.get("DBUS_SESSION_BUS_ADDRESS")
     if named:
         return named

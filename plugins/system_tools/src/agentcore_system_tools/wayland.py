@@ -10,8 +10,8 @@ from jeepney import DBusAddress, MatchRule
 
 from agentcore.api import ToolError
 from agentcore_system_tools import session_bus
-from agentcore_system_tools.programs import run
-from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, screenshot_of_file
+from agentcore_system_tools.programs import run_program
+from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, load_screenshot
 
 _GRIM_SECONDS = 15.0
 _PORTAL_SECONDS = 60.0
@@ -33,7 +33,7 @@ def take_wayland(options: ScreenshotOptions) -> Screenshot:
     if options.display is not None:
         message = "Single displays cannot be named on Wayland; leave `display` out, and name a region."
         raise ToolError("display_not_found", message)
-    return screenshot_of_file(_by_grim() or _by_portal(), options.region)
+    return load_screenshot(_by_grim() or _by_portal(), options.region)
 
 
 def _by_grim() -> bytes | None:
@@ -41,16 +41,16 @@ def _by_grim() -> bytes | None:
     program = shutil.which("grim")
     if program is None:
         return None
-    done = run([program, "-t", "png", "-"], _GRIM_SECONDS)
+    done = run_program([program, "-t", "png", "-"], _GRIM_SECONDS)
     return done.stdout if done.returncode == 0 and done.stdout else None
 
 
 def _by_portal() -> bytes:
     """The screen by the portal. Source: XDG Desktop Portal, interface org.freedesktop.portal.Screenshot."""
     try:
-        with session_bus.session_bus() as bus, session_bus.signals(bus, _RESPONSE) as answers:
+        with session_bus.session_bus() as bus, session_bus.collect_signals(bus, _RESPONSE) as answers:
             options = {"handle_token": ("s", f"agentcore{secrets.token_hex(8)}"), "interactive": ("b", False)}
-            (handle,) = session_bus.call(bus, _DESKTOP, "Screenshot", "sa{sv}", ("", options))
+            (handle,) = session_bus.call_method(bus, _DESKTOP, "Screenshot", "sa{sv}", ("", options))
             response, results = session_bus.next_signal(bus, answers, handle, _PORTAL_SECONDS)
     except session_bus.BusError as exc:
         message = f"No picture of this Wayland session: there is no grim that may take one, and no portal ({exc})."
@@ -59,10 +59,10 @@ def _by_portal() -> bytes:
         raise ToolError("screenshot_denied", "The person at the screen did not allow the picture.")
     if response != 0 or "uri" not in results:
         raise ToolError("screenshot_failed", "The desktop portal took no picture; try again.", retryable=True)
-    return _taken(Path(os.fsdecode(unquote(urlsplit(results["uri"][1]).path))))
+    return _read_and_remove(Path(os.fsdecode(unquote(urlsplit(results["uri"][1]).path))))
 
 
-def _taken(file: Path) -> bytes:
+def _read_and_remove(file: Path) -> bytes:
     """The content of the file that the portal wrote for us alone, which then goes: nobody asked for one."""
     try:
         content = file.read_bytes()

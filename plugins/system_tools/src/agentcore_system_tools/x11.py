@@ -3,7 +3,7 @@
 from mss import MSS, ScreenShotError
 
 from agentcore.api import ToolError
-from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, check_region, screenshot_of_pixels
+from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, check_region, create_screenshot
 
 
 def take_x11(options: ScreenshotOptions) -> Screenshot:
@@ -18,15 +18,15 @@ def take_x11(options: ScreenshotOptions) -> Screenshot:
         message = f"The display cannot be opened ({exc}); is a graphical session running, and may this user see it?"
         raise ToolError("no_display", message) from exc
     with screen:
-        area = _area(screen, options)
+        area = _select_area(screen, options)
         try:
             grabbed = screen.grab(area)
         except ScreenShotError as exc:
             raise ToolError("screenshot_failed", f"The screen cannot be read: {exc}.", retryable=True) from exc
-    return screenshot_of_pixels((grabbed.width, grabbed.height), bytes(grabbed.raw))
+    return create_screenshot((grabbed.width, grabbed.height), bytes(grabbed.raw))
 
 
-def _area(screen: MSS, options: ScreenshotOptions) -> dict[str, int]:
+def _select_area(screen: MSS, options: ScreenshotOptions) -> dict[str, int]:
     displays = screen.monitors
     number = options.display or 0
     if number >= len(displays):

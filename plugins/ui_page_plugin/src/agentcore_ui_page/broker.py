@@ -114,12 +114,12 @@ class Broker:
     @property
     def active(self) -> str | None:
         """The page that asked last, if one is there."""
-        client = self._active()
+        client = self._find_active()
         return None if client is None else client.page_id
 
-    def pages(self) -> list[dict[str, Any]]:
+    def list_pages(self) -> list[dict[str, Any]]:
         """Remembered pages, the one that was heard of last first, as `{resourceId, isActive, isThere, seenSeconds}`."""
-        active, now = self._active(), self._clock()
+        active, now = self._find_active(), self._clock()
         return [
             {
                 "resourceId": client.page_id,
@@ -143,7 +143,7 @@ class Broker:
         Raises:
             ToolError: `ui_client_not_connected`, `ui_queue_full`.
         """
-        client = self._active() if page_id is None else self._page(page_id)
+        client = self._find_active() if page_id is None else self._find_page(page_id)
         if client is None:
             raise not_connected(page_id)
         if len(client.queue) >= self._queue_limit:
@@ -157,7 +157,7 @@ class Broker:
         command = Command(f"cmd_{secrets.token_hex(8)}", command_type, args, timeout_ms)
         self._pending[command.command_id] = _Pending(client, asyncio.get_running_loop().create_future())
         client.queue.append(command)
-        self._pump(client)
+        self._deliver_next(client)
         return command.command_id
 
     async def await_result(self, command_id: str, timeout_s: float) -> Answer:
@@ -181,11 +181,11 @@ class Broker:
                 resourceId=pending.client.page_id,
             ) from None
         finally:
-            self._forget(command_id)
+            self._remove_command(command_id)
 
     # -- for pages ---------------------------------------------------------------------------------------------
 
-    def poll(self, client_id: str, page_session: str) -> None:
+    def record_poll(self, client_id: str, page_session: str) -> None:
         """Notice that a page asks for commands: it is the active one now.
 
         A page that asks while it holds a command has lost that one (it was reloaded): its call ends.
@@ -193,10 +193,10 @@ class Broker:
         Raises:
             ToolError: `forbidden`: the id was made by another browser session.
         """
-        client = self._known(client_id, page_session) or self._add(client_id, page_session)
+        client = self._find_client(client_id, page_session) or self._add_client(client_id, page_session)
         client.last_seen, client.last_poll, client.has_left = self._clock(), next(self._polls), False
         if client.running is not None and client.deliver is None:
-            self._lose(client.running, "was reloaded")
+            self._fail_command(client.running, "was reloaded")
             client.running = None
 
     async def next_command(self, client_id: str, page_session: str, timeout_s: float) -> Command | None:
@@ -205,7 +205,7 @@ class Broker:
         Raises:
             ToolError: `forbidden`.
         """
-        self.poll(client_id, page_session)
+        self.record_poll(client_id, page_session)
         client = self._clients[client_id]
         arrived: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
 
@@ -214,7 +214,7 @@ class Broker:
             arrived.set_result(command)
 
         client.deliver = deliver  # an older poll of the same page gets nothing any more
-        self._pump(client)
+        self._deliver_next(client)
         try:
             return await asyncio.wait_for(arrived, timeout_s)
         except TimeoutError:
@@ -224,29 +224,29 @@ class Broker:
             if client.deliver is deliver:
                 client.deliver = None
 
-    def connect(self, client_id: str, page_session: str, deliver: Deliver) -> None:
+    def connect_page(self, client_id: str, page_session: str, deliver: Deliver) -> None:
         """Take a page that listens on a socket; what an older socket of the page held is lost.
 
         Raises:
             ToolError: `forbidden`.
         """
-        self.poll(client_id, page_session)
+        self.record_poll(client_id, page_session)
         client = self._clients[client_id]
         if client.running is not None:
-            self._lose(client.running, "was reloaded")
+            self._fail_command(client.running, "was reloaded")
             client.running = None
         client.deliver = deliver
-        self._pump(client)
+        self._deliver_next(client)
 
-    def disconnect(self, client_id: str, deliver: Deliver) -> None:
+    def disconnect_page(self, client_id: str, deliver: Deliver) -> None:
         """Notice that a page's socket is closed: it is not active, and what it held ends with an error."""
         client = self._clients.get(client_id)
         if client is None or client.deliver is not deliver:
             return
         client.deliver, client.has_left = None, True
-        self._lose_all(client, "was closed or reloaded")
+        self._fail_all(client, "was closed or reloaded")
 
-    def touch(self, client_id: str) -> None:
+    def record_activity(self, client_id: str) -> None:
         """Notice a sign of life that is no wish for commands."""
         client = self._clients.get(client_id)
         if client is not None:
@@ -265,7 +265,7 @@ class Broker:
         Raises:
             ToolError: `forbidden`: the page, or the command, is another's.
         """
-        client = self._known(client_id, page_session)
+        client = self._find_client(client_id, page_session)
         pending = self._pending.get(command_id)
         if pending is not None and pending.client is not client:
             self.counts["foreign"] += 1
@@ -282,23 +282,23 @@ class Broker:
             pending.answer.set_result(Answer(client.page_id, answer.get("result"), error))
         else:
             self.counts["late"] += 1
-        self._pump(client)
+        self._deliver_next(client)
         return is_used
 
     def close(self) -> None:
         """End whatever waits."""
         for client in list(self._clients.values()):
             client.deliver = None
-            self._lose_all(client, "is not served any more")
+            self._fail_all(client, "is not served any more")
         self._clients.clear()
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _active(self) -> _Client | None:
+    def _find_active(self) -> _Client | None:
         there = [client for client in self._clients.values() if self._is_there(client)]
         return max(there, key=lambda client: client.last_poll, default=None)
 
-    def _page(self, page_id: str) -> _Client | None:
+    def _find_page(self, page_id: str) -> _Client | None:
         for client in self._clients.values():
             if client.page_id == page_id and self._is_there(client):
                 return client
@@ -307,23 +307,23 @@ class Broker:
     def _is_there(self, client: _Client) -> bool:
         return not client.has_left and self._clock() - client.last_seen <= self._idle_s
 
-    def _known(self, client_id: str, page_session: str) -> _Client | None:
+    def _find_client(self, client_id: str, page_session: str) -> _Client | None:
         client = self._clients.get(client_id)
         if client is not None and client.page_session != page_session:
             self.counts["foreign"] += 1
             raise ToolError("forbidden", "this client id belongs to another browser session; make one of your own")
         return client
 
-    def _add(self, client_id: str, page_session: str) -> _Client:
+    def _add_client(self, client_id: str, page_session: str) -> _Client:
         while len(self._clients) >= CLIENTS:
             oldest = min(self._clients.values(), key=lambda client: client.last_seen)
-            self._lose_all(oldest, "was not heard of for too long")
+            self._fail_all(oldest, "was not heard of for too long")
             del self._clients[oldest.client_id]
         client = _Client(client_id, page_session, f"ui_page_{next(self._pages)}", self._clock(), 0)
         self._clients[client_id] = client
         return client
 
-    def _pump(self, client: _Client) -> None:
+    def _deliver_next(self, client: _Client) -> None:
         """Hand a page its next command, if it is ready for one."""
         while client.queue and client.running is None and client.deliver is not None:
             command = client.queue.popleft()
@@ -331,7 +331,7 @@ class Broker:
                 client.running = command
                 client.deliver(command)
 
-    def _forget(self, command_id: str) -> None:
+    def _remove_command(self, command_id: str) -> None:
         pending = self._pending.pop(command_id, None)
         if pending is None:
             return
@@ -339,16 +339,16 @@ class Broker:
         client.queue = deque(command for command in client.queue if command.command_id != command_id)
         if client.running is not None and client.running.command_id == command_id:
             client.running = None  # the page may still be at it; what it says is late, and the next one waits there
-            self._pump(client)
+            self._deliver_next(client)
 
-    def _lose_all(self, client: _Client, how: str) -> None:
+    def _fail_all(self, client: _Client, how: str) -> None:
         lost = [client.running, *client.queue] if client.running is not None else list(client.queue)
         client.running = None
         client.queue.clear()
         for command in lost:
-            self._lose(command, how)
+            self._fail_command(command, how)
 
-    def _lose(self, command: Command, how: str) -> None:
+    def _fail_command(self, command: Command, how: str) -> None:
         pending = self._pending.get(command.command_id)
         if pending is None or pending.answer.done():
             return

@@ -94,32 +94,32 @@ class Channel:
         self._broker = broker
         self._sockets: dict[str, Socket] = {}
 
-    def serve(self, runtime: Runtime) -> None:
+    def add_routes(self, runtime: Runtime) -> None:
         """Add the routes."""
-        runtime.add_route("GET", f"{PREFIX}/poll", self._poll, query=PollQuery)
-        runtime.add_route("POST", f"{PREFIX}/result", self._take_result, body=PostedResult)
-        runtime.add_route("GET", f"{PREFIX}/socket", self._talk, query=SocketQuery, kind="websocket")
-        runtime.add_route("GET", "state", self._show)
+        runtime.add_route("GET", f"{PREFIX}/poll", self._handle_poll, query=PollQuery)
+        runtime.add_route("POST", f"{PREFIX}/result", self._handle_result, body=PostedResult)
+        runtime.add_route("GET", f"{PREFIX}/socket", self._handle_socket, query=SocketQuery, kind="websocket")
+        runtime.add_route("GET", "state", self._get_state)
 
-    async def _poll(self, request: Request) -> Response:
+    async def _handle_poll(self, request: Request) -> Response:
         session = _page_session(request)
         query: PollQuery = request.query
         command = await self._broker.next_command(query.clientId, session, query.timeoutMs / 1000)
         return Response({"command": None if command is None else command.to_json()})
 
-    async def _take_result(self, request: Request) -> Response:
+    async def _handle_result(self, request: Request) -> Response:
         session = _page_session(request)
         posted: PostedResult = request.body
-        return Response({"used": self._resolve(posted.clientId, session, posted)})
+        return Response({"used": self._resolve_result(posted.clientId, session, posted)})
 
-    async def _talk(self, request: Request) -> None:
+    async def _handle_socket(self, request: Request) -> None:
         """Bring commands as they come, one at a time, and take answers until the page goes."""
         session, socket = _page_session(request), request.socket
         assert socket is not None  # noqa: S101 - the route is one for WebSockets
         client_id: str = request.query.clientId
         commands: asyncio.Queue[Command] = asyncio.Queue()
         deliver = commands.put_nowait
-        self._broker.connect(client_id, session, deliver)
+        self._broker.connect_page(client_id, session, deliver)
         replaced, self._sockets[client_id] = self._sockets.get(client_id), socket
 
         async def send() -> None:
@@ -134,19 +134,19 @@ class Channel:
                     await replaced.close(REPLACED, "replaced")
                 async for message in socket:
                     if self._sockets.get(client_id) is socket:
-                        self._take(client_id, session, message)
+                        self._handle_message(client_id, session, message)
                 sending.cancel()
         except* ConnectionError:
             pass  # the page was closed
         finally:
-            self._broker.disconnect(client_id, deliver)
+            self._broker.disconnect_page(client_id, deliver)
             if self._sockets.get(client_id) is socket:
                 del self._sockets[client_id]
 
-    async def _show(self, _: Request) -> Response:
-        return Response({"pages": self._broker.pages(), "counts": dict(self._broker.counts)})
+    async def _get_state(self, _: Request) -> Response:
+        return Response({"pages": self._broker.list_pages(), "counts": dict(self._broker.counts)})
 
-    def _take(self, client_id: str, session: str, message: str | bytes) -> None:
+    def _handle_message(self, client_id: str, session: str, message: str | bytes) -> None:
         try:
             received = _MESSAGE.validate_json(message)
         except ValidationError as exc:
@@ -155,13 +155,13 @@ class Channel:
             log.info("ui_result_dropped", why="malformed", reason=f"{first['loc']}: {first['msg']}")
             return
         if isinstance(received, SocketResult):
-            self._resolve(client_id, session, received)
+            self._resolve_result(client_id, session, received)
         elif received.type == "ready":
-            self._broker.poll(client_id, session)
+            self._broker.record_poll(client_id, session)
         else:
-            self._broker.touch(client_id)
+            self._broker.record_activity(client_id)
 
-    def _resolve(self, client_id: str, session: str, answer: CommandResult) -> bool:
+    def _resolve_result(self, client_id: str, session: str, answer: CommandResult) -> bool:
         outcome = {"ok": answer.ok, "result": answer.result}
         if answer.error is not None:
             outcome["error"] = answer.error.model_dump()

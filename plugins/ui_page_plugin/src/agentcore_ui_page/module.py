@@ -72,7 +72,7 @@ class UiPage(Module):
     async def init(self, runtime: Runtime) -> None:
         """Serve the channel on which pages ask for commands."""
         self._broker = Broker()
-        Channel(self._broker).serve(runtime)
+        Channel(self._broker).add_routes(runtime)
 
     async def shutdown(self) -> None:
         """End what waits for a page."""
@@ -106,7 +106,7 @@ class UiPage(Module):
         Raises:
             ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error`, `ui_queue_full`.
         """
-        answer = await self._run("eval_js", {"script": script}, timeoutMs, resourceId)
+        answer = await self._run_command("eval_js", {"script": script}, timeoutMs, resourceId)
         result = answer.result
         value, is_cut = result.get("value"), bool(result.get("isCut"))
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
@@ -142,7 +142,7 @@ class UiPage(Module):
             ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error` (no such element), `ui_queue_full`.
         """
         args = {"selector": selector, "format": format, "maxChars": maxChars}
-        answer = await self._run("get_content", args, timeoutMs, resourceId)
+        answer = await self._run_command("get_content", args, timeoutMs, resourceId)
         result = answer.result
         if format == "summary":
             summary = result["summary"]
@@ -192,7 +192,7 @@ class UiPage(Module):
             ToolError: `ui_client_not_connected`, `ui_timeout`, `ui_execute_error`, `ui_queue_full`.
         """
         args = {"operations": [operation.model_dump() for operation in operations]}
-        answer = await self._run("dom_patch", args, timeoutMs, resourceId)
+        answer = await self._run_command("dom_patch", args, timeoutMs, resourceId)
         results = answer.result["results"]
         succeeded = sum(bool(result["ok"]) for result in results)
         data: PatchedPage = {
@@ -209,7 +209,7 @@ class UiPage(Module):
         ]
         return ToolResult("\n".join(lines), data, untrusted=True)
 
-    async def _run(
+    async def _run_command(
         self, command_type: CommandType, args: dict[str, Any], timeout_ms: int, page_id: str | None
     ) -> Answer:
         assert self._broker is not None  # noqa: S101 - init has made it

@@ -66,6 +66,6 @@ class PageAction(BaseModel):
     params: Params | None = None
 
 
-def only_looks(kinds: Iterable[Kind]) -> bool:
+def are_read_only(kinds: Iterable[Kind]) -> bool:
     """Whether a page and its site are left as they are by all of these actions."""
     return READING.issuperset(kinds)

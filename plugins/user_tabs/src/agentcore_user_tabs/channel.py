@@ -14,10 +14,10 @@ from agentcore_user_tabs.protocol import (
     VERSION,
     Hello,
     Incoming,
-    Picture,
     Ping,
     Result,
     Share,
+    TabScreenshot,
     Unshare,
     Update,
 )
@@ -48,13 +48,13 @@ class Channel:
         self._tabs, self._runtime = tabs, runtime
         self._sockets: dict[Browser, Socket] = {}
 
-    def serve(self) -> None:
+    def add_routes(self) -> None:
         """Add the routes."""
-        self._runtime.add_route("GET", f"{PREFIX}/socket", self._talk, kind="websocket", scope="tab")
-        self._runtime.add_route("GET", "state", self._state)
-        self._runtime.add_route("GET", "tabs/{resource_id}/picture", self._picture)
+        self._runtime.add_route("GET", f"{PREFIX}/socket", self._handle_socket, kind="websocket", scope="tab")
+        self._runtime.add_route("GET", "state", self._get_state)
+        self._runtime.add_route("GET", "tabs/{resource_id}/picture", self._get_screenshot)
 
-    async def _talk(self, request: Request) -> None:
+    async def _handle_socket(self, request: Request) -> None:
         """Take what one browser says until it goes, and give it what it is asked for."""
         socket, client = request.socket, request.principal
         assert socket is not None  # noqa: S101 - the route is one for WebSockets
@@ -75,17 +75,17 @@ class Channel:
                 sending = group.create_task(send(), name="user_tabs:send")
                 async for message in socket:
                     if not conversation.is_over:
-                        conversation.take(message)
-                        await self._settle(conversation, socket)
+                        conversation.handle_message(message)
+                        await self._replace_connection(conversation, socket)
                 sending.cancel()
         except* ConnectionError:
             pass  # the browser was closed, or its worker stopped
         finally:
-            conversation.end()
+            conversation.disconnect()
             if conversation.browser is not None and self._sockets.get(conversation.browser) is socket:
                 del self._sockets[conversation.browser]
 
-    async def _settle(self, conversation: "_Conversation", socket: Socket) -> None:
+    async def _replace_connection(self, conversation: "_Conversation", socket: Socket) -> None:
         """One browser has one connection: an older one is closed."""
         browser = conversation.browser
         if browser is None or self._sockets.get(browser) is socket:
@@ -94,15 +94,15 @@ class Channel:
         if older is not None:
             await older.close(REPLACED, "replaced")
 
-    async def _state(self, _: Request) -> Response:
+    async def _get_state(self, _: Request) -> Response:
         shown = [tab.to_json() for tab in self._tabs.tabs]
         return Response({"tabs": shown, "counts": dict(self._tabs.counts)})
 
-    async def _picture(self, request: Request) -> Response:
-        tab = self._tabs.by_id(request.path_values["resource_id"])
-        given = await self._tabs.picture(tab, timeout_ms=_PICTURE_MS, locale=self._runtime.locale)
+    async def _get_screenshot(self, request: Request) -> Response:
+        tab = self._tabs.get_tab(request.path_values["resource_id"])
+        given = await self._tabs.request_screenshot(tab, timeout_ms=_PICTURE_MS, locale=self._runtime.locale)
         try:
-            picture = Picture.model_validate(given)
+            picture = TabScreenshot.model_validate(given)
         except ValidationError as exc:
             raise ToolError("user_tab_failed", "the extension gave something else than a picture; update it") from exc
         return Response(picture.model_dump(by_alias=True))
@@ -116,56 +116,56 @@ class _Conversation:
         self.browser: Browser | None = None
         self.is_over = False
 
-    def send(self, message: Mapping[str, Any]) -> None:
+    def queue_message(self, message: Mapping[str, Any]) -> None:
         """Queue a message; a browser that reads nothing loses its connection."""
         try:
             self._outgoing.put_nowait(json.dumps(message))
         except asyncio.QueueFull:
             self._tabs.counts["unread_messages"] += 1
             self.is_over = True
-            self.end()
+            self.disconnect()
 
-    def take(self, text: str | bytes) -> None:
+    def handle_message(self, text: str | bytes) -> None:
         """Take one message; what is wrong with it is said, and nothing else happens."""
         try:
-            message = _read(text)
+            message = _parse_message(text)
         except ValidationError as exc:
             first = exc.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
-            self._refuse(ToolError("invalid_message", f"{where or 'the message'}: {first['msg']}"), None)
+            self._send_refusal(ToolError("invalid_message", f"{where or 'the message'}: {first['msg']}"), None)
             return
         share_id = message.share_id if isinstance(message, Share | Update | Unshare) else None
         try:
-            self._act(message)
+            self._dispatch_message(message)
         except ToolError as exc:
-            self._refuse(exc, share_id)
+            self._send_refusal(exc, share_id)
 
-    def end(self) -> None:
+    def disconnect(self) -> None:
         """The connection has ended."""
         if self.browser is not None:
-            self._tabs.disconnect(self.browser, self.send)
+            self._tabs.disconnect_browser(self.browser, self.queue_message)
 
-    def _act(self, message: Incoming) -> None:
+    def _dispatch_message(self, message: Incoming) -> None:
         if isinstance(message, Hello):
-            return self._begin(message)
+            return self._handle_hello(message)
         browser = self.browser
         if browser is None:
             self.is_over = True
             raise ToolError("invalid_message", "a conversation begins with `hello`")
         match message:
             case Ping():
-                self.send({"type": "pong"})
+                self.queue_message({"type": "pong"})
             case Share():
-                self._tabs.share(browser, message)
+                self._tabs.share_tab(browser, message)
             case Update():
-                self._tabs.update(browser, message)
+                self._tabs.update_tab(browser, message)
             case Unshare():
-                self._tabs.unshare(browser, message.share_id)
+                self._tabs.unshare_tab(browser, message.share_id)
             case Result():
-                self._tabs.answer(browser, message)
+                self._tabs.resolve_call(browser, message)
         return None
 
-    def _begin(self, hello: Hello) -> None:
+    def _handle_hello(self, hello: Hello) -> None:
         if self.browser is not None:
             self.is_over = True
             raise ToolError("invalid_message", "`hello` is said once")
@@ -173,15 +173,15 @@ class _Conversation:
             self.is_over = True
             spoken = f"this server speaks version {VERSION} of the protocol, the extension {hello.version}"
             raise ToolError("unsupported_version", f"{spoken}: update the older one", version=VERSION)
-        self.browser = self._tabs.connect(self._client, hello, self.send)
+        self.browser = self._tabs.connect_browser(self._client, hello, self.queue_message)
 
-    def _refuse(self, error: ToolError, share_id: str | None) -> None:
+    def _send_refusal(self, error: ToolError, share_id: str | None) -> None:
         self._tabs.counts["refused_messages"] += 1
         about = {} if share_id is None else {"shareId": share_id}
-        self.send({"type": "refused", **about, "error": {"type": error.type, "message": error.message}})
+        self.queue_message({"type": "refused", **about, "error": {"type": error.type, "message": error.message}})
 
 
-def _read(text: str | bytes) -> Incoming:
+def _parse_message(text: str | bytes) -> Incoming:
     """What the extension says; halves of characters, of which a page's text may have some, are replaced.
 
     Raises:

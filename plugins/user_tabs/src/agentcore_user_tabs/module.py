@@ -21,7 +21,7 @@ from agentcore.api import (
     known_to_models,
     tool,
 )
-from agentcore_user_tabs.actions import ACTIONS, PageAction, only_looks
+from agentcore_user_tabs.actions import ACTIONS, PageAction, are_read_only
 from agentcore_user_tabs.channel import PREFIX, Channel
 from agentcore_user_tabs.results import (
     ActionsAnswer,
@@ -37,7 +37,7 @@ from agentcore_user_tabs.results import (
 from agentcore_user_tabs.tab import SharedTab
 from agentcore_user_tabs.tabs import RESOURCE_TYPE, SharedTabs
 from agentcore_user_tabs.translations import ZH
-from agentcore_user_tabs.words import in_words, one_line
+from agentcore_user_tabs.words import describe_actions, one_line
 
 _FOLDER = Path(__file__).parent / "component"
 _TAB = ResourceUse(RESOURCE_TYPE, not_found="user_tab_not_shared")
@@ -81,7 +81,7 @@ class UserTabs(Module):
         """Serve the socket on which paired browsers offer tabs."""
         tabs = SharedTabs(runtime.resources, self._background.start, self._on_change)
         self._tabs = tabs
-        Channel(tabs, runtime).serve()
+        Channel(tabs, runtime).add_routes()
         runtime.subscribe("session.deleted", lambda event: tabs.end_session(str(event.get("sessionId", ""))))
         runtime.subscribe("approvers.changed", _on_revoked(tabs))
 
@@ -108,13 +108,13 @@ class UserTabs(Module):
         )
 
     def _preview_actions(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        looks = only_looks(action.action for action in arguments["actions"])
-        tab = self._shared.tab(ctx.resource)
-        said = in_words(arguments["actions"], dict(tab.names), self.runtime.locale)
-        return replace(_preview(tab, "read" if looks else "egress"), words=said)
+        looks = are_read_only(action.action for action in arguments["actions"])
+        tab = self._shared_tabs.require_tab(ctx.resource)
+        said = describe_actions(arguments["actions"], dict(tab.names), self.runtime.locale)
+        return replace(_build_preview(tab, "read" if looks else "egress"), words=said)
 
-    def _preview_look(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        return _preview(self._shared.tab(ctx.resource), "read")
+    def _preview_read(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+        return _build_preview(self._shared_tabs.require_tab(ctx.resource), "read")
 
     @tool(
         effects=("read", "egress"),
@@ -143,9 +143,9 @@ class UserTabs(Module):
             ToolError: `user_tab_not_shared`, `user_tab_paused`, `user_tab_forbidden`, `user_tab_moved`,
                 `user_tab_away`, `user_tab_timeout`, `user_tab_busy`, `user_tab_failed`, `interrupted`.
         """
-        tab = self._shared.tab(ctx.resource)
+        tab = self._shared_tabs.require_tab(ctx.resource)
         given = {"actions": [action.model_dump(exclude_none=True) for action in actions]}
-        answer = read_answer(ActionsAnswer, await self._ask(ctx, tab, "page_action", given, timeoutMs))
+        answer = read_answer(ActionsAnswer, await self._call_tab(ctx, tab, "page_action", given, timeoutMs))
         lines = [f"{number}. {step.message}" for number, step in enumerate(answer.results, 1)]
         data: PageActions = {
             "success": answer.success,
@@ -160,7 +160,7 @@ class UserTabs(Module):
         open_world=True,
         idempotent=True,
         timeout_s=_LONGEST_S,
-        preview=_preview_look,
+        preview=_preview_read,
         resource=_TAB,
     )
     async def request_more_elements(
@@ -189,10 +189,10 @@ class UserTabs(Module):
         Raises:
             ToolError: As `page_action`.
         """
-        tab = self._shared.tab(ctx.resource)
+        tab = self._shared_tabs.require_tab(ctx.resource)
         wanted = {"region": region, "elementType": elementType, "keyword": keyword}
         given = {name: value for name, value in wanted.items() if value}
-        answer = read_answer(ElementsAnswer, await self._ask(ctx, tab, "request_more_elements", given, timeoutMs))
+        answer = read_answer(ElementsAnswer, await self._call_tab(ctx, tab, "request_more_elements", given, timeoutMs))
         data: PageElements = {
             "success": answer.success,
             "elements": [{"id": element.id, "desc": element.desc} for element in answer.elements],
@@ -200,9 +200,9 @@ class UserTabs(Module):
             "title": tab.title,
             "resourceId": tab.resource_id,
         }
-        tab.learn({element.id: element.desc for element in answer.elements})
+        tab.store_names({element.id: element.desc for element in answer.elements})
         lines = [
-            *self._told_apart(tab),
+            *self._describe_tabs(tab),
             *(f"{one_line(element.id)} {one_line(element.desc)}" for element in answer.elements),
         ]
         if not answer.elements:
@@ -214,7 +214,7 @@ class UserTabs(Module):
         open_world=True,
         idempotent=True,
         timeout_s=_LONGEST_S,
-        preview=_preview_look,
+        preview=_preview_read,
         resource=_TAB,
         keep="head",
     )
@@ -229,12 +229,12 @@ class UserTabs(Module):
         Raises:
             ToolError: As `page_action`.
         """
-        tab = self._shared.tab(ctx.resource)
-        answer = read_answer(SelectionAnswer, await self._ask(ctx, tab, "get_selected_text", {}, timeoutMs))
+        tab = self._shared_tabs.require_tab(ctx.resource)
+        answer = read_answer(SelectionAnswer, await self._call_tab(ctx, tab, "get_selected_text", {}, timeoutMs))
         data: SelectedText = {"success": answer.success, "text": answer.text, "resourceId": tab.resource_id}
         return ToolResult(answer.text or "(nothing is selected)", data, untrusted=True)
 
-    @tool(read_only=True, open_world=True, idempotent=True, timeout_s=_LONGEST_S, preview=_preview_look, resource=_TAB)
+    @tool(read_only=True, open_world=True, idempotent=True, timeout_s=_LONGEST_S, preview=_preview_read, resource=_TAB)
     async def clear_ai_styles(
         self,
         ctx: ToolContext,
@@ -246,48 +246,48 @@ class UserTabs(Module):
         Raises:
             ToolError: As `page_action`.
         """
-        tab = self._shared.tab(ctx.resource)
-        answer = read_answer(ClearAnswer, await self._ask(ctx, tab, "clear_ai_styles", {}, timeoutMs))
+        tab = self._shared_tabs.require_tab(ctx.resource)
+        answer = read_answer(ClearAnswer, await self._call_tab(ctx, tab, "clear_ai_styles", {}, timeoutMs))
         data: ClearedStyles = {"success": answer.success, "message": answer.message, "resourceId": tab.resource_id}
         return ToolResult(answer.message or "the marks are gone", data)
 
-    def _told_apart(self, tab: SharedTab) -> list[str]:
+    def _describe_tabs(self, tab: SharedTab) -> list[str]:
         """Which page this is; where more tabs are shared with the chat, how each of them is named in calls."""
-        others = [other for other in self._shared.of_session(tab.session_id) if other is not tab]
+        others = [other for other in self._shared_tabs.list_for_session(tab.session_id) if other is not tab]
         if not others:
-            return [_page(tab)]
+            return [_format_page(tab)]
         return [
-            f"{_page(tab)} (resourceId {tab.resource_id!r})",
-            *(f"also shared, by resourceId {other.resource_id!r}: {_page(other)}" for other in others),
+            f"{_format_page(tab)} (resourceId {tab.resource_id!r})",
+            *(f"also shared, by resourceId {other.resource_id!r}: {_format_page(other)}" for other in others),
         ]
 
     def _on_change(self) -> None:
         self.runtime.publish("changed", {})
-        if bool(self._shared.tabs) != self._was_shared:
+        if bool(self._shared_tabs.tabs) != self._was_shared:
             self._was_shared = not self._was_shared
             self.runtime.tools_changed()
 
     @property
-    def _shared(self) -> SharedTabs:
+    def _shared_tabs(self) -> SharedTabs:
         assert self._tabs is not None  # noqa: S101 - init has made it
         return self._tabs
 
-    async def _ask(
+    async def _call_tab(
         self, ctx: ToolContext, tab: SharedTab, name: str, arguments: dict[str, Any], timeout_ms: int
     ) -> dict[str, Any]:
         left_ms = int((ctx.deadline - asyncio.get_running_loop().time()) * 1000)
         # our own limit ends first, for it says more
         limit_ms = max(100, min(timeout_ms, left_ms - 500))
-        return await self._shared.ask(
+        return await self._shared_tabs.call_tab(
             tab, name, arguments, call_id=ctx.call_id, timeout_ms=limit_ms, locale=self.runtime.locale
         )
 
 
-def _page(tab: SharedTab) -> str:
+def _format_page(tab: SharedTab) -> str:
     return f"{one_line(tab.title)} – {one_line(tab.url)}"
 
 
-def _preview(tab: SharedTab, effect: Literal["read", "egress"]) -> CallPreview:
+def _build_preview(tab: SharedTab, effect: Literal["read", "egress"]) -> CallPreview:
     """What a call would touch: the page, without what changes in its address from moment to moment."""
     parts = urlsplit(tab.url)
     return CallPreview(effects=frozenset((effect,)), urls=(f"{parts.scheme}://{parts.netloc}{parts.path}",))

@@ -140,7 +140,7 @@ INCOMING: TypeAdapter[Incoming] = TypeAdapter(Annotated[Incoming, Field(discrimi
 """Reads what the extension says."""
 
 
-class Picture(BaseModel):
+class TabScreenshot(BaseModel):
     """A still picture of a tab."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore", frozen=True)

@@ -40,7 +40,7 @@ class SharedTab:
     shows_again: asyncio.TimerHandle | None = None
     is_stale: bool = False
 
-    def learn(self, names: Mapping[str, str]) -> None:
+    def store_names(self, names: Mapping[str, str]) -> None:
         """Keep what elements are called, by their ids; the oldest are forgotten."""
         for element_id, name in names.items():
             self.names.pop(element_id, None)

@@ -66,13 +66,13 @@ class SharedTabs:
         """All tabs that are shared, in the order in which they were."""
         return list(self._tabs.values())
 
-    def of_session(self, session_id: str) -> list[SharedTab]:
+    def list_for_session(self, session_id: str) -> list[SharedTab]:
         """The tabs that are shared with one session, the first first."""
         return [tab for tab in self._tabs.values() if tab.session_id == session_id]
 
     # -- for tools ---------------------------------------------------------------------------------------------------
 
-    def tab(self, resource: Resource | None) -> SharedTab:
+    def require_tab(self, resource: Resource | None) -> SharedTab:
         """The tab behind a call's resource, ready to act in.
 
         Raises:
@@ -93,7 +93,7 @@ class SharedTabs:
             raise ToolError("user_tab_paused", message, retryable=True, untrusted=True, resourceId=tab.resource_id)
         return tab
 
-    async def ask(
+    async def call_tab(
         self, tab: SharedTab, tool: str, arguments: Mapping[str, Any], *, call_id: str, timeout_ms: int, locale: str
     ) -> dict[str, Any]:
         """Have a tab do something, once, and give what it answers.
@@ -129,7 +129,7 @@ class SharedTabs:
             async with asyncio.timeout(timeout_ms / 1000):
                 answer = await asked.answer
         except TimeoutError:
-            late = self._late(tab, timeout_ms)
+            late = self._timeout_error(tab, timeout_ms)
             outcome = late.type
             raise late from None
         except ToolError as exc:
@@ -145,18 +145,18 @@ class SharedTabs:
                 )
             browser.asked.pop(call_id, None)
             if not asked.answer.done() or asked.answer.cancelled():
-                self._tell(browser, {"type": "cancel", "callId": call_id})
+                self._send_message(browser, {"type": "cancel", "callId": call_id})
 
-    async def picture(self, tab: SharedTab, *, timeout_ms: int, locale: str) -> dict[str, Any]:
+    async def request_screenshot(self, tab: SharedTab, *, timeout_ms: int, locale: str) -> dict[str, Any]:
         """What a tab looks like now, as the extension gives it.
 
         Raises:
             ToolError: As `ask`.
         """
         call_id = f"picture_{secrets.token_hex(8)}"
-        return await self.ask(tab, "screenshot", {}, call_id=call_id, timeout_ms=timeout_ms, locale=locale)
+        return await self.call_tab(tab, "screenshot", {}, call_id=call_id, timeout_ms=timeout_ms, locale=locale)
 
-    def by_id(self, resource_id: str) -> SharedTab:
+    def get_tab(self, resource_id: str) -> SharedTab:
         """A tab by the id of its resource.
 
         Raises:
@@ -171,7 +171,7 @@ class SharedTabs:
 
     # -- for browsers ------------------------------------------------------------------------------------------------
 
-    def connect(self, client: str, hello: Hello, send: Send) -> Browser:
+    def connect_browser(self, client: str, hello: Hello, send: Send) -> Browser:
         """Take a browser that begins to talk: what it shares already, and how calls of before a break ended.
 
         Calls that it has not answered are given to it once more, under the same ids: it knows those that it has begun.
@@ -192,13 +192,13 @@ class SharedTabs:
         browser.hello, browser.send = hello, send
         send({"type": "welcome", "version": hello.version})
         for result in hello.results:
-            self.answer(browser, result)
+            self.resolve_call(browser, result)
         offered = {offer.share_id for offer in hello.shares}
         for tab in [tab for tab in browser.tabs.values() if tab.share_id not in offered]:
-            self.end(tab, "the person has ended it")
+            self.end_sharing(tab, "the person has ended it")
         for offer in hello.shares:
             try:
-                self.share(browser, offer)
+                self.share_tab(browser, offer)
             except ToolError as exc:
                 send(
                     {"type": "refused", "shareId": offer.share_id, "error": {"type": exc.type, "message": exc.message}}
@@ -209,61 +209,61 @@ class SharedTabs:
         self._changed()
         return browser
 
-    def disconnect(self, browser: Browser, send: Send) -> None:
+    def disconnect_browser(self, browser: Browser, send: Send) -> None:
         """Notice that a browser has gone; its tabs stay for a while."""
         if browser.send != send:
             return  # another connection has taken the place of this one
         browser.send = None
         for tab in browser.tabs.values():
-            self._set(tab, status="starting")
-        browser.leaving = asyncio.get_running_loop().call_later(self._away_s, self._leave, browser)
+            self._update_resource(tab, status="starting")
+        browser.leaving = asyncio.get_running_loop().call_later(self._away_s, self._remove_browser, browser)
         self._changed()
 
-    def share(self, browser: Browser, offer: TabOffer) -> None:
+    def share_tab(self, browser: Browser, offer: TabOffer) -> None:
         """Make a tab a resource of a session; one that is known already is brought up to date."""
         tab = browser.tabs.get(offer.share_id)
         if tab is None or tab.session_id != offer.session_id:
             if tab is None and len(browser.tabs) >= SHARES:
-                raise self._refused("too_many_shares", f"a browser shares {SHARES} tabs at most; end one first")
+                raise self._create_refusal("too_many_shares", f"a browser shares {SHARES} tabs at most; end one first")
             if tab is not None:
-                raise self._refused("share_exists", "this tab is shared with another chat; end that first")
+                raise self._create_refusal("share_exists", "this tab is shared with another chat; end that first")
             resource = self._resources.create(
                 RESOURCE_TYPE,
                 offer.session_id,
                 adapter_type="extension",
-                on_release=self._released,
+                on_release=self._on_release,
                 former_id=offer.resource_id,
             )
             tab = SharedTab(offer.share_id, browser, resource.resource_id, offer.session_id, offer.url, offer.title)
             browser.tabs[offer.share_id] = self._tabs[resource.resource_id] = tab
         tab.url, tab.title, tab.is_paused, tab.icon = offer.url, offer.title, offer.state == "paused", offer.icon
-        self._show(tab)
-        self._tell(browser, {"type": "shared", "shareId": tab.share_id, "resourceId": tab.resource_id})
+        self._publish_tab(tab)
+        self._send_message(browser, {"type": "shared", "shareId": tab.share_id, "resourceId": tab.resource_id})
 
-    def update(self, browser: Browser, change: Update) -> None:
+    def update_tab(self, browser: Browser, change: Update) -> None:
         """Take what a shared tab shows now.
 
         Raises:
             ToolError: `share_not_found`.
         """
-        tab = self._of(browser, change.share_id)
+        tab = self._get_shared_tab(browser, change.share_id)
         tab.url = tab.url if change.url is None else change.url
         tab.title = tab.title if change.title is None else change.title
         tab.is_paused = tab.is_paused if change.state is None else change.state == "paused"
         tab.icon = tab.icon if change.icon is None else change.icon
         if tab.shows_again is None:
-            self._show(tab)
-            tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._show_again, tab)
+            self._publish_tab(tab)
+            tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._republish_tab, tab)
         else:
             tab.is_stale = True
 
-    def unshare(self, browser: Browser, share_id: str) -> None:
+    def unshare_tab(self, browser: Browser, share_id: str) -> None:
         """End what the person has ended in the browser; twice is the same as once."""
         tab = browser.tabs.get(share_id)
         if tab is not None:
-            self.end(tab, "the person has ended it, or closed the tab")
+            self.end_sharing(tab, "the person has ended it, or closed the tab")
 
-    def answer(self, browser: Browser, result: CallResult) -> None:
+    def resolve_call(self, browser: Browser, result: CallResult) -> None:
         """Take how a call ended; what comes late or twice, or that nobody asked this browser for, is dropped."""
         asked = browser.asked.get(result.call_id)
         if asked is None or asked.answer.done():
@@ -272,17 +272,17 @@ class SharedTabs:
         if result.error is None:
             asked.answer.set_result(result.result or {})
         else:
-            asked.answer.set_exception(self._failed(asked.tab, result.error.type, result.error.message))
+            asked.answer.set_exception(self._convert_failure(asked.tab, result.error.type, result.error.message))
 
     # -- ends --------------------------------------------------------------------------------------------------------
 
-    def end(self, tab: SharedTab, why: str) -> None:
+    def end_sharing(self, tab: SharedTab, why: str) -> None:
         """End the sharing of one tab.
 
         Args:
             why: For calls that name it still: what became of it, as the end of a sentence.
         """
-        if self._drop(tab, f"the tab is not shared any more: {why}") is not None:
+        if self._remove_tab(tab, f"the tab is not shared any more: {why}") is not None:
             reason = f"this tab is not shared any more: {why}; ask the person to share one"
             self._start(self._resources.release(tab.resource_id, reason))
             self._changed()
@@ -304,36 +304,36 @@ class SharedTabs:
                 if not asked.answer.done():
                     asked.answer.set_exception(ToolError("user_tab_away", "the module is stopping", retryable=True))
         for tab in self._tabs.values():
-            _show_no_more(tab)
+            _cancel_republish(tab)
         self._browsers.clear()
         self._tabs.clear()
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    async def _released(self, resource: Resource) -> None:
+    async def _on_release(self, resource: Resource) -> None:
         """The host ends a resource, as when the person closes its tab in agentcore's page: the browser is told."""
         tab = self._tabs.get(resource.resource_id)
-        if tab is not None and self._drop(tab, "the tab is not shared any more") is not None:
-            self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": "released"})
+        if tab is not None and self._remove_tab(tab, "the tab is not shared any more") is not None:
+            self._send_message(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": "released"})
             self._changed()
 
     def _end_all(self, tabs: list[SharedTab], why: str) -> None:
         for tab in tabs:
-            self._tell(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": why})
-            self.end(tab, why)
+            self._send_message(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": why})
+            self.end_sharing(tab, why)
 
-    def _leave(self, browser: Browser) -> None:
+    def _remove_browser(self, browser: Browser) -> None:
         """A browser that was away for too long is gone for good."""
         self._browsers.pop((browser.client, browser.hello.instance), None)
         for tab in list(browser.tabs.values()):
-            self.end(tab, "the person's browser is closed, or was away for too long")
+            self.end_sharing(tab, "the person's browser is closed, or was away for too long")
 
-    def _drop(self, tab: SharedTab, why: str) -> SharedTab | None:
+    def _remove_tab(self, tab: SharedTab, why: str) -> SharedTab | None:
         """Take a tab out, and end what waits for it; None: it was out already."""
         if self._tabs.pop(tab.resource_id, None) is None:
             return None
         tab.browser.tabs.pop(tab.share_id, None)
-        _show_no_more(tab)
+        _cancel_republish(tab)
         for asked in tab.browser.asked.values():
             if asked.tab is tab and not asked.answer.done():
                 asked.answer.set_exception(
@@ -341,40 +341,40 @@ class SharedTabs:
                 )
         return tab
 
-    def _show(self, tab: SharedTab) -> None:
+    def _publish_tab(self, tab: SharedTab) -> None:
         tab.is_stale = False
         status: ResourceStatus = "ready" if not tab.is_paused and tab.browser.send is not None else "starting"
-        self._set(tab, status=status, last_url=tab.url, title=tab.title or tab.url)
+        self._update_resource(tab, status=status, last_url=tab.url, title=tab.title or tab.url)
         icon, tab.icon = tab.icon, None
         if icon is not None:
             try:
-                self._set(tab, icon=_image(icon))
+                self._update_resource(tab, icon=_decode_icon(icon))
             except ValueError:
                 self.counts["icons_refused"] += 1  # a tab does well without one
         self._changed()
 
-    def _show_again(self, tab: SharedTab) -> None:
+    def _republish_tab(self, tab: SharedTab) -> None:
         tab.shows_again = None
         if tab.is_stale:
-            self._show(tab)
-            tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._show_again, tab)
+            self._publish_tab(tab)
+            tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._republish_tab, tab)
 
-    def _set(self, tab: SharedTab, **fields: Any) -> None:
+    def _update_resource(self, tab: SharedTab, **fields: Any) -> None:
         # one that the host is just ending is not there any more: it says so next (`_released`)
         with suppress(ToolError):
             self._resources.update(tab.resource_id, **fields)
 
-    def _of(self, browser: Browser, share_id: str) -> SharedTab:
+    def _get_shared_tab(self, browser: Browser, share_id: str) -> SharedTab:
         tab = browser.tabs.get(share_id)
         if tab is None:
-            raise self._refused("share_not_found", f"this browser shares nothing as {share_id!r}")
+            raise self._create_refusal("share_not_found", f"this browser shares nothing as {share_id!r}")
         return tab
 
-    def _refused(self, error_type: str, message: str) -> ToolError:
+    def _create_refusal(self, error_type: str, message: str) -> ToolError:
         self.counts[error_type] += 1
         return ToolError(error_type, message)
 
-    def _late(self, tab: SharedTab, timeout_ms: int) -> ToolError:
+    def _timeout_error(self, tab: SharedTab, timeout_ms: int) -> ToolError:
         if tab.browser.send is None:
             message = (
                 "the person's browser is away; it comes back by itself when it runs, so try again, or ask the person"
@@ -385,7 +385,7 @@ class SharedTabs:
         )
         return ToolError("user_tab_timeout", message, retryable=True, timeoutMs=timeout_ms, resourceId=tab.resource_id)
 
-    def _failed(self, tab: SharedTab, error_type: str, message: str) -> ToolError:
+    def _convert_failure(self, tab: SharedTab, error_type: str, message: str) -> ToolError:
         if error_type == "interrupted":
             text = "the browser was cut off while it acted, and nobody knows how far it came: look at the page first"
             return ToolError("interrupted", text, resourceId=tab.resource_id)
@@ -393,7 +393,7 @@ class SharedTabs:
         return ToolError(known, message, untrusted=True, resourceId=tab.resource_id)
 
     @staticmethod
-    def _tell(browser: Browser, message: Mapping[str, Any]) -> None:
+    def _send_message(browser: Browser, message: Mapping[str, Any]) -> None:
         if browser.send is not None:
             browser.send(message)
 
@@ -406,13 +406,13 @@ _FAILURES = {
 """What the extension says of pages, in the words of the tools."""
 
 
-def _show_no_more(tab: SharedTab) -> None:
+def _cancel_republish(tab: SharedTab) -> None:
     if tab.shows_again is not None:
         tab.shows_again.cancel()
         tab.shows_again = None
 
 
-def _image(data_url: str) -> Image:
+def _decode_icon(data_url: str) -> Image:
     """A picture from a `data:` address.
 
     Raises:

@@ -50,16 +50,16 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def in_words(actions: Iterable[PageAction], names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
+def describe_actions(actions: Iterable[PageAction], names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
     """A line for each action.
 
     Args:
         names: What elements are called, by their ids, as the page was read last.
     """
-    return "\n".join(_line(action, names, locale) for action in actions)
+    return "\n".join(_describe_action(action, names, locale) for action in actions)
 
 
-def _line(action: PageAction, names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
+def _describe_action(action: PageAction, names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
     words, params = _WORDS[locale], action.params
     value = None if params is None else params.value
     direction = "" if params is None else params.direction or ""
@@ -67,19 +67,19 @@ def _line(action: PageAction, names: Mapping[str, str], locale: Literal["en", "z
     # nowhere to scroll to is the page itself; everything else without a target is the selection
     nothing = words["page"] if kind == "scroll" else words["selection"]
     return words[kind].format(
-        target=_name(action.target, names) or nothing,
-        value=_with_line_ends("" if value is None else str(value)),
+        target=_describe_target(action.target, names) or nothing,
+        value=_mark_line_ends("" if value is None else str(value)),
         direction=words[direction],
     )
 
 
-def _name(target: Target, names: Mapping[str, str]) -> str:
+def _describe_target(target: Target, names: Mapping[str, str]) -> str:
     if target.elementId is not None:
         name = names.get(target.elementId, "")
         return f"“{one_line(name)}” ({target.elementId})" if name else one_line(target.elementId)
     return one_line(target.selector or "") or (f"“{one_line(target.description)}”" if target.description else "")
 
 
-def _with_line_ends(text: str) -> str:
+def _mark_line_ends(text: str) -> str:
     """A value as it is, on one line."""
     return "⏎".join(text.splitlines()) + ("⏎" if text.endswith("\n") else "")

@@ -46,14 +46,14 @@ _NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "unicode-esc
 """What Python decodes from bytes to text, and no browser does."""
 
 
-def charset_of(content_type: str) -> str:
+def parse_charset(content_type: str) -> str:
     """The charset that a Content-Type header names, or nothing."""
     message = Message()
     message["content-type"] = content_type
     return str(message.get_param("charset", "") or "").strip()
 
 
-def decode(body: bytes, declared: str) -> tuple[str, str]:
+def decode_body(body: bytes, declared: str) -> tuple[str, str]:
     """Decode a body as a browser does: its mark, the header, what it says of itself, UTF-8, else a guess.
 
     Args:
@@ -65,7 +65,7 @@ def decode(body: bytes, declared: str) -> tuple[str, str]:
     for mark, name in _MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace"), name
-    if name := _codec_of(declared) or _own_codec(body):
+    if name := _find_codec(declared) or _own_codec(body):
         return body.decode(name, "replace"), name
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(body), "utf-8"
@@ -77,12 +77,12 @@ def decode(body: bytes, declared: str) -> tuple[str, str]:
 def _own_codec(body: bytes) -> str:
     """The codec that a page names in itself; nothing where it names none."""
     named = _META.search(body[:_PRESCAN_BYTES])
-    name = _codec_of(named.group(1).decode("ascii", "replace")) if named else ""
+    name = _find_codec(named.group(1).decode("ascii", "replace")) if named else ""
     # it could not be read so far if it were: https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding
     return "utf-8" if name.startswith("utf-16") else name
 
 
-def _codec_of(label: str) -> str:
+def _find_codec(label: str) -> str:
     """Python's name for a label; nothing for one that is unknown, or that is no encoding of text."""
     label = label.strip().lower()
     try:

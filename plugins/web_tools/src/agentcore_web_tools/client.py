@@ -11,7 +11,7 @@ import aiohttp
 from yarl import URL
 
 from agentcore.api import ToolError, UrlPolicy
-from agentcore_web_tools.connection_errors import tool_error_of
+from agentcore_web_tools.connection_errors import convert_error
 from agentcore_web_tools.guard import Guard
 
 REDIRECTS = 10
@@ -57,7 +57,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class _Way:
+class _Exchange:
     """How far an exchange has come; what arrived stays when time is up."""
 
     url: str
@@ -96,24 +96,24 @@ class WebClient:
             ToolError: `url_blocked`, `host_not_found`, `connection_failed`, `tls_error`, `timeout`,
                 `too_many_redirects`, `invalid_response`.
         """
-        way = _Way(self._policy.check(url))
+        way = _Exchange(self._policy.check(url))
         guard = Guard(self._policy)
         try:
-            async with asyncio.timeout(self._timeout_s) as limit, self._session(guard) as session:
-                await self._walk(session, way, headers, follow=follow)
+            async with asyncio.timeout(self._timeout_s) as limit, self._open_session(guard) as session:
+                await self._follow_redirects(session, way, headers, follow=follow)
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as exc:
             if guard.refusal is not None:
                 raise guard.refusal from exc
             if not (way.body and isinstance(exc, TimeoutError | aiohttp.ClientPayloadError)):
-                raise tool_error_of(exc, way.url, self._timeout_s) from exc
+                raise convert_error(exc, way.url, self._timeout_s) from exc
             why = f"the time of {self._timeout_s:g} s was up" if limit.expired() else "the connection broke off"
-            return self._reply(way, why)
-        return self._reply(way, "" if way.is_whole else f"only the first {self._limit_bytes:,} bytes were taken")
+            return self._build_reply(way, why)
+        return self._build_reply(way, "" if way.is_whole else f"only the first {self._limit_bytes:,} bytes were taken")
 
     @asynccontextmanager
-    async def _session(self, guard: Guard) -> AsyncIterator[aiohttp.ClientSession]:
+    async def _open_session(self, guard: Guard) -> AsyncIterator[aiohttp.ClientSession]:
         async with aiohttp.ClientSession(
-            connector=guard.connector(),
+            connector=guard.create_connector(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             headers={"User-Agent": self._user_agent},
             max_field_size=_HEADER_BYTES,
@@ -121,8 +121,8 @@ class WebClient:
         ) as session:
             yield session
 
-    async def _walk(
-        self, session: aiohttp.ClientSession, way: _Way, headers: Mapping[str, str], *, follow: bool
+    async def _follow_redirects(
+        self, session: aiohttp.ClientSession, way: _Exchange, headers: Mapping[str, str], *, follow: bool
     ) -> None:
         while True:
             # already normalised: quoting it again would ask for another address than was checked
@@ -131,11 +131,11 @@ class WebClient:
                 onward = response.headers.get("Location") if response.status in _REDIRECTING else None
                 if onward is None or not follow:
                     way.response = response
-                    await self._read(response, way)
+                    await self._read_body(response, way)
                     return
-            self._go_on(way, response.status, onward)
+            self._add_redirect(way, response.status, onward)
 
-    def _go_on(self, way: _Way, status: int, onward: str) -> None:
+    def _add_redirect(self, way: _Exchange, status: int, onward: str) -> None:
         if len(way.redirects) >= REDIRECTS:
             message = f"{way.redirects[0].url!r} was redirected more than {REDIRECTS} times, last to {way.url!r}."
             raise ToolError("too_many_redirects", message, url=way.url)
@@ -143,7 +143,7 @@ class WebClient:
         way.redirects.append(Redirect(status, way.url))
         way.url = following
 
-    async def _read(self, response: aiohttp.ClientResponse, way: _Way) -> None:
+    async def _read_body(self, response: aiohttp.ClientResponse, way: _Exchange) -> None:
         encoding = response.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             message = f"{way.url!r} answered with the content encoding {encoding!r}, which is not understood here."
@@ -155,7 +155,7 @@ class WebClient:
                 return
         way.is_whole = True
 
-    def _reply(self, way: _Way, cut: str) -> Reply:
+    def _build_reply(self, way: _Exchange, cut: str) -> Reply:
         response = way.response
         assert response is not None  # noqa: S101 - a walk that did not fail ends with one
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -172,7 +172,7 @@ class WebClient:
         )
 
 
-def phrase_of(status: int) -> str:
+def status_phrase(status: int) -> str:
     """What a status means, in our words and not the server's: `404 Not Found`."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"

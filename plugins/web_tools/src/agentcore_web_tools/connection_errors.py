@@ -7,7 +7,7 @@ import aiohttp
 from agentcore.api import ToolError
 
 
-def tool_error_of(exc: BaseException, url: str, timeout_s: float) -> ToolError:
+def convert_error(exc: BaseException, url: str, timeout_s: float) -> ToolError:
     """The error of a call for a failure of its exchange.
 
     Args:
@@ -19,14 +19,14 @@ def tool_error_of(exc: BaseException, url: str, timeout_s: float) -> ToolError:
         message = f"{url!r} gave no answer within {timeout_s:g} s; try again later, or another address."
         return ToolError("timeout", message, retryable=True, url=url)
     if isinstance(exc, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-        message = f"The certificate or the TLS of {url!r} is not in order: {_cause(exc)}. Nothing was sent."
+        message = f"The certificate or the TLS of {url!r} is not in order: {_describe_cause(exc)}. Nothing was sent."
         return ToolError("tls_error", message, url=url)
     if isinstance(exc, aiohttp.ClientConnectorDNSError) or isinstance(_os_error(exc), socket.gaierror):
         host = getattr(exc, "host", "") or url
         message = f"No address is known for the host {host!r}; check its spelling."
         return ToolError("host_not_found", message, retryable=_is_temporary(exc), url=url, host=host)
     if isinstance(exc, aiohttp.ClientConnectorError):
-        message = f"No connection to {url!r}: {_cause(exc)}."
+        message = f"No connection to {url!r}: {_describe_cause(exc)}."
         return ToolError("connection_failed", message, retryable=True, url=url)
     if isinstance(exc, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | OSError):
         message = f"{url!r} closed the connection without an answer; try again."
@@ -43,7 +43,7 @@ def _is_temporary(exc: BaseException) -> bool:
     return getattr(_os_error(exc), "errno", None) == socket.EAI_AGAIN
 
 
-def _cause(exc: BaseException) -> str:
+def _describe_cause(exc: BaseException) -> str:
     inner = getattr(exc, "certificate_error", None) or _os_error(exc) or exc
     text = getattr(inner, "verify_message", "") or getattr(inner, "strerror", "") or str(inner)
     return str(text).rstrip(".")[:300]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NotRequired, TypedDict
 
 from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
-from agentcore_web_tools.body_text import charset_of, decode
-from agentcore_web_tools.client import Reply, phrase_of
-from agentcore_web_tools.media import Media, media_of
+from agentcore_web_tools.body_text import decode_body, parse_charset
+from agentcore_web_tools.client import Reply, status_phrase
+from agentcore_web_tools.media import Media, detect_media
 from agentcore_web_tools.reading.finding import find_parts
 
 Format = Literal["markdown", "text", "html", "raw"]
@@ -100,53 +100,53 @@ def check_status(reply: Reply, options: FetchOptions) -> None:
         if reply.status in _RETRYABLE
         else 'check the address, or ask for format "raw" to see the answer'
     )
-    message = f"{reply.url!r} answered {phrase_of(reply.status)}; {hint}."
+    message = f"{reply.url!r} answered {status_phrase(reply.status)}; {hint}."
     raise ToolError("http_error", message, retryable=reply.status in _RETRYABLE, url=reply.url, status=reply.status)
 
 
-async def give_file(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> ToolResult:
+async def build_file_result(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> ToolResult:
     """The result for what is no text: a picture to look at, or a stored file."""
-    about = _about(reply) | {"content_type": mime, "size_bytes": len(reply.body)}
+    about = _describe_reply(reply) | {"content_type": mime, "size_bytes": len(reply.body)}
     if reply.cut:
         size = f" of {reply.size_bytes:,} bytes" if reply.size_bytes else ""
         message = f"{reply.url!r} is a file{size} ({mime}) that is too large to take: {reply.cut}."
         raise ToolError("file_too_large", message, url=reply.url, content_type=mime)
-    head = _head(
+    head = _format_head(
         reply,
         "",
         [f"This is no text but {'a picture' if media == 'image' else 'a file'} ({mime}) of {len(reply.body):,} bytes."],
     )
     if media == "image":
         return ToolResult([Text(head), Image(reply.body, mime)], data=about, untrusted=True)
-    link = await _keep(ctx, reply, mime)
+    link = await _save_artifact(ctx, reply, mime)
     text = Text(f"{head}\n\nIt is kept as an artifact.")
     return ToolResult([text, link], data=about | {"artifact_id": link.artifact_id}, untrusted=True)
 
 
-async def give_pdf(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
+async def build_pdf_result(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
     """The result for a PDF: a part of its text; with the first one the file and a longer text are kept as artifacts."""
-    result = _give_reading(reply, options, reading, {"content_type": "application/pdf"})
+    result = _build_reading_result(reply, options, reading, {"content_type": "application/pdf"})
     if options.offset or options.find:
         return result
-    kept = {"artifact_id": await _keep(ctx, reply, "application/pdf")}
+    kept = {"artifact_id": await _save_artifact(ctx, reply, "application/pdf")}
     if result.truncated:
-        name = f"{_name_of(reply)}.txt"
+        name = f"{_file_name(reply)}.txt"
         kept["text_artifact_id"] = await ctx.artifacts.save(reading.text.encode(), mime="text/plain", name=name)
     data = result.data | {name: link.artifact_id for name, link in kept.items()}
     return replace(result, content=[*result.blocks(), *kept.values()], data=data)
 
 
-async def _keep(ctx: ToolContext, reply: Reply, mime: str) -> ArtifactLink:
-    return await ctx.artifacts.save(reply.body, mime=mime, name=_name_of(reply))
+async def _save_artifact(ctx: ToolContext, reply: Reply, mime: str) -> ArtifactLink:
+    return await ctx.artifacts.save(reply.body, mime=mime, name=_file_name(reply))
 
 
-def _name_of(reply: Reply) -> str:
+def _file_name(reply: Reply) -> str:
     return reply.url.split("?")[0].rstrip("/").rpartition("/")[2][:100] or "download"
 
 
-def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> ToolResult:
+def build_text_result(reply: Reply, mime: str, options: FetchOptions, read: Read) -> ToolResult:
     """The result for a page or another text; works hard, so it runs in a thread."""
-    text, charset = decode(reply.body, charset_of(reply.headers.get("content-type", "")))
+    text, charset = decode_body(reply.body, parse_charset(reply.headers.get("content-type", "")))
     is_page = mime in ("text/html", "application/xhtml+xml")
     notices = [f"This is not the whole document: {reply.cut}."] if reply.cut else []
     if is_page and len(text) > PAGE_CHARS and options.format != "raw":
@@ -154,17 +154,17 @@ def give_text(reply: Reply, mime: str, options: FetchOptions, read: Read) -> Too
         notices.append(f"Only the first {PAGE_CHARS:,} characters of the page's HTML were read.")
     reading = read(text, reply.url, options) if is_page and options.format != "raw" else Reading(text)
     reading = replace(reading, notices=(*notices, *reading.notices))
-    return _give_reading(reply, options, reading, {"content_type": mime, "charset": charset})
+    return _build_reading_result(reply, options, reading, {"content_type": mime, "charset": charset})
 
 
-def _give_reading(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
-    give = _give_found if options.find else _give_part
+def _build_reading_result(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+    give = _build_found_result if options.find else _build_part_result
     return give(reply, options, reading, about)
 
 
-def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+def _build_part_result(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
     notices = list(reading.notices)
-    part, following = _part_of(reading.text, options)
+    part, following = _select_part(reading.text, options)
     if options.offset and not part:
         size = f"{len(reading.text):,} characters in this format"
         message = f"{reply.url!r} has {size}; offset {options.offset:,} is beyond them."
@@ -174,7 +174,7 @@ def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dic
             f"Characters {options.offset:,} to {following:,} of {len(reading.text):,}; go on with offset {following}, "
             "or give words to `find` in it."
         )
-    data = _about(reply) | {
+    data = _describe_reply(reply) | {
         **about,
         "title": reading.title,
         "format": options.format,
@@ -184,11 +184,11 @@ def _give_part(reply: Reply, options: FetchOptions, reading: Reading, about: dic
         "next_offset": following,
     }
     # apart: what we say is no part of the page's Markdown
-    blocks = [Text(_head(reply, reading.title, notices)), *([Text(part)] if part else [])]
+    blocks = [Text(_format_head(reply, reading.title, notices)), *([Text(part)] if part else [])]
     return ToolResult(blocks, data=data, truncated=bool(reply.cut or following is not None), untrusted=True)
 
 
-def _give_found(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
+def _build_found_result(reply: Reply, options: FetchOptions, reading: Reading, about: dict[str, Any]) -> ToolResult:
     found = find_parts(reading.text, options.find, options.max_chars, options.offset)
     where = f"the {len(reading.text):,} characters of it" if not options.offset else f"it from {options.offset:,} on"
     notice = f"{found.in_all} {'part holds' if found.in_all == 1 else 'parts hold'} {options.find!r} in {where}"
@@ -196,7 +196,7 @@ def _give_found(reply: Reply, options: FetchOptions, reading: Reading, about: di
         notice = f"Nothing in {where} holds {options.find!r}; try fewer or other words"
     elif found.shown < found.in_all:
         notice += f", of which the first {found.shown} follow; look for more words, or give a larger maxChars"
-    data = _about(reply) | {
+    data = _describe_reply(reply) | {
         **about,
         "title": reading.title,
         "format": options.format,
@@ -205,7 +205,7 @@ def _give_found(reply: Reply, options: FetchOptions, reading: Reading, about: di
         "chars_total": len(reading.text),
     }
     notices = [*reading.notices, f"{notice}."]
-    blocks = [Text(_head(reply, reading.title, notices)), *([Text(found.text)] if found.text else [])]
+    blocks = [Text(_format_head(reply, reading.title, notices)), *([Text(found.text)] if found.text else [])]
     return ToolResult(blocks, data=data, truncated=found.shown < found.in_all, untrusted=True)
 
 
@@ -218,12 +218,12 @@ def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> t
     return () if chars else ('No text was found in the page; format "raw" gives its HTML.',)
 
 
-def kind_of(reply: Reply) -> tuple[Media, str]:
+def detect_kind(reply: Reply) -> tuple[Media, str]:
     """The kind of what came, and its media type."""
-    return media_of(reply.body, reply.headers.get("content-type", ""))
+    return detect_media(reply.body, reply.headers.get("content-type", ""))
 
 
-def _part_of(text: str, options: FetchOptions) -> tuple[str, int | None]:
+def _select_part(text: str, options: FetchOptions) -> tuple[str, int | None]:
     """The characters that were asked for, up to the end of a line if one is near, and where the next ones begin."""
     end = options.offset + options.max_chars
     if end >= len(text):
@@ -234,12 +234,12 @@ def _part_of(text: str, options: FetchOptions) -> tuple[str, int | None]:
     return text[options.offset : end], end
 
 
-def _about(reply: Reply) -> dict[str, Any]:
+def _describe_reply(reply: Reply) -> dict[str, Any]:
     redirects = [{"status": step.status, "url": step.url} for step in reply.redirects]
     return {"url": reply.url, "status": reply.status, "redirects": redirects}
 
 
-def _head(reply: Reply, title: str, notices: list[str]) -> str:
+def _format_head(reply: Reply, title: str, notices: list[str]) -> str:
     lines = [f"Title: {title}"] if title else []
     lines.append(f"URL: {reply.url}")
     if reply.redirects:
@@ -247,5 +247,5 @@ def _head(reply: Reply, title: str, notices: list[str]) -> str:
         more = len(reply.redirects) - len(shown)
         lines.append(f"Redirected from: {' → '.join(shown)}{f' → {more} more' if more else ''}")
     if reply.status != 200:  # noqa: PLR2004 - the usual one goes without saying
-        lines.append(f"Status: {phrase_of(reply.status)}")
+        lines.append(f"Status: {status_phrase(reply.status)}")
     return "\n".join([*lines, *(f"Note: {notice}" for notice in notices)])

@@ -25,7 +25,7 @@ class Guard:
         self._policy = policy
         self.refusal: ToolError | None = None
 
-    def connector(self) -> TCPConnector:
+    def create_connector(self) -> TCPConnector:
         """A connector that dials nothing that the policy refuses; used inside of the running event loop."""
         return TCPConnector(socket_factory=self._make_socket, force_close=True, use_dns_cache=False)
 

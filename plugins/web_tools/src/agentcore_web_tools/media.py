@@ -16,7 +16,7 @@ _TEXT_SUFFIXES = ("+json", "+xml", "javascript", "yaml", "toml", "x-sh", "sql", 
 _HEAD_BYTES = 1_024
 
 
-def media_of(body: bytes, content_type: str) -> tuple[Media, str]:
+def detect_media(body: bytes, content_type: str) -> tuple[Media, str]:
     """Tell the kind of a body and its media type.
 
     What it begins with counts for pictures, PDFs and binary data, since servers are often wrong about these.
@@ -26,7 +26,7 @@ def media_of(body: bytes, content_type: str) -> tuple[Media, str]:
         content_type: The header, or nothing.
     """
     mime = content_type.partition(";")[0].strip().lower()
-    picture = _picture_of(body)
+    picture = _detect_image(body)
     if picture:
         return "image", picture
     if body[:_HEAD_BYTES].lstrip()[:5] == b"%PDF-":
@@ -37,10 +37,10 @@ def media_of(body: bytes, content_type: str) -> tuple[Media, str]:
         return "text", mime
     if _is_binary(body[:_HEAD_BYTES]) or mime.startswith(("image/", "audio/", "video/", "font/")):
         return "binary", mime or "application/octet-stream"
-    return ("html", "text/html") if _looks_like_html(body[:_HEAD_BYTES]) else ("text", mime or "text/plain")
+    return ("html", "text/html") if _is_html(body[:_HEAD_BYTES]) else ("text", mime or "text/plain")
 
 
-def _picture_of(body: bytes) -> str:
+def _detect_image(body: bytes) -> str:
     if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
         return "image/webp"
     return next((mime for mark, mime in _PICTURES.items() if body.startswith(mark)), "")
@@ -50,6 +50,6 @@ def _is_binary(head: bytes) -> bool:
     return b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
-def _looks_like_html(head: bytes) -> bool:
+def _is_html(head: bytes) -> bool:
     start = head.lstrip()[:15].lower()
     return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))

@@ -25,13 +25,21 @@ from agentcore_web_tools.fetching import (
     FetchOptions,
     Format,
     Reading,
+    build_file_result,
+    build_pdf_result,
+    build_text_result,
     check_status,
-    give_file,
-    give_pdf,
-    give_text,
-    kind_of,
+    detect_kind,
 )
-from agentcore_web_tools.searching import BRAVE_URL, Brave, Provider, SearchResults, SearXNG, clean, show
+from agentcore_web_tools.searching import (
+    BRAVE_URL,
+    Brave,
+    Provider,
+    SearchResults,
+    SearXNG,
+    clean_result,
+    format_results,
+)
 from agentcore_web_tools.settings import LONGEST_S, WebSettings
 from agentcore_web_tools.translations import EXAMPLES, ZH
 
@@ -145,19 +153,19 @@ class WebTools(Module[WebSettings]):
     ) -> ToolResult[FetchedPage]:
         """Read a web page: its main content as Markdown. PDFs become text, other files artifacts."""
         options = FetchOptions(format, offset, maxChars, full, find.strip())
-        reply = await self._client.get(url, {"Accept": _ACCEPT[format], "Accept-Language": self._languages()})
+        reply = await self._client.get(url, {"Accept": _ACCEPT[format], "Accept-Language": self._accept_language()})
         check_status(reply, options)
-        media, mime = kind_of(reply)
+        media, mime = detect_kind(reply)
         if media == "pdf" and format != "raw" and not reply.cut:
             assert self._pdfs is not None  # noqa: S101 - `init` made it
             read = await self._pdfs.read(reply.body, ctx.workspace)
-            return await give_pdf(ctx, reply, options, Reading(read.text, read.title, (read.notice,)))
+            return await build_pdf_result(ctx, reply, options, Reading(read.text, read.title, (read.notice,)))
         if media in ("image", "pdf", "binary"):
-            return await give_file(ctx, reply, media, mime)
-        return await asyncio.to_thread(give_text, reply, mime, options, _read_page)
+            return await build_file_result(ctx, reply, media, mime)
+        return await asyncio.to_thread(build_text_result, reply, mime, options, _read_page)
 
     def _preview_search(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        self._searching()
+        self._require_provider()
         return CallPreview(urls=(self._search_url(),))
 
     @tool(
@@ -184,11 +192,11 @@ class WebTools(Module[WebSettings]):
         ] = 8,
     ) -> ToolResult[SearchResults]:
         """Search the web: titles, addresses, short extracts; read a result with `web_fetch`."""
-        found = [clean(each) for each in await self._searching().search(query, count)]
+        found = [clean_result(each) for each in await self._require_provider().search(query, count)]
         data: SearchResults = {"query": query, "results": [each.to_json() for each in found]}
-        return ToolResult(show(query, found), data=data, untrusted=True)
+        return ToolResult(format_results(query, found), data=data, untrusted=True)
 
-    def _searching(self) -> Provider:
+    def _require_provider(self) -> Provider:
         if self._provider is None:
             message = (
                 "No search provider is set. Ask the person to set `search_provider` of web_tools (in the page: "
@@ -222,7 +230,7 @@ class WebTools(Module[WebSettings]):
         settings = self.settings
         return WebClient(policy, user_agent=settings.user_agent, limit_bytes=limit_bytes, timeout_s=settings.timeout)
 
-    def _languages(self) -> str:
+    def _accept_language(self) -> str:
         return "zh-CN,zh;q=0.9,en;q=0.7" if self.runtime.locale == "zh" else "en,*;q=0.5"
 
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import urlencode
 
 from agentcore.api import BaseModel, Field, SecretStr, ToolError
-from agentcore_web_tools.body_text import decode
-from agentcore_web_tools.client import Reply, WebClient, phrase_of
+from agentcore_web_tools.body_text import decode_body
+from agentcore_web_tools.client import Reply, WebClient, status_phrase
 
 ProviderName = Literal["none", "searxng", "brave"]
 
@@ -79,7 +79,7 @@ class SearXNG:
         if reply.status == 403:  # noqa: PLR2004 - what SearXNG answers for a format that is off
             message = "SearXNG refuses JSON: add `json` under `search.formats` in its settings.yml."
             raise ToolError("search_unauthorized", message, provider="searxng", status=reply.status)
-        answer = _read(reply, "searxng", _SearXNGAnswer)
+        answer = _parse_reply(reply, "searxng", _SearXNGAnswer)
         return [
             SearchResult(title=each.title or "", url=each.url, snippet=each.content or "", published=each.published)
             for each in answer.results[:count]
@@ -99,7 +99,7 @@ class Brave:
         parameters = urlencode({"q": query, "count": count})
         headers = {"Accept": "application/json", "X-Subscription-Token": self.key.get_secret_value()}
         reply = await self.client.get(f"{self.url}?{parameters}", headers, follow=False)
-        answer = _read(reply, "brave", _BraveAnswer)
+        answer = _parse_reply(reply, "brave", _BraveAnswer)
         results = answer.web.results if answer.web is not None else []
         return [
             SearchResult(title=each.title, url=each.url, snippet=each.snippet, published=each.page_age or each.age)
@@ -139,7 +139,7 @@ class _BraveAnswer(BaseModel):
     web: _BraveWeb | None = None
 
 
-def show(query: str, found: Sequence[SearchResult]) -> str:
+def format_results(query: str, found: Sequence[SearchResult]) -> str:
     """Results for a model to read."""
     if not found:
         return f"Nothing was found for {query!r}; try fewer or other words."
@@ -150,27 +150,27 @@ def show(query: str, found: Sequence[SearchResult]) -> str:
     return "\n\n".join(blocks)
 
 
-def clean(found: SearchResult) -> SearchResult:
+def clean_result(found: SearchResult) -> SearchResult:
     """A result as plain text on one line each, cut where it is long."""
-    published = _plain(found.published, 40) if found.published else None
+    published = _to_plain_text(found.published, 40) if found.published else None
     return SearchResult(
-        title=_plain(found.title, _TITLE_CHARS) or found.url,
+        title=_to_plain_text(found.title, _TITLE_CHARS) or found.url,
         url=found.url,
-        snippet=_plain(found.snippet, _SNIPPET_CHARS),
+        snippet=_to_plain_text(found.snippet, _SNIPPET_CHARS),
         published=published,
     )
 
 
-def _plain(text: str, limit_chars: int) -> str:
+def _to_plain_text(text: str, limit_chars: int) -> str:
     words = " ".join(unescape(_TAG.sub("", text)).split())
     return words if len(words) <= limit_chars else f"{words[: limit_chars - 1]}…"
 
 
-def _read(reply: Reply, provider: str, model: type[Answer]) -> Answer:
+def _parse_reply(reply: Reply, provider: str, model: type[Answer]) -> Answer:
     about: Mapping[str, Any] = {"provider": provider, "status": reply.status}
     if reply.status in (401, 403) or (reply.status == 422 and b"SUBSCRIPTION_TOKEN" in reply.body):  # noqa: PLR2004
         message = (
-            f"{provider} answered {phrase_of(reply.status)}: the setting `search_key` is missing, wrong or expired."
+            f"{provider} answered {status_phrase(reply.status)}: the setting `search_key` is missing, wrong or expired."
         )
         raise ToolError("search_unauthorized", message, **about)
     if reply.status == 429:  # noqa: PLR2004 - too many requests
@@ -182,10 +182,10 @@ def _read(reply: Reply, provider: str, model: type[Answer]) -> Answer:
     if reply.status != 200:  # noqa: PLR2004
         is_theirs = reply.status >= 500  # noqa: PLR2004
         hint = "try again later" if is_theirs else "check the setting `search_url`"
-        message = f"{provider} answered {phrase_of(reply.status)}; {hint}."
+        message = f"{provider} answered {status_phrase(reply.status)}; {hint}."
         raise ToolError("search_failed", message, retryable=is_theirs, **about)
     try:
-        return model.model_validate(json.loads(decode(reply.body, "utf-8")[0]))
+        return model.model_validate(json.loads(decode_body(reply.body, "utf-8")[0]))
     except (ValueError, RecursionError) as exc:
         message = f"{provider} answered with something that is no list of results; check the setting `search_url`."
         raise ToolError("search_failed", message, **about) from exc

@@ -47,7 +47,7 @@ class LostPage:
     url: str
 
 
-async def pages_besides(browser: "Browser", session: "CDPSession", ours: "set[Page]") -> list[OtherPage]:
+async def list_other_pages(browser: "Browser", session: "CDPSession", ours: "set[Page]") -> list[OtherPage]:
     """The pages that are not ours. A page that hangs is not asked: the browser knows titles and addresses.
 
     Args:
@@ -69,7 +69,7 @@ def target_not_found(target_id: str) -> ToolError:
     )
 
 
-def lost_page(tab: Tab) -> LostPage:
+def create_lost_page(tab: Tab) -> LostPage:
     """The page of a tab whose browser was lost, to be found again."""
     options = TabOptions(tab.owner, tab.session_id, tab.dialogs.hold_s, tab.resource_id)
     return LostPage(tab.tab_id, tab.target_id or "", options, tab.is_ours, tab.page.url)

@@ -12,8 +12,8 @@ from agentcore_chrome.browser.launching import Launcher, LaunchOptions
 from agentcore_chrome.browser.probing import debugger_address
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.endpoint import Endpoint
-from agentcore_chrome.failures import headline
-from agentcore_chrome.tab.refs import ENGINE, teach
+from agentcore_chrome.failures import extract_headline
+from agentcore_chrome.tab.refs import ENGINE, register_selector_engine
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
@@ -23,13 +23,15 @@ _ENGINES = itertools.count(1)
 _REASON_CHARS = 300
 
 
-async def attach(engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+async def attach_to_browser(
+    engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions
+) -> BrowserProcess:
     """Attach to the browser of the setting `cdp_endpoint`.
 
     Raises:
         ToolError: `browser_launch_failed`: nothing answers there.
     """
-    playwright = await engine.driver.get()
+    playwright = await engine.driver.get_playwright()
     limit_s = engine.settings.launch_timeout
     try:
         async with asyncio.timeout(limit_s):
@@ -38,12 +40,12 @@ async def attach(engine: Launcher, endpoint: Endpoint, browser_id: str, options:
                 await debugger_address(endpoint), timeout=limit_s * 1000, headers=endpoint.headers, no_defaults=True
             )
             try:
-                return await _process(engine, playwright, browser, browser_id, options)
+                return await _create_process(engine, playwright, browser, browser_id, options)
             except BaseException:
                 await browser.close()
                 raise
     except Exception as exc:
-        said = endpoint.mask(headline(exc))[:_REASON_CHARS]
+        said = endpoint.mask_secrets(extract_headline(exc))[:_REASON_CHARS]
         reason = "it did not answer in time" if isinstance(exc, TimeoutError) else said
         raise ToolError(
             "browser_launch_failed",
@@ -53,21 +55,21 @@ async def attach(engine: Launcher, endpoint: Endpoint, browser_id: str, options:
         ) from exc
 
 
-async def _process(
+async def _create_process(
     engine: Launcher, playwright: "Playwright", browser: "Browser", browser_id: str, options: LaunchOptions
 ) -> BrowserProcess:
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.place = "attached"
     process.views_within_s = engine.settings.view_timeout
     context = browser.contexts[0] if browser.contexts else await browser.new_context()
-    context.on("dialog", _leave_it)
-    process.share(context)
+    context.on("dialog", _ignore_dialog)
+    process.share_context(context)
     # the context that is there already is told only of selector engines that come after it
     process.selector_engine = f"{ENGINE}-{browser_id}-{next(_ENGINES)}"
-    await teach(playwright, process.selector_engine)
-    await process.listen()
+    await register_selector_engine(playwright, process.selector_engine)
+    await process.subscribe_to_events()
     return process
 
 
-def _leave_it(_: Any) -> None:
+def _ignore_dialog(_: Any) -> None:
     """Somebody hears of each dialog: the driver dismisses those that nobody hears of, also in pages of the person."""

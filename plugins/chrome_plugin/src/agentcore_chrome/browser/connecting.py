@@ -5,14 +5,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
-from agentcore_chrome.browser.judging import Judge
-from agentcore_chrome.browser.kept_state import KeptState
-from agentcore_chrome.browser.launching import Launcher, LaunchOptions, options_of_context
+from agentcore_chrome.browser.judging import RequestFilter
+from agentcore_chrome.browser.kept_state import StorageStateFile
+from agentcore_chrome.browser.launching import Launcher, LaunchOptions, build_context_options
 from agentcore_chrome.browser.probing import advice_for, versions_in
 from agentcore_chrome.browser.process import BrowserProcess
-from agentcore_chrome.browser.stealth import SWITCH, hide_in, plain_user_agent
+from agentcore_chrome.browser.stealth import SWITCH, apply_stealth, plain_user_agent
 from agentcore_chrome.endpoint import Endpoint
-from agentcore_chrome.failures import headline
+from agentcore_chrome.failures import extract_headline
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
@@ -21,20 +21,22 @@ _OPTIONS_HEADER = "x-playwright-launch-options"
 _REASON_CHARS = 300
 
 
-async def connect(engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+async def connect_to_server(
+    engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions
+) -> BrowserProcess:
     """Use a browser of the Playwright server of the setting `playwright_endpoint`.
 
     Raises:
         ToolError: `browser_version_mismatch`; `browser_launch_failed`: nothing answers there, or it starts no Chromium.
     """
-    playwright = await engine.driver.get()
+    playwright = await engine.driver.get_playwright()
     limit_s = engine.settings.launch_timeout
     headers = endpoint.headers | {_OPTIONS_HEADER: json.dumps(launch_options(engine, options))}
     try:
         async with asyncio.timeout(limit_s):
             browser = await playwright.chromium.connect(endpoint.url, headers=headers, timeout=limit_s * 1000)
             try:
-                return await _process(engine, browser, browser_id, options)
+                return await _create_process(engine, browser, browser_id, options)
             except BaseException:
                 await browser.close()
                 raise
@@ -59,35 +61,37 @@ def launch_options(engine: Launcher, options: LaunchOptions) -> dict[str, Any]:
     return {key: value for key, value in wanted.items() if value not in (None, [])}
 
 
-async def _process(engine: Launcher, browser: "Browser", browser_id: str, options: LaunchOptions) -> BrowserProcess:
+async def _create_process(
+    engine: Launcher, browser: "Browser", browser_id: str, options: LaunchOptions
+) -> BrowserProcess:
     settings = engine.settings
     process = BrowserProcess(browser_id, engine, browser, session_id=options.session_id)
     process.place = "remote"
     process.headless = settings.headless if options.headless is None else options.headless
-    process.judge = judge = Judge(
-        engine.policy, process.was_refused, process.run_in_background, allow_unknown=settings.allow_private
+    process.judge = judge = RequestFilter(
+        engine.policy, process.on_navigation_refused, process.run_in_background, allow_unknown=settings.allow_private
     )
-    process.context_options = options_of_context(settings, options)
+    process.context_options = build_context_options(settings, options)
     if settings.stealth:
         process.context_options.setdefault("user_agent", await plain_user_agent(browser))
 
     async def prepare(context: "BrowserContext") -> None:
-        await judge.judge_web_sockets(context)
+        await judge.filter_web_sockets(context)
         if settings.stealth:
-            await hide_in(context)
+            await apply_stealth(context)
 
     process.prepare_context = prepare
-    await process.listen()
+    await process.subscribe_to_events()
     if settings.profile is not None:
-        kept = KeptState(settings.profile)
+        kept = StorageStateFile(settings.profile)
         context = await browser.new_context(**process.context_options, storage_state=await kept.load())  # type: ignore[arg-type]
         await prepare(context)
-        process.share(context, kept)
+        process.share_context(context, kept)
     return process
 
 
 def _not_connected(endpoint: Endpoint, exc: Exception) -> ToolError:
-    text = endpoint.mask(str(exc))
+    text = endpoint.mask_secrets(str(exc))
     if (versions := versions_in(text)) is not None:
         theirs, ours = versions
         return ToolError(
@@ -103,7 +107,7 @@ def _not_connected(endpoint: Endpoint, exc: Exception) -> ToolError:
     elif "CDP session is only available in Chromium" in text:
         reason = "its browser is not Chromium, which alone is driven"
     else:
-        reason = endpoint.mask(headline(exc))[:_REASON_CHARS].rstrip(".")
+        reason = endpoint.mask_secrets(extract_headline(exc))[:_REASON_CHARS].rstrip(".")
     return ToolError(
         "browser_launch_failed",
         f"cannot use a browser at {endpoint}: {reason}; start it with `npx playwright run-server`, and look at address "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
 from agentcore_chrome.browser.executable import REQUIREMENT
-from agentcore_chrome.tab.refs import teach
+from agentcore_chrome.tab.refs import register_selector_engine
 
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
@@ -23,7 +23,7 @@ class Driver:
         self._playwright: Playwright | None = None
         self._starting = asyncio.Lock()
 
-    async def get(self) -> "Playwright":
+    async def get_playwright(self) -> "Playwright":
         """The running driver; started if there is none, or if the last one died.
 
         Raises:
@@ -38,7 +38,7 @@ class Driver:
             try:
                 async with asyncio.timeout(_START_SECONDS):
                     playwright = await self._manager.start()
-                    await teach(playwright)
+                    await register_selector_engine(playwright)
             except Exception as exc:
                 self._manager = None
                 raise ToolError(

@@ -26,9 +26,9 @@ class EndpointPolicy(UrlPolicy):
 
     def __init__(self, inner: UrlPolicy, endpoint: Endpoint) -> None:
         self._inner, self._endpoint = inner, endpoint
-        self._hosts = {_plain(endpoint.host)}
+        self._hosts = {_normalize_host(endpoint.host)}
 
-    async def learn_addresses(self) -> None:
+    async def resolve_endpoint(self) -> None:
         """Look up which addresses the endpoint's name has, for other names that lead there."""
         try:
             async with asyncio.timeout(_LOOK_UP_SECONDS):
@@ -37,19 +37,19 @@ class EndpointPolicy(UrlPolicy):
                 )
         except (OSError, UnicodeError, TimeoutError):
             return  # it cannot be dialled either
-        self._hosts |= {_plain(str(address[0])) for *_, address in found}
+        self._hosts |= {_normalize_host(str(address[0])) for *_, address in found}
 
     def check(self, url: str) -> str:
         """See `UrlPolicy.check`."""
         checked = self._inner.check(url)
         parts = urlsplit(checked.removeprefix("blob:"))
-        self._refuse(url, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0))
+        self._refuse_own_endpoint(url, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0))
         return checked
 
     def check_address(self, host: str, address: str, port: int) -> None:
         """See `UrlPolicy.check_address`."""
         self._inner.check_address(host, address, port)
-        self._refuse(f"{address}:{port}", address, port)
+        self._refuse_own_endpoint(f"{address}:{port}", address, port)
 
     async def resolve(self, url: str) -> list[str]:
         """See `UrlPolicy.resolve`."""
@@ -58,20 +58,20 @@ class EndpointPolicy(UrlPolicy):
         parts = urlsplit(checked)
         for address in found:
             if not ipaddress.ip_address(address.partition("%")[0]).is_global:  # many names share those of big services
-                self._refuse(url, address, parts.port or _PORTS.get(parts.scheme, 0))
+                self._refuse_own_endpoint(url, address, parts.port or _PORTS.get(parts.scheme, 0))
         return found
 
-    def _refuse(self, shown: str, host: str, port: int) -> None:
+    def _refuse_own_endpoint(self, shown: str, host: str, port: int) -> None:
         if port != self._endpoint.port:
             return
-        host = _plain(host)
+        host = _normalize_host(host)
         if is_loopback(host) or host in self._hosts:
             why = "leads to where the browser is driven from, which no page may reach"
             message = f"{shown!r} is not opened: it {why}."
             raise ToolError("url_blocked", message, url=shown, reason="own_address")
 
 
-def _plain(host: str) -> str:
+def _normalize_host(host: str) -> str:
     """A host in one spelling: small letters, IPv4 addresses without their cloak of IPv6."""
     host = host.lower().rstrip(".").strip("[]").partition("%")[0]
     try:

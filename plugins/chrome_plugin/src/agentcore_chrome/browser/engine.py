@@ -12,16 +12,16 @@ import structlog
 
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.browser.attached_pages import LostPage
-from agentcore_chrome.browser.attaching import attach
-from agentcore_chrome.browser.connecting import connect
+from agentcore_chrome.browser.attaching import attach_to_browser
+from agentcore_chrome.browser.connecting import connect_to_server
 from agentcore_chrome.browser.driver import Driver
 from agentcore_chrome.browser.endpoint_policy import EndpointPolicy
 from agentcore_chrome.browser.guard import Guard
-from agentcore_chrome.browser.launching import LaunchOptions, launch
+from agentcore_chrome.browser.launching import LaunchOptions, launch_browser
 from agentcore_chrome.browser.lost_browsers import LostBrowser, LostBrowsers
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.browser.profile_folders import ProfileFolders
-from agentcore_chrome.endpoint import Endpoint, endpoint_of
+from agentcore_chrome.endpoint import Endpoint, create_endpoint
 from agentcore_chrome.failures import instance_not_found, tab_not_found
 from agentcore_chrome.live.screencast import Screencast
 from agentcore_chrome.logins import KnownLogins
@@ -74,7 +74,7 @@ class Engine:
 
     def __init__(self, settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> None:
         self.settings = settings
-        self.endpoint: Endpoint | None = endpoint_of(settings)
+        self.endpoint: Endpoint | None = create_endpoint(settings)
         self.policy = policy if self.endpoint is None else EndpointPolicy(policy, self.endpoint)
         self.processes: dict[str, BrowserProcess] = {}
         self.tabs: dict[str, Tab] = {}
@@ -90,11 +90,11 @@ class Engine:
         self._sharing = asyncio.Lock()
         self._launching = 0
         self._crashed: set[str] = set()
-        self.lost = LostBrowsers(self._attach_again, self._page_gone)
+        self.lost = LostBrowsers(self._reattach_browser, self._page_gone)
 
     # -- browsers ----------------------------------------------------------------------------------------------
 
-    async def launch(self, options: LaunchOptions) -> BrowserProcess:
+    async def launch_browser(self, options: LaunchOptions) -> BrowserProcess:
         """Start a browser process, or use the one that the settings name.
 
         Raises:
@@ -108,33 +108,33 @@ class Engine:
         self._launching += 1
         try:
             browser_id = f"b{next(self._browser_ids)}"
-            process = await self._make(browser_id, options)
+            process = await self._create_browser(browser_id, options)
         finally:
             self._launching -= 1
         self.processes[browser_id] = process
         log.info("browser_started", browser_id=browser_id, pid=process.pid, version=process.version)
-        self._notify(lambda listener: listener.browsers_changed())
+        self._notify_listeners(lambda listener: listener.browsers_changed())
         return process
 
-    async def shared(self, options: LaunchOptions | None = None) -> BrowserProcess:
+    async def get_shared_browser(self, options: LaunchOptions | None = None) -> BrowserProcess:
         """The browser that sessions share, each with a context of its own; started if it does not run."""
         async with self._sharing:
             if self._shared is not None and self._shared.browser_id in self.lost:
-                self._shared = await self.lost.bring_back(self._shared.browser_id)
+                self._shared = await self.lost.reattach_browser(self._shared.browser_id)
             if self._shared is None or not self._shared.is_open:
-                self._shared = await self.launch(options or LaunchOptions())
+                self._shared = await self.launch_browser(options or LaunchOptions())
             return self._shared
 
-    async def _make(self, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+    async def _create_browser(self, browser_id: str, options: LaunchOptions) -> BrowserProcess:
         if self.endpoint is None:
-            return await launch(self, browser_id, options)
+            return await launch_browser(self, browser_id, options)
         if isinstance(self.policy, EndpointPolicy):
-            await self.policy.learn_addresses()
-        make = attach if self.endpoint.kind == "cdp" else connect
+            await self.policy.resolve_endpoint()
+        make = attach_to_browser if self.endpoint.kind == "cdp" else connect_to_server
         return await make(self, self.endpoint, browser_id, options)
 
-    async def _attach_again(self, lost: LostBrowser) -> BrowserProcess:
-        process = await self._make(lost.browser_id, LaunchOptions(session_id=lost.session_id))
+    async def _reattach_browser(self, lost: LostBrowser) -> BrowserProcess:
+        process = await self._create_browser(lost.browser_id, LaunchOptions(session_id=lost.session_id))
         self.processes[lost.browser_id] = process
         self._crashed.discard(lost.browser_id)
         if self._shared is not None and self._shared.browser_id == lost.browser_id:
@@ -143,9 +143,9 @@ class Engine:
         return process
 
     def _page_gone(self, page: LostPage) -> None:
-        self._notify(lambda listener: listener.page_gone(page))
+        self._notify_listeners(lambda listener: listener.page_gone(page))
 
-    def process(self, browser_id: str) -> BrowserProcess:
+    def get_browser(self, browser_id: str) -> BrowserProcess:
         """The browser.
 
         Raises:
@@ -169,7 +169,7 @@ class Engine:
             )
         return await process.open_tab(options)
 
-    def tab(self, tab_id: str) -> Tab:
+    def get_tab(self, tab_id: str) -> Tab:
         """The tab.
 
         Raises:
@@ -180,18 +180,18 @@ class Engine:
             raise tab_not_found(tab_id)
         return tab
 
-    def screencast(self, tab: Tab) -> Screencast:
+    def get_screencast(self, tab: Tab) -> Screencast:
         """The live picture of a tab: one for all who look at it."""
         return self._screencasts.setdefault(tab.tab_id, Screencast(tab))
 
-    async def describe(self) -> list[dict[str, Any]]:
+    async def describe_browsers(self) -> list[dict[str, Any]]:
         """All browsers with their tabs, for programs."""
-        running = await asyncio.gather(*(_described(process) for process in list(self.processes.values())))
+        running = await asyncio.gather(*(_describe_browser(process) for process in list(self.processes.values())))
         return [*running, *(lost.to_json() for lost in self.lost.all())]
 
     async def close_all(self) -> None:
         """End all browsers; the engine can start others."""
-        await self.lost.forget_all()
+        await self.lost.remove_all()
         await asyncio.gather(*(process.close() for process in list(self.processes.values())))
 
     async def close(self) -> None:
@@ -215,35 +215,35 @@ class Engine:
         """Whether one more tab may be opened."""
         return len(self.tabs) < self.settings.max_tabs
 
-    def added(self, tab: Tab) -> None:
+    def on_tab_added(self, tab: Tab) -> None:
         """A tab is there."""
         self.tabs[tab.tab_id] = tab
-        self._notify(lambda listener: listener.tab_added(tab))
+        self._notify_listeners(lambda listener: listener.tab_added(tab))
 
-    def changed(self, tab: Tab) -> None:
+    def on_tab_changed(self, tab: Tab) -> None:
         """Something about a tab is another."""
         if (screencast := self._screencasts.get(tab.tab_id)) is not None:
-            screencast.notify()
-        self._notify(lambda listener: listener.tab_changed(tab))
+            screencast.notify_viewers()
+        self._notify_listeners(lambda listener: listener.tab_changed(tab))
 
-    def removed(self, tab: Tab) -> None:
+    def on_tab_removed(self, tab: Tab) -> None:
         """A tab is gone."""
         self.tabs.pop(tab.tab_id, None)
         if (screencast := self._screencasts.pop(tab.tab_id, None)) is not None:
             screencast.close()
-        self._notify(lambda listener: listener.tab_removed(tab))
+        self._notify_listeners(lambda listener: listener.tab_removed(tab))
 
-    def ended(self, process: BrowserProcess) -> None:
+    def on_browser_ended(self, process: BrowserProcess) -> None:
         """A browser is gone."""
         self.processes.pop(process.browser_id, None)
         if process.is_attached and process.crashed is not None:
             self.lost.add(process)
         if process.crashed is not None:
             self._crashed.add(process.browser_id)
-            self._notify(lambda listener: listener.browser_crashed(process))
-        self._notify(lambda listener: listener.browsers_changed())
+            self._notify_listeners(lambda listener: listener.browser_crashed(process))
+        self._notify_listeners(lambda listener: listener.browsers_changed())
 
-    def refusal_of(self, host: str, port: int) -> ToolError | None:
+    def find_refusal(self, host: str, port: int) -> ToolError | None:
         """What the policy said to a connection."""
         return self.guard.refused.get((host, port))
 
@@ -255,16 +255,16 @@ class Engine:
         """
         return self.policy.check(url)
 
-    def failure_of(self, host: str, port: int) -> str | None:
+    def find_failure(self, host: str, port: int) -> str | None:
         """Why a connection failed."""
         return self.guard.failed.get((host, port))
 
-    def _notify(self, what: Callable[[Listener], None]) -> None:
+    def _notify_listeners(self, what: Callable[[Listener], None]) -> None:
         for listener in list(self.listeners):
             what(listener)
 
 
-async def _described(process: BrowserProcess) -> dict[str, Any]:
+async def _describe_browser(process: BrowserProcess) -> dict[str, Any]:
     """The browser for programs, with its tabs."""
     return {
         "browserId": process.browser_id,
@@ -292,9 +292,9 @@ _ENGINES: dict[tuple[int, str], _Shared] = {}
 """By event loop and state folder: the two modules of one host share an engine, two hosts never do."""
 
 
-async def acquire(settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> Engine:
+async def acquire_engine(settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> Engine:
     """The engine of a host; made by the first of its modules, with what an earlier process left behind removed."""
-    key = _key(state_folder)
+    key = _engine_key(state_folder)
     shared = _ENGINES.get(key)
     if shared is None:
         shared = _ENGINES[key] = _Shared(Engine(settings, policy, state_folder))
@@ -305,16 +305,16 @@ async def acquire(settings: EngineSettings, policy: UrlPolicy, state_folder: Pat
     return shared.engine
 
 
-async def give_back(engine: Engine, state_folder: Path) -> None:
+async def release_engine(engine: Engine, state_folder: Path) -> None:
     """A module needs the engine no more; the last one closes it."""
-    shared = _ENGINES.get(_key(state_folder))
+    shared = _ENGINES.get(_engine_key(state_folder))
     if shared is None or shared.engine is not engine:
         return
     shared.users -= 1
     if shared.users <= 0:
-        del _ENGINES[_key(state_folder)]
+        del _ENGINES[_engine_key(state_folder)]
         await engine.close()
 
 
-def _key(state_folder: Path) -> tuple[int, str]:
+def _engine_key(state_folder: Path) -> tuple[int, str]:
     return id(asyncio.get_running_loop()), os.fspath(state_folder)

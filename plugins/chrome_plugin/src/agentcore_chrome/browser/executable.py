@@ -80,7 +80,7 @@ def find_browser(settings: EngineSettings) -> FoundBrowser:
         ToolError: `browser_not_found`, with the places that were searched and how to install one.
     """
     searched: list[str] = []
-    for candidate in _candidates(settings):
+    for candidate in _list_candidates(settings):
         if candidate.path.is_file() and not _is_snap_stub(candidate.path):
             return candidate
         searched.append(str(candidate.path))
@@ -115,19 +115,19 @@ def browsers_folder() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "ms-playwright"
 
 
-def _candidates(settings: EngineSettings) -> Iterator[FoundBrowser]:
+def _list_candidates(settings: EngineSettings) -> Iterator[FoundBrowser]:
     if settings.executable is not None:
         yield FoundBrowser(settings.executable.expanduser(), "setting")
         return
     for channel in (settings.channel,) if settings.channel else _NAMES:
-        for path in _on_machine(channel):
+        for path in _find_on_machine(channel):
             yield FoundBrowser(path, "machine")
     if is_replaceable(settings):
-        for path in _installed():
+        for path in _find_installed():
             yield FoundBrowser(path, "installed")
 
 
-def _on_machine(channel: str) -> Iterator[Path]:
+def _find_on_machine(channel: str) -> Iterator[Path]:
     for name in _NAMES[channel]:
         found = shutil.which(name)
         if found is not None:
@@ -140,12 +140,12 @@ def _on_machine(channel: str) -> Iterator[Path]:
             yield base / f"{name}.app" / "Contents" / "MacOS" / name
 
 
-def _installed() -> Iterator[Path]:
+def _find_installed() -> Iterator[Path]:
     """Complete installations: the revision of the installed Playwright first, then the newest others."""
     folder = browsers_folder()
-    wanted = f"chromium-{_revision()}"
+    wanted = f"chromium-{_read_chromium_revision()}"
     found = [each.parent for each in folder.glob(f"chromium-*/{_COMPLETE}")]
-    for each in sorted(found, key=lambda path: (path.name == wanted, _number(path.name)), reverse=True):
+    for each in sorted(found, key=lambda path: (path.name == wanted, _parse_revision(path.name)), reverse=True):
         for program in _INSTALLED_PROGRAMS:
             if (each / program).is_file():
                 yield each / program
@@ -153,7 +153,7 @@ def _installed() -> Iterator[Path]:
         yield folder / wanted
 
 
-def _revision() -> str:
+def _read_chromium_revision() -> str:
     try:
         known = json.loads((_driver_package() / "browsers.json").read_text("utf-8"))["browsers"]
     except (OSError, ValueError, KeyError):
@@ -167,7 +167,7 @@ def _driver_package() -> Path:
     return Path(origin).parent / "driver" / "package"
 
 
-def _number(name: str) -> int:
+def _parse_revision(name: str) -> int:
     digits = name.rpartition("-")[2]
     return int(digits) if digits.isdecimal() else 0
 

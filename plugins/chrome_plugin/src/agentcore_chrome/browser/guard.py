@@ -63,7 +63,7 @@ class Guard:
         """Listen on a free port of loopback; gives the proxy's address for a browser. May be called twice."""
         async with self._starting:  # two browsers that start at one time would each make one, of which one is lost
             if self._server is None:
-                self._server = await asyncio.start_server(self._take, "127.0.0.1", 0, limit=_CHUNK_BYTES)
+                self._server = await asyncio.start_server(self._accept_connection, "127.0.0.1", 0, limit=_CHUNK_BYTES)
             port = self._server.sockets[0].getsockname()[1]
         return f"socks5://127.0.0.1:{port}"
 
@@ -75,60 +75,60 @@ class Guard:
             server.close()
         await self._connections.stop()
 
-    def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        serving = self._connections.start(self._serve(reader, writer))
+    def _accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving = self._connections.start(self._serve_connection(reader, writer))
         serving.add_done_callback(lambda _: writer.close())  # also of one that is ended before it begins
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_HANDSHAKE_SECONDS):
                 host, port = await _read_request(reader, writer)
-            there = await self._reach(host, port, writer)
+            there = await self._connect_and_reply(host, port, writer)
             if there is not None:
-                await _relay(reader, writer, *there)
+                await _relay_streams(reader, writer, *there)
         except (OSError, EOFError, TimeoutError, asyncio.IncompleteReadError, ValueError, struct.error):
             pass  # either side went away, or what came is no SOCKS: this connection ends, and concerns no other
 
-    async def _reach(
+    async def _connect_and_reply(
         self, host: str, port: int, writer: asyncio.StreamWriter
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         """Connect as the policy allows, and tell the browser what came of it."""
         target = (host, port)
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                there = await self._connect(host, port)
+                there = await self._open_connection(host, port)
         except ToolError as exc:
             if exc.type == "url_blocked":
-                _remember(self.refused, target, exc)
+                _store_recent(self.refused, target, exc)
                 log.info("browser_connection_refused", host=host, port=port, reason=exc.context.get("reason"))
             else:
-                _remember(self.failed, target, "net::ERR_NAME_NOT_RESOLVED")
-            await _reply(writer, _NOT_ALLOWED)
+                _store_recent(self.failed, target, "net::ERR_NAME_NOT_RESOLVED")
+            await _send_reply(writer, _NOT_ALLOWED)
         except TimeoutError:
-            _remember(self.failed, target, "net::ERR_CONNECTION_TIMED_OUT")
-            await _reply(writer, _UNREACHABLE)
+            _store_recent(self.failed, target, "net::ERR_CONNECTION_TIMED_OUT")
+            await _send_reply(writer, _UNREACHABLE)
         except ConnectionRefusedError:
-            _remember(self.failed, target, "net::ERR_CONNECTION_REFUSED")
-            await _reply(writer, _REFUSED)
+            _store_recent(self.failed, target, "net::ERR_CONNECTION_REFUSED")
+            await _send_reply(writer, _REFUSED)
         except OSError:
-            _remember(self.failed, target, "net::ERR_ADDRESS_UNREACHABLE")
-            await _reply(writer, _UNREACHABLE)
+            _store_recent(self.failed, target, "net::ERR_ADDRESS_UNREACHABLE")
+            await _send_reply(writer, _UNREACHABLE)
         else:
             self.refused.pop(target, None)
             self.failed.pop(target, None)
             try:
-                await _reply(writer, _OK)
+                await _send_reply(writer, _OK)
             except BaseException:
                 there[1].close()  # the browser went away meanwhile
                 raise
             return there
         return None
 
-    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _open_connection(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         named = f"[{host}]" if ":" in host else host
         addresses = await self._policy.resolve(f"{'https' if port == 443 else 'http'}://{named}:{port}/")  # noqa: PLR2004
         if self._upstream is not None:
-            return await _through(self._upstream, host, port)
+            return await _connect_through_proxy(self._upstream, host, port)
         failure: OSError = ConnectionRefusedError(host)
         for address in addresses:
             try:
@@ -138,7 +138,7 @@ class Guard:
         raise failure
 
 
-def endpoint_of_url(url: str) -> tuple[str, int]:
+def parse_host_and_port(url: str) -> tuple[str, int]:
     """Host and port of an address, as a proxy is asked for them."""
     parts = urlsplit(url)
     try:
@@ -167,12 +167,12 @@ async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrit
     return host, port
 
 
-async def _reply(writer: asyncio.StreamWriter, code: int) -> None:
+async def _send_reply(writer: asyncio.StreamWriter, code: int) -> None:
     writer.write(bytes((_VERSION, code, 0, _IPV4, 0, 0, 0, 0, 0, 0)))
     await writer.drain()
 
 
-async def _relay(
+async def _relay_streams(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     far_reader: asyncio.StreamReader,
@@ -181,7 +181,10 @@ async def _relay(
     """Carry bytes both ways until both sides have said all, or one is away and the other silent for long."""
     try:
         async with asyncio.TaskGroup() as group:
-            ways = [group.create_task(_carry(reader, far_writer)), group.create_task(_carry(far_reader, writer))]
+            ways = [
+                group.create_task(_copy_stream(reader, far_writer)),
+                group.create_task(_copy_stream(far_reader, writer)),
+            ]
             _, open_ways = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             if open_ways:
                 await asyncio.wait(open_ways, timeout=_HALF_CLOSED_SECONDS)
@@ -191,7 +194,7 @@ async def _relay(
         far_writer.close()
 
 
-async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK_BYTES):
             writer.write(data)
@@ -200,7 +203,9 @@ async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             writer.write_eof()
 
 
-async def _through(upstream: str, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect_through_proxy(
+    upstream: str, host: str, port: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect through the proxy of the settings: HTTP's CONNECT, or SOCKS 5."""
     proxy = urlsplit(upstream)
     is_http = proxy.scheme == "http"
@@ -237,7 +242,7 @@ async def _connect_by_socks(reader: asyncio.StreamReader, writer: asyncio.Stream
         raise ConnectionRefusedError("the proxy of the settings refused the connection")
 
 
-def _remember(kept: OrderedDict[tuple[str, int], T], target: tuple[str, int], what: T) -> None:
+def _store_recent(kept: OrderedDict[tuple[str, int], T], target: tuple[str, int], what: T) -> None:
     kept[target] = what
     kept.move_to_end(target)
     while len(kept) > _REMEMBERED:

@@ -64,7 +64,7 @@ class BrowserRequirement:
                 "zh": "浏览器工具需要在 Chrome、Chromium 或 Edge 中打开网页。",
             },
             command=COMMAND,
-            installs=_describe(),
+            installs=_describe_installation(),
             download_bytes=DOWNLOAD_BYTES,
             is_installable=is_replaceable(settings),
         )
@@ -88,7 +88,7 @@ class BrowserRequirement:
         await install_browser(self._settings, report)
 
 
-def _describe() -> LocalizedText:
+def _describe_installation() -> LocalizedText:
     folder = browsers_folder()
     en = f"Downloads Chromium (from the makers of Playwright) into {folder}"
     zh = f"将 Chromium（由 Playwright 提供）下载到 {folder}"
@@ -110,14 +110,14 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
         ToolError: `browser_install_failed`, with the reason and what to do; those of `check_browser`.
     """
     await _prepare_driver(report)
-    found = _find(settings)
+    found = _find_browser_or_none(settings)
     has_tried_fonts = False
     if found is None:
         if not is_replaceable(settings):
             message = "config.chrome names a browser that is not there: correct or remove `executable` and `channel`"
             raise ToolError("browser_install_failed", message)
-        has_tried_fonts = await _get_browser(report)
-        found = _find(settings)
+        has_tried_fonts = await _download_or_install_browser(report)
+        found = _find_browser_or_none(settings)
         if found is None:
             message = "a browser was installed, and is not on the PATH of this process; name it with `executable`"
             raise ToolError("browser_install_failed", message)
@@ -137,7 +137,7 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
     return checked
 
 
-def _find(settings: EngineSettings) -> FoundBrowser | None:
+def _find_browser_or_none(settings: EngineSettings) -> FoundBrowser | None:
     try:
         return find_browser(settings)
     except ToolError:
@@ -175,7 +175,7 @@ async def _prepare_driver(report: ReportProgress) -> None:
         raise ToolError("browser_install_failed", message, reason=reason)
 
 
-async def _get_browser(report: ReportProgress) -> bool:
+async def _download_or_install_browser(report: ReportProgress) -> bool:
     """Download Playwright's Chromium, else install the distribution's package, with fonts; True: that one."""
     reason = await download_chromium(report)
     if not reason:

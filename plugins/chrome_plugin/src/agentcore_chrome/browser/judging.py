@@ -43,7 +43,7 @@ class Policy(Protocol):
         ...
 
 
-class Judge:
+class RequestFilter:
     """Judges the requests of one browser.
 
     Args:
@@ -73,14 +73,14 @@ class Judge:
         Args:
             session: The browser's own.
         """
-        session.on("Fetch.requestPaused", lambda event: self._run(self._answer(session, event)))
+        session.on("Fetch.requestPaused", lambda event: self._run(self._answer_request(session, event)))
         await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
-    async def judge_web_sockets(self, context: "BrowserContext") -> None:
+    async def filter_web_sockets(self, context: "BrowserContext") -> None:
         """Judge the WebSockets of the pages of a context from now on; those of workers are not seen."""
         await context.route_web_socket("**/*", self._route_web_socket)
 
-    async def refusal(self, url: str) -> ToolError | None:
+    async def find_refusal(self, url: str) -> ToolError | None:
         """What the policy says to a request; None: it may be made."""
         parts = urlsplit(url)
         if parts.scheme not in _WEB:
@@ -88,22 +88,22 @@ class Judge:
         url = f"{_AS_HTTP.get(parts.scheme, parts.scheme)}:{url.partition(':')[2]}"
         try:
             self._policy.check(url)
-            await self._resolve(url, (parts.scheme, parts.netloc))
+            await self._resolve_host(url, (parts.scheme, parts.netloc))
         except ToolError as exc:
             if exc.type != "url_blocked" and self._allow_unknown:
                 return None
-            self._note(parts.hostname or "", parts.port or (443 if parts.scheme in _TLS else 80), exc)
+            self._store_refusal(parts.hostname or "", parts.port or (443 if parts.scheme in _TLS else 80), exc)
             return exc
         return None
 
-    async def _refusal_in_time(self, url: str) -> ToolError | None:
+    async def _find_refusal_in_time(self, url: str) -> ToolError | None:
         try:
             async with asyncio.timeout(_JUDGING_SECONDS):
-                return await self.refusal(url)
+                return await self.find_refusal(url)
         except TimeoutError:
             return ToolError("host_not_found", f"nobody said in time where {url!r} leads", retryable=True, url=url)
 
-    async def _resolve(self, url: str, place: tuple[str, str]) -> None:
+    async def _resolve_host(self, url: str, place: tuple[str, str]) -> None:
         if self._known.get(place, 0.0) > time.monotonic():
             return
         await self._policy.resolve(url)
@@ -112,16 +112,16 @@ class Judge:
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
 
-    def _note(self, host: str, port: int, error: ToolError) -> None:
+    def _store_refusal(self, host: str, port: int, error: ToolError) -> None:
         log.info("browser_connection_refused", host=host, port=port, reason=error.context.get("reason"))
         self.refused[host, port] = error
         self.refused.move_to_end((host, port))
         if len(self.refused) > _REMEMBERED:
             self.refused.popitem(last=False)
 
-    async def _answer(self, session: "CDPSession", event: dict[str, Any]) -> None:
+    async def _answer_request(self, session: "CDPSession", event: dict[str, Any]) -> None:
         request = {"requestId": event["requestId"]}
-        refusal = await self._refusal_in_time(event["request"]["url"])
+        refusal = await self._find_refusal_in_time(event["request"]["url"])
         if refusal is None:
             await _in_time(session.send("Fetch.continueRequest", request))
             return
@@ -130,7 +130,7 @@ class Judge:
         await _in_time(session.send("Fetch.failRequest", {**request, "errorReason": "BlockedByClient"}))
 
     async def _route_web_socket(self, socket: "WebSocketRoute") -> None:
-        if await self.refusal(socket.url) is None:
+        if await self.find_refusal(socket.url) is None:
             socket.connect_to_server()
         else:
             await _in_time(socket.close(code=_CLOSED_BY_POLICY, reason="refused by the URL policy"))

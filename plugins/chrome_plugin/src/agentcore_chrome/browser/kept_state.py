@@ -19,7 +19,7 @@ SAVE_SECONDS = 20.0
 """How often it is looked at; what came since is lost with the connection."""
 
 
-class KeptState:
+class StorageStateFile:
     """Cookies, local storage and IndexedDB of one context, in a file (0600) of the profile folder.
 
     Args:
@@ -33,17 +33,17 @@ class KeptState:
 
     async def load(self) -> dict[str, Any] | None:
         """What was kept; None: nothing yet. A file that cannot be read is left where it is, under another name."""
-        return await asyncio.to_thread(self._load)
+        return await asyncio.to_thread(self._read_file)
 
     async def save(self, context: "BrowserContext") -> None:
         """Keep what the context holds now, if that is something else than before."""
         async with self._saving:
             state = json.dumps(await context.storage_state(indexed_db=True))
             if state != self._saved:
-                await asyncio.to_thread(self._write, state)
+                await asyncio.to_thread(self._write_file, state)
                 self._saved = state
 
-    async def save_now_and_then(self, context: "BrowserContext") -> None:
+    async def save_periodically(self, context: "BrowserContext") -> None:
         """Keep it again and again, for a connection may end without a word. Ends when it is cancelled."""
         while True:
             await asyncio.sleep(SAVE_SECONDS)
@@ -53,7 +53,7 @@ class KeptState:
             except Exception as exc:  # noqa: BLE001 - a page that hangs does not answer; it is tried again
                 log.info("storage_state_not_kept", reason=type(exc).__name__)
 
-    def _load(self) -> dict[str, Any] | None:
+    def _read_file(self) -> dict[str, Any] | None:
         try:
             text = self._file.read_text("utf-8")
         except FileNotFoundError:
@@ -69,7 +69,7 @@ class KeptState:
         self._saved = text
         return found
 
-    def _write(self, text: str) -> None:
+    def _write_file(self, text: str) -> None:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=".storage-")  # readable by the owner alone
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.browser.executable import find_browser
 from agentcore_chrome.browser.process import BrowserProcess, Owner
-from agentcore_chrome.browser.stealth import SWITCH, hide_in, plain_user_agent
-from agentcore_chrome.browser.switches import switches
-from agentcore_chrome.failures import headline
+from agentcore_chrome.browser.stealth import SWITCH, apply_stealth, plain_user_agent
+from agentcore_chrome.browser.switches import build_switches
+from agentcore_chrome.failures import extract_headline
 from agentcore_chrome.settings import EngineSettings, Viewport
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Launcher(Owner, Protocol):
     folders: "ProfileFolders"
 
 
-async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> BrowserProcess:
+async def launch_browser(engine: Launcher, browser_id: str, options: LaunchOptions) -> BrowserProcess:
     """Start a browser.
 
     It hangs on a pipe of the driver, and the driver on one of ours: when we end, however, it does. Its default
@@ -59,11 +59,11 @@ async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> B
     """
     settings = engine.settings
     executable = find_browser(settings).path
-    playwright = await engine.driver.get()
+    playwright = await engine.driver.get_playwright()
     proxy = await engine.guard.start()
-    folder = await asyncio.to_thread(engine.folders.make)
+    folder = await asyncio.to_thread(engine.folders.create)
     headless = settings.headless if options.headless is None else options.headless
-    context_options, profile = options_of_context(settings, options), _profile(settings, folder)
+    context_options, profile = build_context_options(settings, options), _profile_folder(settings, folder)
     further = [*settings.args, SWITCH] if settings.stealth else settings.args
     try:
         async with asyncio.timeout(settings.launch_timeout):
@@ -71,7 +71,7 @@ async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> B
                 profile,
                 executable_path=executable,
                 headless=headless,
-                args=switches(profile, proxy, further, headless=headless, sandbox=settings.sandbox),
+                args=build_switches(profile, proxy, further, headless=headless, sandbox=settings.sandbox),
                 ignore_default_args=True,
                 artifacts_dir=folder / "artifacts",
                 env={**os.environ, "TMPDIR": str(folder)},
@@ -81,7 +81,7 @@ async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> B
                 handle_sighup=False,
                 **context_options,
             )
-            process = await _process_of(engine, browser_id, context, options, context_options)
+            process = await _create_process(engine, browser_id, context, options, context_options)
     except ToolError:
         await asyncio.to_thread(engine.folders.remove, folder)
         raise
@@ -97,7 +97,7 @@ async def launch(engine: Launcher, browser_id: str, options: LaunchOptions) -> B
     return process
 
 
-def options_of_context(settings: EngineSettings, options: LaunchOptions) -> dict[str, Any]:
+def build_context_options(settings: EngineSettings, options: LaunchOptions) -> dict[str, Any]:
     """What each context of the browser is made with."""
     viewport = options.viewport or settings.viewport
     made: dict[str, Any] = {
@@ -111,7 +111,7 @@ def options_of_context(settings: EngineSettings, options: LaunchOptions) -> dict
     return made
 
 
-async def _process_of(
+async def _create_process(
     engine: Launcher,
     browser_id: str,
     context: "BrowserContext",
@@ -124,21 +124,21 @@ async def _process_of(
     process.context_options = context_options
     if engine.settings.stealth:
         context_options.setdefault("user_agent", await plain_user_agent(browser))
-        process.prepare_context = hide_in
-        await hide_in(context)
+        process.prepare_context = apply_stealth
+        await apply_stealth(context)
     process.shares_context = engine.settings.profile is not None
     process.shared_context = context
-    await process.listen()
+    await process.subscribe_to_events()
     return process
 
 
-def _profile(settings: EngineSettings, folder: Path) -> Path:
+def _profile_folder(settings: EngineSettings, folder: Path) -> Path:
     if settings.profile is None:
         return folder / "profile"
     return settings.profile.expanduser().absolute()
 
 
-def _said(text: str) -> str:
+def _extract_browser_output(text: str) -> str:
     """What the browser wrote last; else the driver's words, without the command line, which is longer than all else."""
     lines = [found["line"] for found in _WRITTEN.finditer(text)]
     before = text.partition("<launching>")[0].removesuffix("- ").strip()
@@ -149,13 +149,12 @@ def _not_launched(exc: Exception, executable: Path) -> ToolError:
     if isinstance(exc, TimeoutError):
         reason = "it did not start in time; raise `launch_timeout`, or look at what the machine is busy with"
     else:
-        reason = _said(str(exc))
+        reason = _extract_browser_output(str(exc))
         if "ProcessSingleton" in reason or "SingletonLock" in reason:
             reason = "its profile is in use by another browser; close that one, or take another `profile`"
         elif "sandbox" in reason.lower():
-            reason = (
-                f"its sandbox does not work here ({headline(exc)[:200]}); the setting `sandbox: false` goes without"
-            )
+            headline = extract_headline(exc)[:200]
+            reason = f"its sandbox does not work here ({headline}); the setting `sandbox: false` goes without"
     return ToolError(
         "browser_launch_failed", f"{executable} did not start: {reason}", executable=str(executable), retryable=True
     )

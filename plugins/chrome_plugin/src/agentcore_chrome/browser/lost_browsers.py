@@ -74,7 +74,7 @@ class LostBrowsers:
         """One of them."""
         return self._lost.get(browser_id)
 
-    def page(self, tab_id: str) -> tuple[LostBrowser, LostPage] | None:
+    def find_page(self, tab_id: str) -> tuple[LostBrowser, LostPage] | None:
         """The page that a tab was, and its browser."""
         pages = ((lost, page) for lost in self._lost.values() for page in lost.pages)
         return next((found for found in pages if found[1].tab_id == tab_id), None)
@@ -86,9 +86,9 @@ class LostBrowsers:
         pages = [*process.lost_pages, *(page for page in (before.pages if before else ()) if page.tab_id not in back)]
         lost = LostBrowser(process.browser_id, process.session_id, process.version, process.started_at_ms, pages)
         self._lost[process.browser_id] = lost
-        self._background.start(self._keep_trying(lost))
+        self._background.start(self._retry_until_attached(lost))
 
-    async def bring_back(self, browser_id: str) -> BrowserProcess:
+    async def reattach_browser(self, browser_id: str) -> BrowserProcess:
         """Attach to a browser again; one try at a time, for all who ask.
 
         Raises:
@@ -98,40 +98,40 @@ class LostBrowsers:
         if lost is None:
             raise instance_not_found(browser_id, has_crashed=True)
         if lost.attaching is None or lost.attaching.done():
-            lost.attaching = self._background.start(self._bring_back(lost))
+            lost.attaching = self._background.start(self._reattach_browser(lost))
             lost.attaching.add_done_callback(ignore_failure)
         return await asyncio.shield(lost.attaching)
 
-    def forget(self, browser_id: str) -> None:
+    def remove(self, browser_id: str) -> None:
         """Give a browser up, with its pages."""
         lost = self._lost.pop(browser_id, None)
         for page in lost.pages if lost is not None else ():
             self._page_gone(page)
 
-    async def forget_all(self) -> None:
+    async def remove_all(self) -> None:
         """Give all up; may be called twice."""
         for browser_id in list(self._lost):
-            self.forget(browser_id)
+            self.remove(browser_id)
         await self._background.stop()
 
-    async def _keep_trying(self, lost: LostBrowser) -> None:
+    async def _retry_until_attached(self, lost: LostBrowser) -> None:
         for pause_s in _PAUSES_S:
             await asyncio.sleep(pause_s)
             if self._lost.get(lost.browser_id) is not lost:
                 return
             try:
-                await self.bring_back(lost.browser_id)
+                await self.reattach_browser(lost.browser_id)
             except ToolError as exc:
                 log.debug("browser_still_lost", browser_id=lost.browser_id, reason=exc.type)
             else:
                 return
 
-    async def _bring_back(self, lost: LostBrowser) -> BrowserProcess:
+    async def _reattach_browser(self, lost: LostBrowser) -> BrowserProcess:
         process = await self._attach(lost)
         if self._lost.get(lost.browser_id) is not lost:
             await process.close()
             raise instance_not_found(lost.browser_id)
-        gone = await process.take_back(lost.pages)
+        gone = await process.restore_lost_pages(lost.pages)
         if self._lost.get(lost.browser_id) is lost:
             del self._lost[lost.browser_id]
             for page in gone:

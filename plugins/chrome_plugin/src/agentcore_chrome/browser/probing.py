@@ -43,28 +43,30 @@ def versions_in(text: str) -> tuple[str, str] | None:
     return (found["server"], found["client"]) if {"server", "client"} <= found.keys() else None
 
 
-async def probe(endpoint: Endpoint) -> Answer:
+async def probe_endpoint(endpoint: Endpoint) -> Answer:
     """Ask an endpoint whether it is there, and lets us in; for a Playwright server also whether versions match."""
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            status, body = await _ask(endpoint)
+            status, body = await _send_request(endpoint)
     except TimeoutError:
         return Answer("unreachable", f"no answer within {PROBE_SECONDS:g} s", "start it, or correct the address")
     except ssl.SSLError as exc:
         why = getattr(exc, "verify_message", "") or exc.reason or "no TLS"
         return Answer("unreachable", f"the TLS connection fails: {why}", "look at its certificate and at the port")
     except (OSError, UnicodeError) as exc:
-        return Answer("unreachable", endpoint.mask(str(exc)) or type(exc).__name__, "start it, or correct the address")
+        return Answer(
+            "unreachable", endpoint.mask_secrets(str(exc)) or type(exc).__name__, "start it, or correct the address"
+        )
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
         return Answer("unreachable", "what answers there speaks no HTTP", "correct the port")
-    return _read(endpoint, status, body)
+    return _interpret_response(endpoint, status, body)
 
 
-def _read(endpoint: Endpoint, status: int, body: str) -> Answer:
+def _interpret_response(endpoint: Endpoint, status: int, body: str) -> Answer:
     if status == _SWITCHING:
         return Answer("answers", "it answers")
     if status == _OK and endpoint.kind == "cdp":
-        return Answer("answers", "it answers", version=_browser_of(body))
+        return Answer("answers", "it answers", version=_parse_browser_version(body))
     if status == _OTHER_VERSION and (versions := versions_in(body)) is not None:
         theirs, ours = versions
         return Answer("refused", f"it has Playwright {theirs}, and here is {ours}", advice_for(theirs))
@@ -75,21 +77,21 @@ def _read(endpoint: Endpoint, status: int, body: str) -> Answer:
 
 def advice_for(theirs: str) -> str:
     """How to bring two versions of Playwright together; an older one is not taken here."""
-    there = f"start it there with `npx playwright@{ours()} run-server`"
-    is_newer = _numbers(theirs) > _numbers(ours())
+    there = f"start it there with `npx playwright@{local_playwright_version()} run-server`"
+    is_newer = _parse_version(theirs) > _parse_version(local_playwright_version())
     return f"{there}, or install `playwright=={theirs}.*` here" if is_newer else there
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def ours() -> str:
+def local_playwright_version() -> str:
     """Playwright's version here, major and minor: the two that a server has to share."""
     return ".".join(version("playwright").split(".")[:2])
 
 
-def _browser_of(body: str) -> str:
+def _parse_browser_version(body: str) -> str:
     try:
         return str(json.loads(body)["Browser"])[:100]
     except (ValueError, LookupError, TypeError):
@@ -107,7 +109,7 @@ async def debugger_address(endpoint: Endpoint) -> str:
     """
     if endpoint.scheme.startswith("ws"):
         return endpoint.url
-    status, body = await _ask(endpoint)
+    status, body = await _send_request(endpoint)
     try:
         path = urlsplit(str(json.loads(body)["webSocketDebuggerUrl"])).path
     except (ValueError, LookupError, TypeError) as exc:
@@ -116,30 +118,30 @@ async def debugger_address(endpoint: Endpoint) -> str:
     return urlunsplit(("wss" if endpoint.is_encrypted else "ws", place.netloc, path, place.query, ""))
 
 
-async def _ask(endpoint: Endpoint) -> tuple[int, str]:
+async def _send_request(endpoint: Endpoint) -> tuple[int, str]:
     tls = await asyncio.to_thread(ssl.create_default_context) if endpoint.is_encrypted else None
     reader, writer = await asyncio.open_connection(endpoint.host, endpoint.port, ssl=tls, limit=_HEAD_BYTES)
     try:
-        writer.write(_request(endpoint))
+        writer.write(_build_request(endpoint))
         await writer.drain()
         head = await reader.readuntil(b"\r\n\r\n")
         first = _FIRST_LINE.match(head)
         if first is None:
             raise ValueError(head[:20])
         status = int(first[1])
-        return status, "" if status == _SWITCHING else await _body(reader, head)
+        return status, "" if status == _SWITCHING else await _read_body(reader, head)
     finally:
         writer.close()
 
 
-async def _body(reader: asyncio.StreamReader, head: bytes) -> str:
+async def _read_body(reader: asyncio.StreamReader, head: bytes) -> str:
     length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
     if length is None:
         return (await reader.read(_HEAD_BYTES)).decode("utf-8", "replace")
     return (await reader.readexactly(min(int(length[1]), _HEAD_BYTES))).decode("utf-8", "replace")
 
 
-def _request(endpoint: Endpoint) -> bytes:
+def _build_request(endpoint: Endpoint) -> bytes:
     host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     lines = [f"Host: {host}:{endpoint.port}", f"User-Agent: Playwright/{version('playwright')}"]
     lines += [f"{name}: {value}" for name, value in endpoint.headers.items()]

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import structlog
 
 from agentcore.api import Background, ToolError
-from agentcore_chrome.browser.attached_pages import LostPage, OtherPage, lost_page, pages_besides, target_not_found
-from agentcore_chrome.browser.guard import endpoint_of_url
-from agentcore_chrome.browser.kept_state import KeptState
-from agentcore_chrome.browser.system_processes import memory_of, processes_of
+from agentcore_chrome.browser.attached_pages import (
+    LostPage,
+    OtherPage,
+    create_lost_page,
+    list_other_pages,
+    target_not_found,
+)
+from agentcore_chrome.browser.guard import parse_host_and_port
+from agentcore_chrome.browser.kept_state import StorageStateFile
+from agentcore_chrome.browser.system_processes import list_processes, measure_memory
 from agentcore_chrome.browser.targets import (
     LOOK_AGAIN_SECONDS,
     TabTargets,
@@ -32,7 +38,7 @@ from agentcore_chrome.tab.tab import Tab, TabOptions
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
-    from agentcore_chrome.browser.judging import Judge
+    from agentcore_chrome.browser.judging import RequestFilter
 
 log = structlog.get_logger(__name__)
 
@@ -53,13 +59,13 @@ class Owner(Protocol):
     def new_tab_id(self) -> str: ...
     def new_refs(self, selector_engine: str) -> Refs: ...
     def has_room(self) -> bool: ...
-    def added(self, tab: Tab) -> None: ...
-    def changed(self, tab: Tab) -> None: ...
-    def removed(self, tab: Tab) -> None: ...
-    def ended(self, process: "BrowserProcess") -> None: ...
-    def refusal_of(self, host: str, port: int) -> ToolError | None: ...
+    def on_tab_added(self, tab: Tab) -> None: ...
+    def on_tab_changed(self, tab: Tab) -> None: ...
+    def on_tab_removed(self, tab: Tab) -> None: ...
+    def on_browser_ended(self, process: "BrowserProcess") -> None: ...
+    def find_refusal(self, host: str, port: int) -> ToolError | None: ...
     def check_url(self, url: str) -> str: ...
-    def failure_of(self, host: str, port: int) -> str | None: ...
+    def find_failure(self, host: str, port: int) -> str | None: ...
 
 
 class BrowserProcess:
@@ -91,7 +97,7 @@ class BrowserProcess:
         self.started_at_ms = time.time_ns() // 1_000_000
         self.crashed: ToolError | None = None
         self.place: Place = "here"
-        self.judge: Judge | None = None
+        self.judge: RequestFilter | None = None
         self.lost_pages: list[LostPage] = []
         self.views_within_s = 0.0
         self.headless = True
@@ -100,7 +106,7 @@ class BrowserProcess:
         self.prepare_context: Callable[[BrowserContext], Coroutine[Any, Any, None]] | None = None
         self.shares_context = False
         self.shared_context: BrowserContext | None = None
-        self._kept: KeptState | None = None
+        self._kept: StorageStateFile | None = None
         self.saved: SavedContexts | None = None
         self._contexts: dict[str, BrowserContext] = {}
         self._opening = asyncio.Lock()
@@ -111,19 +117,19 @@ class BrowserProcess:
         self._ended = asyncio.Event()
         self._background = Background(f"browser:{browser_id}")
         self.on_over: Callable[[], Coroutine[Any, Any, None]] | None = None
-        browser.on("disconnected", lambda _: self._disconnected())
+        browser.on("disconnected", lambda _: self._on_disconnected())
 
-    async def listen(self) -> None:
+    async def subscribe_to_events(self) -> None:
         """Hear of titles, and learn the process's id."""
         self._session = await self.browser.new_browser_cdp_session()
-        self._targets.listen(self._session)
+        self._targets.subscribe_to_events(self._session)
         discovering = self._session.send("Target.setDiscoverTargets", {"discover": True})
         if self.judge is not None:
             await self.judge.start(self._session)
         if self.place != "here":
             await discovering
         else:
-            _, processes = await asyncio.gather(discovering, self.processes())
+            _, processes = await asyncio.gather(discovering, self.list_processes())
             self.pid = next((process["id"] for process in processes if process["type"] == "browser"), None)
 
     @property
@@ -146,7 +152,7 @@ class BrowserProcess:
         """How its pages are driven, for their resources."""
         return _ADAPTERS[self.place]
 
-    def share(self, context: "BrowserContext", kept: KeptState | None = None) -> None:
+    def share_context(self, context: "BrowserContext", kept: StorageStateFile | None = None) -> None:
         """Let all sessions have one context.
 
         Args:
@@ -154,7 +160,7 @@ class BrowserProcess:
         """
         self.shares_context, self.shared_context, self._kept = True, context, kept
         if kept is not None:
-            self._background.start(kept.save_now_and_then(context))
+            self._background.start(kept.save_periodically(context))
 
     def save_sessions(self, states: SessionStates) -> None:
         """Keep the log-ins of each session from now on, where each has a context of its own."""
@@ -172,28 +178,28 @@ class BrowserProcess:
         Raises:
             ToolError: `browser_crashed`, `browser_launch_failed`, `view_not_shown`.
         """
-        await self._view_shown(options)  # outside of the lock: others open theirs meanwhile
+        await self._wait_for_view(options)  # outside of the lock: others open theirs meanwhile
         async with self._opening:
             if not self.is_open:
                 raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id)
             try:
                 async with asyncio.timeout(_CLOSE_SECONDS * 4):
-                    context = await self._context(options)
-                    found = await self._marked(options)
-                    page = found or await self._page(context, options)
+                    context = await self._get_context(options)
+                    found = await self._find_marked_page(options)
+                    page = found or await self._open_page(context, options)
             except ToolError:
                 raise
             except TimeoutError as exc:
                 raise ToolError("browser_launch_failed", "the browser did not open a tab in time") from exc
             except Exception as exc:
                 if is_closed(exc):
-                    await self._hear_of_its_end()
+                    await self._wait_until_ended()
                 if self.crashed is not None:
                     raise self.crashed from exc
                 raise no_tab_opened(exc, is_attached=self.is_attached) from exc
-            return self._add(page, options, is_ours=found is None)
+            return self._add_tab(page, options, is_ours=found is None)
 
-    async def _hear_of_its_end(self) -> None:
+    async def _wait_until_ended(self) -> None:
         """Wait for the driver to say that the browser is gone, which comes after its answers."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_SECONDS):
@@ -203,10 +209,10 @@ class BrowserProcess:
         """The pages of a browser that was attached to which are not ours, and may be touched by the URL policy."""
         assert self._session is not None  # noqa: S101 - listen() was called
         ours = {tab.page for tab in self.tabs.values()}
-        found = await pages_besides(self.browser, self._session, ours) if self.is_attached else []
+        found = await list_other_pages(self.browser, self._session, ours) if self.is_attached else []
         return [one for one in found if self._may_touch(one.page)]
 
-    async def take(self, wanted: OtherPage, options: TabOptions) -> Tab:
+    async def attach_page(self, wanted: OtherPage, options: TabOptions) -> Tab:
         """Work in a page of somebody else's, which is left as it is when it is let go.
 
         Raises:
@@ -217,16 +223,16 @@ class BrowserProcess:
             found = next((one for one in pages if (one.target_id, one.url) == (wanted.target_id, wanted.url)), None)
             if found is None:
                 raise target_not_found(wanted.target_id)
-            return self._add(found.page, options, is_ours=False)
+            return self._add_tab(found.page, options, is_ours=False)
 
-    async def take_back(self, lost: list[LostPage]) -> list[LostPage]:
+    async def restore_lost_pages(self, lost: list[LostPage]) -> list[LostPage]:
         """Make tabs again of pages that a lost connection left behind; gives those that are there no more."""
         async with self._opening:
             pages = await pages_by_target(self.browser, {page.target_id for page in lost})
             for one in lost:
                 if (page := pages.get(one.target_id)) is not None:
-                    await self._context(one.options)  # its popups are heard of
-                    self._add(page, one.options, is_ours=one.is_ours, was=one)
+                    await self._get_context(one.options)  # its popups are heard of
+                    self._add_tab(page, one.options, is_ours=one.is_ours, was=one)
         return [one for one in lost if one.target_id not in pages]
 
     def _may_touch(self, page: "Page") -> bool:
@@ -261,10 +267,10 @@ class BrowserProcess:
         await end_within(closing.close(), _CLOSE_SECONDS)
         if not self.is_attached and self.browser.is_connected():
             await end_within(self.browser.close(), _CLOSE_SECONDS / 4)
-        self._kill()
-        await self._end(browser_closed(self.browser_id))
+        self._kill_process()
+        await self._handle_ended(browser_closed(self.browser_id))
 
-    def _kill(self) -> None:
+    def _kill_process(self) -> None:
         """End the process of a browser that does not take leave, such as one that was stopped."""
         if not self.is_guarded or self.pid is None or not self.browser.is_connected():
             return
@@ -272,28 +278,28 @@ class BrowserProcess:
         with suppress(ProcessLookupError):  # it went in this moment
             os.kill(self.pid, signal.SIGKILL)
 
-    async def processes(self) -> list[dict[str, Any]]:
+    async def list_processes(self) -> list[dict[str, Any]]:
         """The operating system's processes of the browser, by type and id; empty if it does not tell."""
-        return await processes_of(self._session) if self._session is not None else []
+        return await list_processes(self._session) if self._session is not None else []
 
     async def memory_bytes(self) -> int | None:
         """Memory of all its processes, shared parts counted by their share."""
         if not self.is_guarded:
             return None  # they are another machine's, or another person's
-        pids = [process["id"] for process in await self.processes()]
-        return await asyncio.to_thread(memory_of, pids) if pids else None
+        pids = [process["id"] for process in await self.list_processes()]
+        return await asyncio.to_thread(measure_memory, pids) if pids else None
 
     # -- what tabs need ----------------------------------------------------------------------------------------
 
-    def changed(self, tab: Tab) -> None:
+    def notify_tab_changed(self, tab: Tab) -> None:
         """A tab's state changed."""
         if not tab.gone.done():
-            self._owner.changed(tab)
+            self._owner.on_tab_changed(tab)
 
-    def forget(self, tab: Tab) -> None:
+    def remove_tab(self, tab: Tab) -> None:
         """A tab is gone."""
         if self.tabs.pop(tab.tab_id, None) is not None:
-            self._owner.removed(tab)
+            self._owner.on_tab_removed(tab)
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let something run to its end, and end it with the browser."""
@@ -310,24 +316,24 @@ class BrowserProcess:
             if frame.url.startswith(_JUDGED):
                 self._owner.check_url(frame.url)
 
-    def refusal_of(self, url: str) -> ToolError | None:
+    def find_refusal(self, url: str) -> ToolError | None:
         """What the URL policy said to a connection for this address, if it refused one."""
-        place = endpoint_of_url(url)
-        return self._owner.refusal_of(*place) if self.judge is None else self.judge.refused.get(place)
+        place = parse_host_and_port(url)
+        return self._owner.find_refusal(*place) if self.judge is None else self.judge.refused.get(place)
 
-    def was_refused(self, frame_id: str, error: ToolError) -> None:
+    def on_navigation_refused(self, frame_id: str, error: ToolError) -> None:
         """A frame was kept from going somewhere; the one that has all of a page has the page's id."""
-        tab = self._targets.tab(frame_id)
+        tab = self._targets.find_tab(frame_id)
         if tab is not None:
             tab.refusal = error
 
-    def failure_of(self, url: str) -> str | None:
+    def find_failure(self, url: str) -> str | None:
         """Why a connection for this address failed, in the browser's words."""
-        return self._owner.failure_of(*endpoint_of_url(url))
+        return self._owner.find_failure(*parse_host_and_port(url))
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _context(self, options: TabOptions) -> "BrowserContext":
+    async def _get_context(self, options: TabOptions) -> "BrowserContext":
         context = self._contexts.get(options.session_id)
         if context is None:
             context = self.shared_context if self.shares_context else None
@@ -335,7 +341,7 @@ class BrowserProcess:
                 if self.saved is None:
                     context = await self.browser.new_context(**self.context_options)
                 else:
-                    context = await self.saved.make(self.browser, self.context_options, options.session_id)
+                    context = await self.saved.create_context(self.browser, self.context_options, options.session_id)
                 if self.prepare_context is not None:
                     await self.prepare_context(context)
             if context not in self._contexts.values():
@@ -343,7 +349,7 @@ class BrowserProcess:
             self._contexts[options.session_id] = context
         return context
 
-    async def _marked(self, options: TabOptions) -> "Page | None":
+    async def _find_marked_page(self, options: TabOptions) -> "Page | None":
         """The page that a shell shows for this resource, in a browser that was attached to."""
         if not self.is_attached or options.resource_id is None or self._session is None:
             return None
@@ -352,7 +358,7 @@ class BrowserProcess:
             self.check_frames(page)
         return page
 
-    async def _view_shown(self, options: TabOptions) -> None:
+    async def _wait_for_view(self, options: TabOptions) -> None:
         """Wait until the program that was attached to shows its view of a resource, where it opens the pages itself."""
         if not self.views_within_s or options.resource_id is None or self._session is None:
             return
@@ -363,7 +369,7 @@ class BrowserProcess:
                 raise
             raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id) from exc
 
-    async def _page(self, context: "BrowserContext", options: TabOptions) -> "Page":
+    async def _open_page(self, context: "BrowserContext", options: TabOptions) -> "Page":
         page = await context.new_page()
         if options.viewport is not None:
             await page.set_viewport_size({"width": options.viewport.width, "height": options.viewport.height})
@@ -385,9 +391,9 @@ class BrowserProcess:
             if opener is not None:
                 options = TabOptions(opener.owner, opener.session_id, opener.dialogs.hold_s)
             # what a page of somebody else's opened may be what they opened
-            self._add(page, options, is_ours=opener is None or opener.is_ours, opener=opener)
+            self._add_tab(page, options, is_ours=opener is None or opener.is_ours, opener=opener)
 
-    def _add(
+    def _add_tab(
         self,
         page: "Page",
         options: TabOptions,
@@ -401,24 +407,24 @@ class BrowserProcess:
         tab.opener, tab.is_ours = opener, is_ours
         tab.target_id = None if was is None else was.target_id  # it may be lost again before it is asked
         self.tabs[tab.tab_id] = tab
-        tab.listen()
-        self.run_in_background(self._targets.learn(tab))
+        tab.subscribe_to_events()
+        self.run_in_background(self._targets.register_tab(tab))
         if opener is not None:
             opener.add_popup(tab)
-        self._owner.added(tab)
+        self._owner.on_tab_added(tab)
         return tab
 
-    def look_again(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
-        """See `TabTargets.look_again`."""
-        self._targets.look_again(tab, after_s)
+    def schedule_title_refresh(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
+        """See `TabTargets.schedule_title_refresh`."""
+        self._targets.schedule_title_refresh(tab, after_s)
 
-    def heard(self, tab: Tab, title: str, url: str) -> None:
+    def update_tab_info(self, tab: Tab, title: str, url: str) -> None:
         """A tab's title and address, as somebody has just learnt them."""
         if (title, url) != (tab.title, tab.heard_url):
             tab.title, tab.heard_url = title, url
-            self.changed(tab)
+            self.notify_tab_changed(tab)
 
-    def _disconnected(self) -> None:
+    def _on_disconnected(self) -> None:
         if self._closing or self._over:
             return
         if self.place == "here":
@@ -427,17 +433,17 @@ class BrowserProcess:
         else:
             log.warning("browser_lost", browser_id=self.browser_id, place=self.place, tabs=len(self.tabs))
             self.crashed = browser_lost(self.browser_id, goes_on=self.is_attached)
-            self.lost_pages = [lost_page(tab) for tab in self.tabs.values() if self.is_attached]
-        self._background.start(self._end(self.crashed))
+            self.lost_pages = [create_lost_page(tab) for tab in self.tabs.values() if self.is_attached]
+        self._background.start(self._handle_ended(self.crashed))
 
-    async def _end(self, error: ToolError) -> None:
+    async def _handle_ended(self, error: ToolError) -> None:
         if self._over:
             return
         self._over = True
         self._ended.set()
         for tab in list(self.tabs.values()):
-            tab.end(error)
-        self._owner.ended(self)
+            tab.mark_gone(error)
+        self._owner.on_browser_ended(self)
         self._background.cancel()
         if self.on_over is not None:
             await self.on_over()

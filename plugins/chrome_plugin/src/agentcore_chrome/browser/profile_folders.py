@@ -27,7 +27,7 @@ class ProfileFolders:
         mark = hashlib.sha256(os.fsencode(state_folder.resolve())).hexdigest()[:12]
         self._prefix = f"agentcore-browser-{mark}-"
 
-    def make(self) -> Path:
+    def create(self) -> Path:
         """A new folder for one browser process, open to nobody else."""
         return Path(tempfile.mkdtemp(prefix=self._prefix))
 
@@ -42,7 +42,7 @@ class ProfileFolders:
 
     def remove_all(self) -> int:
         """Remove what an earlier process left behind; gives how many folders there were."""
-        found = [path for path in Path(tempfile.gettempdir()).glob(f"{self._prefix}*") if _is_ours(path)]
+        found = [path for path in Path(tempfile.gettempdir()).glob(f"{self._prefix}*") if _is_own_folder(path)]
         for folder in found:
             self.remove(folder)
         if found:
@@ -50,6 +50,6 @@ class ProfileFolders:
         return len(found)
 
 
-def _is_ours(path: Path) -> bool:
+def _is_own_folder(path: Path) -> bool:
     status = path.lstat()
     return path.is_dir() and not path.is_symlink() and status.st_uid == os.geteuid()

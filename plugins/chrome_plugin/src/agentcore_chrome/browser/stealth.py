@@ -24,7 +24,7 @@ _AS_THEY_ARE = {
 }
 
 
-async def hide_in(context: "BrowserContext") -> None:
+async def apply_stealth(context: "BrowserContext") -> None:
     """Have the library's scripts run before those of each page that opens in a context."""
     library = await asyncio.to_thread(import_module, "playwright_stealth")
     await library.Stealth(**_AS_THEY_ARE).apply_stealth_async(context)

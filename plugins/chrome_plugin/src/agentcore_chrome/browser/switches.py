@@ -86,7 +86,7 @@ _HEADLESS = (
 )
 
 
-def switches(profile: Path, proxy: str, further: Sequence[str], *, headless: bool, sandbox: bool) -> list[str]:
+def build_switches(profile: Path, proxy: str, further: Sequence[str], *, headless: bool, sandbox: bool) -> list[str]:
     """The command line of a browser that is driven over a pipe, without its program.
 
     Args:

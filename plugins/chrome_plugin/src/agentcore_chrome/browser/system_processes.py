@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 3.0
 
 
-async def processes_of(session: "CDPSession") -> list[dict[str, Any]]:
+async def list_processes(session: "CDPSession") -> list[dict[str, Any]]:
     """The processes of a browser, by type and id; empty if it does not tell.
 
     Args:
@@ -27,12 +27,12 @@ async def processes_of(session: "CDPSession") -> list[dict[str, Any]]:
     return found
 
 
-def memory_of(pids: Iterable[int]) -> int:
+def measure_memory(pids: Iterable[int]) -> int:
     """Bytes in memory of all these processes: proportional shares where the system tells them, else resident sizes."""
-    return sum(_memory(pid) for pid in pids)
+    return sum(_read_process_memory(pid) for pid in pids)
 
 
-def _memory(pid: int) -> int:
+def _read_process_memory(pid: int) -> int:
     try:
         process = psutil.Process(pid)
         full = process.memory_full_info()

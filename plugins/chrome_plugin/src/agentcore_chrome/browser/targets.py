@@ -29,7 +29,7 @@ class TargetBrowser(Protocol):
     def is_open(self) -> bool: ...
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None: ...
-    def heard(self, tab: Tab, title: str, url: str) -> None: ...
+    def update_tab_info(self, tab: Tab, title: str, url: str) -> None: ...
 
 
 class TabTargets:
@@ -45,7 +45,7 @@ class TabTargets:
         self._by_target: dict[str, Tab] = {}
         self._looking: set[str] = set()
 
-    def listen(self, session: "CDPSession") -> None:
+    def subscribe_to_events(self, session: "CDPSession") -> None:
         """Hear of titles from now on.
 
         Args:
@@ -54,30 +54,30 @@ class TabTargets:
         self._session = session
         session.on("Target.targetInfoChanged", self._on_target)
 
-    def tab(self, target_id: str) -> Tab | None:
+    def find_tab(self, target_id: str) -> Tab | None:
         """The tab that a target is."""
         return self._by_target.get(target_id)
 
-    async def learn(self, tab: Tab) -> None:
+    async def register_tab(self, tab: Tab) -> None:
         """Ask which target a tab is, and what it shows."""
-        reply = await (await tab.session()).send("Target.getTargetInfo")
+        reply = await (await tab.get_session()).send("Target.getTargetInfo")
         target = reply["targetInfo"]
         tab.target_id = target["targetId"]
         self._by_target[tab.target_id] = tab
         self._on_target(reply)
 
-    def look_again(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
+    def schedule_title_refresh(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
         """Ask for a tab's title soon: a browser does not tell of every change by itself."""
         if tab.target_id is not None and tab.tab_id not in self._looking:
             self._looking.add(tab.tab_id)
-            asyncio.get_running_loop().call_later(after_s, self._look, tab)
+            asyncio.get_running_loop().call_later(after_s, self._start_title_refresh, tab)
 
-    def _look(self, tab: Tab) -> None:
+    def _start_title_refresh(self, tab: Tab) -> None:
         self._looking.discard(tab.tab_id)
         if self._browser.is_open and not tab.gone.done():
-            self._browser.run_in_background(self._ask(tab))
+            self._browser.run_in_background(self._refresh_title(tab))
 
-    async def _ask(self, tab: Tab) -> None:
+    async def _refresh_title(self, tab: Tab) -> None:
         assert self._session is not None  # noqa: S101 - listen() was called
         self._on_target(await self._session.send("Target.getTargetInfo", {"targetId": tab.target_id}))
 
@@ -89,7 +89,7 @@ class TabTargets:
             return
         # before a page says its title, a browser gives the address as one, without its scheme
         title = "" if target["url"].endswith(target["title"]) else target["title"]
-        self._browser.heard(tab, title, target["url"])
+        self._browser.update_tab_info(tab, title, target["url"])
 
 
 async def find_target(browser: "Browser", session: "CDPSession", resource_id: str) -> "Page | None":
@@ -105,7 +105,7 @@ async def find_target(browser: "Browser", session: "CDPSession", resource_id: st
     targets = (await session.send("Target.getTargets"))["targetInfos"]
     marked = {one["targetId"] for one in targets if mark.search(one["url"]) or mark.search(one["title"])}
     for page in [page for context in browser.contexts for page in context.pages] if marked else ():
-        if await target_id_of(page) in marked:
+        if await read_target_id(page) in marked:
             return page
     return None
 
@@ -121,7 +121,7 @@ async def _id_in_time(page: "Page") -> str | None:
     """The browser's id of a page; None: it hangs, or was closed meanwhile."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
-            return await target_id_of(page)
+            return await read_target_id(page)
     except TimeoutError:
         return None
 
@@ -149,7 +149,7 @@ async def wait_for_target(browser: "Browser", session: "CDPSession", resource_id
         ) from exc
 
 
-async def target_id_of(page: "Page") -> str | None:
+async def read_target_id(page: "Page") -> str | None:
     """The browser's id of a page; None: it was closed meanwhile."""
     try:
         session = await page.context.new_cdp_session(page)

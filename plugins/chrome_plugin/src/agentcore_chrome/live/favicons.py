@@ -50,14 +50,14 @@ class Favicons:
         self._resting: dict[str, asyncio.TimerHandle] = {}
         self._seen: dict[str, str] = {}
 
-    def look_soon(self, tab: Tab) -> None:
+    def schedule_lookup(self, tab: Tab) -> None:
         """Look for a tab's icon once nothing has changed for a second."""
         if tab.tab_id in self._resting:
             self._resting.pop(tab.tab_id).cancel()
         elif tab.tab_id not in self._seen:
-            tab.gone.add_done_callback(lambda _: self._forget(tab.tab_id))
+            tab.gone.add_done_callback(lambda _: self._remove_tab(tab.tab_id))
         if not tab.gone.done() and self._seen.get(tab.tab_id) != tab.page.url:
-            self._resting[tab.tab_id] = asyncio.get_running_loop().call_later(_REST_SECONDS, self._look, tab)
+            self._resting[tab.tab_id] = asyncio.get_running_loop().call_later(_REST_SECONDS, self._start_lookup, tab)
 
     def close(self) -> None:
         """Look for none any more."""
@@ -65,53 +65,53 @@ class Favicons:
             timer.cancel()
         self._resting.clear()
 
-    def _look(self, tab: Tab) -> None:
+    def _start_lookup(self, tab: Tab) -> None:
         self._resting.pop(tab.tab_id, None)
         if not tab.gone.done():
-            tab.process.run_in_background(self._find(tab))
+            tab.process.run_in_background(self._find_icon(tab))
 
-    async def _find(self, tab: Tab) -> None:
+    async def _find_icon(self, tab: Tab) -> None:
         url = self._seen[tab.tab_id] = tab.page.url
-        linked = await tab.look(lambda: tab.page.evaluate(_LINKED), None)
+        linked = await tab.run_or_default(lambda: tab.page.evaluate(_LINKED), None)
         if not isinstance(linked, str) or len(linked) > _URL_CHARS:
             self._seen.pop(tab.tab_id, None)  # it could not say; it is asked again when it has changed
             return
         icon = self._known.get(linked)
         if icon is None:
-            icon = self._known[linked] = await self._load(tab, linked)
+            icon = self._known[linked] = await self._load_icon(tab, linked)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(linked)
         if tab.page.url == url and not tab.gone.done():
             self._found(tab, icon)
 
-    async def _load(self, tab: Tab, url: str) -> Image:
+    async def _load_icon(self, tab: Tab, url: str) -> Image:
         try:
             if url.startswith("data:"):
-                return _image(_inline(url))
+                return _parse_icon(_decode_data_url(url))
             if urlsplit(url).scheme not in ("http", "https"):
                 return _NONE
             await self._policy.resolve(url)
             async with asyncio.timeout(_LOAD_SECONDS):
-                return _image(await _fetch(tab, url))
+                return _parse_icon(await _fetch_resource(tab, url))
         except ToolError:
             return _NONE  # an address that nothing here may touch
         except Exception as exc:  # noqa: BLE001 - whatever the driver says, there is no icon
             log.debug("favicon_not_loaded", tab_id=tab.tab_id, reason=str(exc))
             return _NONE
 
-    def _forget(self, tab_id: str) -> None:
+    def _remove_tab(self, tab_id: str) -> None:
         self._seen.pop(tab_id, None)
         if tab_id in self._resting:
             self._resting.pop(tab_id).cancel()
 
 
-async def _fetch(tab: Tab, url: str) -> bytes:
+async def _fetch_resource(tab: Tab, url: str) -> bytes:
     """What the browser gets at an address.
 
     Source: https://chromedevtools.github.io/devtools-protocol/tot/Network/#method-loadNetworkResource
     """
-    session: Any = await tab.session()
+    session: Any = await tab.get_session()
     frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     options = {"disableCache": False, "includeCredentials": True}
     request = {"frameId": frame, "url": url, "options": options}
@@ -130,14 +130,14 @@ async def _fetch(tab: Tab, url: str) -> bytes:
     return data
 
 
-def _inline(url: str) -> bytes:
+def _decode_data_url(url: str) -> bytes:
     """The bytes of a `data:` address."""
     head, _, body = url.partition(",")
     data = unquote_to_bytes(body)
     return b64decode(data) if head.endswith(";base64") else data
 
 
-def _image(data: bytes) -> Image:
+def _parse_icon(data: bytes) -> Image:
     """An icon, by how its bytes begin: what a site says about them is often wrong."""
     if len(data) > _ICON_BYTES:
         return _NONE

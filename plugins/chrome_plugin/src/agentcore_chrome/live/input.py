@@ -24,7 +24,7 @@ class FrameShown(_Message):
     type: Literal["shown"]
 
 
-class TakeOver(_Message):
+class ControlRequest(_Message):
     """The person takes the page over, or hands it back."""
 
     type: Literal["take", "giveBack"]
@@ -91,7 +91,7 @@ class DialogReply(_Message):
     text: Annotated[str | None, Field(max_length=10_000)] = None
 
 
-Message = FrameShown | TakeOver | Mouse | Wheel | Key | InsertText | Navigate | HistoryStep | DialogReply
+Message = FrameShown | ControlRequest | Mouse | Wheel | Key | InsertText | Navigate | HistoryStep | DialogReply
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
@@ -106,8 +106,8 @@ async def apply_input(tab: Tab, policy: UrlPolicy, message: Message) -> None:
         return
     tab.check_reach()
     try:
-        await _do(tab, policy, message)
-        tab.process.look_again(tab)
+        await _apply_message(tab, policy, message)
+        tab.process.schedule_title_refresh(tab)
     except Exception as exc:
         if not is_driver_error(exc):
             raise
@@ -116,16 +116,16 @@ async def apply_input(tab: Tab, policy: UrlPolicy, message: Message) -> None:
         raise ToolError("action_failed", f"the page did not take it: {exc}".splitlines()[0], url=tab.page.url) from exc
 
 
-async def _do(tab: Tab, policy: UrlPolicy, message: Message) -> None:
+async def _apply_message(tab: Tab, policy: UrlPolicy, message: Message) -> None:
     page = tab.page
     match message:
         case Mouse():
-            await _mouse(tab, message)
+            await _apply_mouse(tab, message)
         case Wheel():
             await page.mouse.move(message.x, message.y)
             await page.mouse.wheel(message.delta_x, message.delta_y)
         case Key():
-            await _key(tab, message)
+            await _apply_key(tab, message)
         case InsertText():
             await page.keyboard.insert_text(message.text)
         case Navigate():
@@ -139,7 +139,7 @@ async def _do(tab: Tab, policy: UrlPolicy, message: Message) -> None:
             await page.reload(wait_until="commit", timeout=_NAVIGATION_MS)
 
 
-async def _mouse(tab: Tab, message: Mouse) -> None:
+async def _apply_mouse(tab: Tab, message: Mouse) -> None:
     mouse = tab.page.mouse
     await mouse.move(message.x, message.y)
     if message.type == "mouseDown":
@@ -148,7 +148,7 @@ async def _mouse(tab: Tab, message: Mouse) -> None:
         await mouse.up(button=message.button, click_count=message.click_count)
 
 
-async def _key(tab: Tab, message: Key) -> None:
+async def _apply_key(tab: Tab, message: Key) -> None:
     keyboard = tab.page.keyboard
     try:
         await (keyboard.down(message.key) if message.type == "keyDown" else keyboard.up(message.key))

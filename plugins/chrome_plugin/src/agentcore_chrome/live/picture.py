@@ -31,7 +31,7 @@ _REMEMBERED = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ViewState:
     """What a view sees.
 
     Args:
@@ -44,7 +44,7 @@ class Look:
 
 
 @dataclass(slots=True, eq=False)
-class _Looking:
+class _ActiveView:
     """One view that looks at one page."""
 
     view_id: str
@@ -59,7 +59,7 @@ class _Looking:
     lingering: asyncio.TimerHandle | None = None
 
 
-class LivePictures:
+class LiveViews:
     """Who looks at which page through a view: of one page, the last that came. Frames flow while it goes on asking.
 
     Args:
@@ -73,67 +73,67 @@ class LivePictures:
         run: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
     ) -> None:
         self._screencast_of, self._run = screencast_of, run
-        self._looking: dict[str, _Looking] = {}
+        self._looking: dict[str, _ActiveView] = {}
         self._replaced: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
 
-    async def next(self, tab: Tab, view_id: str) -> Look:
+    async def wait_for_update(self, tab: Tab, view_id: str) -> ViewState:
         """Wait for what a view has not seen yet, at most `HOLD_S`.
 
         While a person drives the page, a view is given no picture: what is typed there is no agent's to see.
         """
-        looking = await self._join(tab, view_id)
+        looking = await self._join_view(tab, view_id)
         if looking is None:
-            return Look("elsewhere")
+            return ViewState("elsewhere")
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.TaskGroup() as group:
-                waiting = group.create_task(_wait(looking))
+                waiting = group.create_task(_wait_for_frame(looking))
                 ends: list[asyncio.Future[Any]] = [waiting, tab.gone, looking.ended]
                 await asyncio.wait(ends, timeout=HOLD_S, return_when=asyncio.FIRST_COMPLETED)
                 waiting.cancel()
         finally:
-            self._leave(looking)
+            self._leave_view(looking)
         if tab.gone.done():
-            return Look("closed")
+            return ViewState("closed")
         if looking.ended.done():
-            return Look("elsewhere")
+            return ViewState("elsewhere")
         frame = None if waiting.cancelled() else waiting.result()
-        _pace(looking, frame, began)
-        return Look("driven") if tab.control.holder is not None else Look("open", frame)
+        _schedule_next_frame(looking, frame, began)
+        return ViewState("driven") if tab.control.holder is not None else ViewState("open", frame)
 
     def close(self) -> None:
         """Nobody looks any more."""
         for looking in list(self._looking.values()):
-            self._end(looking)
+            self._end_view(looking)
 
-    async def _join(self, tab: Tab, view_id: str) -> _Looking | None:
+    async def _join_view(self, tab: Tab, view_id: str) -> _ActiveView | None:
         if (tab.tab_id, view_id) in self._replaced:
             return None
         looking = self._looking.get(tab.tab_id)
         if looking is not None and looking.view_id != view_id:
             self._replaced.append((tab.tab_id, looking.view_id))
-            self._end(looking)
+            self._end_view(looking)
             looking = None
         is_new = looking is None
         if looking is None:
-            looking = self._looking[tab.tab_id] = _Looking(view_id, tab, Viewer(f"view:{view_id}", is_small=True))
+            looking = self._looking[tab.tab_id] = _ActiveView(view_id, tab, Viewer(f"view:{view_id}", is_small=True))
         looking.asking += 1
         if looking.lingering is not None:
             looking.lingering.cancel()
         if is_new:
             try:
-                await self._screencast_of(tab).add(looking.viewer)
+                await self._screencast_of(tab).add_viewer(looking.viewer)
             except BaseException:
-                self._leave(looking)
+                self._leave_view(looking)
                 raise
         return looking
 
-    def _leave(self, looking: _Looking) -> None:
+    def _leave_view(self, looking: _ActiveView) -> None:
         looking.asking -= 1
         if not looking.asking and not looking.ended.done():
-            looking.lingering = asyncio.get_running_loop().call_later(LINGER_S, self._end, looking)
+            looking.lingering = asyncio.get_running_loop().call_later(LINGER_S, self._end_view, looking)
 
-    def _end(self, looking: _Looking) -> None:
+    def _end_view(self, looking: _ActiveView) -> None:
         if looking.lingering is not None:
             looking.lingering.cancel()
         if looking.ended.done():
@@ -142,26 +142,26 @@ class LivePictures:
         if self._looking.get(looking.tab.tab_id) is looking:
             del self._looking[looking.tab.tab_id]
         if not looking.tab.gone.done():
-            self._run(_look_away(self._screencast_of(looking.tab), looking.viewer))
+            self._run(_remove_viewer(self._screencast_of(looking.tab), looking.viewer))
 
 
-async def _look_away(screencast: Screencast, viewer: Viewer) -> None:
+async def _remove_viewer(screencast: Screencast, viewer: Viewer) -> None:
     try:
-        await screencast.remove(viewer)
+        await screencast.remove_viewer(viewer)
     except Exception as exc:
         if not is_driver_error(exc):
             raise
         log.debug("page_went_meanwhile", viewer_id=viewer.viewer_id)
 
 
-async def _wait(looking: _Looking) -> Frame | None:
+async def _wait_for_frame(looking: _ActiveView) -> Frame | None:
     """The next picture that the view may have, once its time has come; None: something else is new."""
     viewer, control = looking.viewer, looking.tab.control
     await asyncio.sleep(looking.ready_at - asyncio.get_running_loop().time())
     while True:
-        frame, has_changed = await viewer.next()
+        frame, has_changed = await viewer.wait_for_update()
         if frame is not None:
-            viewer.shown()
+            viewer.acknowledge_frame()
             looking.newest = frame
         if looking.newest is not None and control.holder is None:
             frame, looking.newest = looking.newest, None
@@ -171,7 +171,7 @@ async def _wait(looking: _Looking) -> Frame | None:
             return None
 
 
-def _pace(looking: _Looking, frame: Frame | None, began: float) -> None:
+def _schedule_next_frame(looking: _ActiveView, frame: Frame | None, began: float) -> None:
     """Say when the view gets the next picture: the later, the longer the page does not rest, and the larger it is."""
     now = asyncio.get_running_loop().time()
     looking.has_looked = True

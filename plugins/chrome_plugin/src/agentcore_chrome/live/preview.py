@@ -10,7 +10,7 @@ import structlog
 from pydantic import ValidationError
 
 from agentcore.api import Request, ToolError, UrlPolicy
-from agentcore_chrome.live.input import MESSAGE, DialogReply, FrameShown, Message, Mouse, TakeOver, apply_input
+from agentcore_chrome.live.input import MESSAGE, ControlRequest, DialogReply, FrameShown, Message, Mouse, apply_input
 from agentcore_chrome.live.screencast import Screencast, Viewer
 from agentcore_chrome.tab.tab import Tab
 
@@ -36,32 +36,35 @@ class Preview:
     async def run(self) -> None:
         """Show the page until the viewer goes, or the page does."""
         tab = self._tab
-        await self._screencast.add(self._viewer)
+        await self._screencast.add_viewer(self._viewer)
         try:
             async with asyncio.TaskGroup() as group:
-                work = [group.create_task(part) for part in (self._send(), self._receive(), self._drive())]
+                work = [
+                    group.create_task(part)
+                    for part in (self._send_frames(), self._receive_messages(), self._process_input())
+                ]
                 ends: list[asyncio.Future[Any]] = [*work, tab.gone]
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
                 for part in work:
                     part.cancel()
         finally:
-            await self._screencast.remove(self._viewer)
-            await tab.control.give_back(self._viewer.viewer_id)
+            await self._screencast.remove_viewer(self._viewer)
+            await tab.control.release_control(self._viewer.viewer_id)
         if tab.gone.done():
             await self._socket.close(_GONE, tab.gone.result().type)
 
-    async def _send(self) -> None:
+    async def _send_frames(self) -> None:
         while True:
-            frame, has_changed = await self._viewer.next()
+            frame, has_changed = await self._viewer.wait_for_update()
             if has_changed:
-                await self._send_json(self._state())
+                await self._send_json(self._describe_state())
             if frame is not None:
                 if (frame.width, frame.height) != self._size:
                     self._size = (frame.width, frame.height)
                     await self._send_json({"type": "size", "width": frame.width, "height": frame.height})
                 await self._socket.send(frame.data)
 
-    async def _receive(self) -> None:
+    async def _receive_messages(self) -> None:
         async for text in self._socket:
             try:
                 message = MESSAGE.validate_json(text)
@@ -70,15 +73,15 @@ class Preview:
                 await self._send_json({"type": "error", "error": error.to_json()})
                 continue
             if isinstance(message, FrameShown):
-                self._viewer.shown()
-            elif isinstance(message, TakeOver) and message.type == "giveBack":
+                self._viewer.acknowledge_frame()
+            elif isinstance(message, ControlRequest) and message.type == "giveBack":
                 await self._input.put(message)  # after what was typed before it
-            elif isinstance(message, TakeOver):
-                await self._take_over()
+            elif isinstance(message, ControlRequest):
+                await self._take_control()
             else:
-                self._put(message)
+                self._queue_input(message)
 
-    def _put(self, message: Message) -> None:
+    def _queue_input(self, message: Message) -> None:
         """Keep input of who drives, in order; when a page is slow, moves are the first to go."""
         if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, DialogReply):
             return
@@ -87,11 +90,11 @@ class Preview:
             return
         self._input.put_nowait(message)
 
-    async def _drive(self) -> None:
+    async def _process_input(self) -> None:
         while True:
             message = await self._input.get()
-            if isinstance(message, TakeOver):
-                await self._tab.control.give_back(self._viewer.viewer_id)
+            if isinstance(message, ControlRequest):
+                await self._tab.control.release_control(self._viewer.viewer_id)
                 continue
             if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, DialogReply):
                 continue
@@ -106,12 +109,12 @@ class Preview:
             except TimeoutError:
                 log.info("preview_input_late", tab_id=self._tab.tab_id, kind=message.type)
 
-    async def _take_over(self) -> None:
-        if not await self._tab.control.take(self._viewer.viewer_id):
+    async def _take_control(self) -> None:
+        if not await self._tab.control.take_control(self._viewer.viewer_id):
             error = ToolError("page_is_driven", "somebody else drives this page now", retryable=True)
             await self._send_json({"type": "error", "error": error.to_json()})
 
-    def _state(self) -> dict[str, Any]:
+    def _describe_state(self) -> dict[str, Any]:
         tab = self._tab
         holder = tab.control.holder
         dialog = tab.dialogs.open

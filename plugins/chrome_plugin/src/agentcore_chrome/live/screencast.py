@@ -55,22 +55,22 @@ class Viewer:
         self._wake = asyncio.Event()
         self._changed = True
 
-    def offer(self, frame: Frame) -> None:
+    def offer_frame(self, frame: Frame) -> None:
         """There is a newer frame."""
         self._newest = frame
         self._wake.set()
 
-    def shown(self) -> None:
+    def acknowledge_frame(self) -> None:
         """The viewer has shown a frame."""
         self._credit = min(self._credit + 1, _AHEAD)
         self._wake.set()
 
-    def notify(self) -> None:
+    def notify_changed(self) -> None:
         """Something else about the page changed."""
         self._changed = True
         self._wake.set()
 
-    async def next(self) -> tuple[Frame | None, bool]:
+    async def wait_for_update(self) -> tuple[Frame | None, bool]:
         """Wait for something to send: the newest frame, if the viewer is ready for one; whether the state changed."""
         while True:
             frame = self._newest if self._credit > 0 else None
@@ -96,46 +96,46 @@ class Screencast:
         self._acknowledging = Background(f"screencast:{tab.tab_id}")
         self._shooting: asyncio.Task[None] | None = None
 
-    async def add(self, viewer: Viewer) -> None:
+    async def add_viewer(self, viewer: Viewer) -> None:
         """Show the page to one more viewer."""
         self._viewers[viewer.viewer_id] = viewer
         if self._last is not None:
-            viewer.offer(self._last)
-        await self._switch()
+            viewer.offer_frame(self._last)
+        await self._start_or_stop()
 
-    async def remove(self, viewer: Viewer) -> None:
+    async def remove_viewer(self, viewer: Viewer) -> None:
         """Somebody looks away; the last one stops the pictures."""
         self._viewers.pop(viewer.viewer_id, None)
-        await self._switch()
+        await self._start_or_stop()
 
     @property
     def width(self) -> int | None:
         """How wide frames are at most, in pixels; None: none flow."""
         return None if self._flowing is None else int(self._flowing["maxWidth"])
 
-    def notify(self) -> None:
+    def notify_viewers(self) -> None:
         """Tell viewers that the page's state changed."""
         for viewer in self._viewers.values():
-            viewer.notify()
+            viewer.notify_changed()
 
     def close(self) -> None:
         """The page is gone."""
-        self.notify()
+        self.notify_viewers()
         self._acknowledging.cancel()
 
-    async def _switch(self) -> None:
+    async def _start_or_stop(self) -> None:
         """Have the pictures flow exactly while somebody looks."""
         async with self._switching:
-            wanted = self._wanted()
+            wanted = self._choose_format()
             if wanted == self._flowing or self._tab.gone.done():
                 return
-            session = await self._tab.session()
+            session = await self._tab.get_session()
             if self._flowing is not None:
-                await self._stop(session)
+                await self._stop_screencast(session)
             if wanted is not None:
-                await self._start(session, wanted)
+                await self._start_screencast(session, wanted)
 
-    async def _start(self, session: "CDPSession", wanted: dict[str, Any]) -> None:
+    async def _start_screencast(self, session: "CDPSession", wanted: dict[str, Any]) -> None:
         session.on("Page.screencastFrame", self._on_frame)
         self._flowing = wanted
         try:
@@ -144,9 +144,9 @@ class Screencast:
             if not is_driver_error(exc) or is_closed(exc):
                 raise
             log.info("screencast_missing", tab_id=self._tab.tab_id)
-            self._shooting = self._acknowledging.start(self._shoot(wanted["quality"]))
+            self._shooting = self._acknowledging.start(self._take_screenshots(wanted["quality"]))
 
-    async def _stop(self, session: "CDPSession") -> None:
+    async def _stop_screencast(self, session: "CDPSession") -> None:
         session.remove_listener("Page.screencastFrame", self._on_frame)
         self._last = self._flowing = None
         shooting, self._shooting = self._shooting, None
@@ -155,7 +155,7 @@ class Screencast:
         else:
             shooting.cancel()
 
-    async def _shoot(self, quality: int) -> None:
+    async def _take_screenshots(self, quality: int) -> None:
         """Take one screenshot after another, and offer those that show something else."""
         page = self._tab.page
         while not self._tab.gone.done():
@@ -168,29 +168,31 @@ class Screencast:
                 log.debug("screenshot_missing", tab_id=self._tab.tab_id)  # a dialog, or a script, holds it up
             else:
                 if self._last is None or data != self._last.data:
-                    self._offer(Frame(data, width, height))
+                    self._offer_frame(Frame(data, width, height))
             await asyncio.sleep(_SHOT_SECONDS)
 
-    def _wanted(self) -> dict[str, Any] | None:
+    def _choose_format(self) -> dict[str, Any] | None:
         if not self._viewers:
             return None
         return _SMALL if all(viewer.is_small for viewer in self._viewers.values()) else _LARGE
 
     def _on_frame(self, event: dict[str, Any]) -> None:
-        self._acknowledging.start(self._acknowledge(event["sessionId"]))
+        self._acknowledging.start(self._acknowledge_frame(event["sessionId"]))
         size = event["metadata"]
         frame = Frame(b64decode(event["data"]), round(size["deviceWidth"]), round(size["deviceHeight"]))
-        self._offer(frame)
+        self._offer_frame(frame)
 
-    def _offer(self, frame: Frame) -> None:
+    def _offer_frame(self, frame: Frame) -> None:
         self._last = frame
-        self._tab.process.look_again(self._tab, _LOOK_AGAIN_SECONDS)  # what was painted may have another title
+        self._tab.process.schedule_title_refresh(
+            self._tab, _LOOK_AGAIN_SECONDS
+        )  # what was painted may have another title
         for viewer in self._viewers.values():
-            viewer.offer(frame)
+            viewer.offer_frame(frame)
 
-    async def _acknowledge(self, number: int) -> None:
+    async def _acknowledge_frame(self, number: int) -> None:
         try:
-            await (await self._tab.session()).send("Page.screencastFrameAck", {"sessionId": number})
+            await (await self._tab.get_session()).send("Page.screencastFrameAck", {"sessionId": number})
         except Exception as exc:
             if not is_driver_error(exc):
                 raise

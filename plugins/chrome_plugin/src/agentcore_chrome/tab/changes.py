@@ -12,7 +12,7 @@ _FOCUS = " [active]"
 """That the focus went is told by where it went."""
 
 
-def differences(before: PageTree, after: PageTree) -> list[str]:
+def describe_changes(before: PageTree, after: PageTree) -> list[str]:
     """Lines that tell what changed: `+` is new, `~` says something else now, `>` is in another place, `-` is gone.
 
     A node that was made anew and says the same is told only where its reference is another one now. Of what is gone or
@@ -21,9 +21,13 @@ def differences(before: PageTree, after: PageTree) -> list[str]:
     old = {line.key: line for line in before.lines}
     keys = {line.key for line in after.lines}
     gone = [line for line in before.lines if line.key not in keys]
-    remade = _remade(gone, [line for line in after.lines if line.key not in old])
-    moved = _moved(before.lines, after.lines)
-    return [*_heads(before, after), *_gone(before.lines, keys, remade), *_come(after.lines, old, remade, moved)]
+    remade = _match_recreated(gone, [line for line in after.lines if line.key not in old])
+    moved = _find_moved(before.lines, after.lines)
+    return [
+        *_describe_head_changes(before, after),
+        *_describe_removed(before.lines, keys, remade),
+        *_describe_added_or_changed(after.lines, old, remade, moved),
+    ]
 
 
 def is_other_page(before: str, after: str) -> bool:
@@ -31,14 +35,14 @@ def is_other_page(before: str, after: str) -> bool:
     return before.partition("#")[0] != after.partition("#")[0]
 
 
-def _heads(before: PageTree, after: PageTree) -> Iterator[str]:
+def _describe_head_changes(before: PageTree, after: PageTree) -> Iterator[str]:
     if before.url != after.url:
         yield f"~ url: {after.url}"
     if before.title != after.title:
         yield f"~ title: {after.title}"
 
 
-def _remade(gone: Sequence[Line], come: Sequence[Line]) -> dict[str, Line]:
+def _match_recreated(gone: Sequence[Line], come: Sequence[Line]) -> dict[str, Line]:
     """Lines that say the same as one that is gone, by the keys of both."""
     free: dict[tuple[str, bool], list[Line]] = defaultdict(list)
     for line in reversed(gone):
@@ -51,7 +55,7 @@ def _remade(gone: Sequence[Line], come: Sequence[Line]) -> dict[str, Line]:
     return pairs
 
 
-def _gone(lines: Sequence[Line], keys: set[str], remade: dict[str, Line]) -> Iterator[str]:
+def _describe_removed(lines: Sequence[Line], keys: set[str], remade: dict[str, Line]) -> Iterator[str]:
     told: list[Line] = []
     inside: Counter[str] = Counter()
     top: Line | None = None
@@ -67,17 +71,17 @@ def _gone(lines: Sequence[Line], keys: set[str], remade: dict[str, Line]) -> Ite
             inside[top.key] += 1
     for line in told[:_GONE]:
         more = f" and {inside[line.key]} lines in it" if inside[line.key] else ""
-        yield f"{line.alone}{more}"
+        yield f"{line.standalone_text}{more}"
     if len(told) > _GONE:
         yield f"- {len(told) - _GONE} more"
 
 
-def _moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
+def _find_moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
     """Lines that are in another order or below another line, with where each stands now."""
     place = {line.key: number for number, line in enumerate(before)}
-    old, new = _parents(before), _parents(after)
+    old, new = _find_parents(before), _find_parents(after)
     shared = [line.key for line in after if line.key in place]
-    stayed = {shared[number] for number in _in_order([place[key] for key in shared])}
+    stayed = {shared[number] for number in _find_longest_ascending([place[key] for key in shared])}
     moved: dict[str, str] = {}
     last: dict[str | None, Line] = {}
     for line in after:
@@ -85,13 +89,13 @@ def _moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
         if line.key in place and above not in moved:
             has_other = above != old[line.key] and (above is None or above in place)
             if line.key not in stayed or has_other:
-                before_it = last[above].alone.removeprefix("- ")[:_BEFORE_CHARS] if above in last else ""
+                before_it = last[above].standalone_text.removeprefix("- ")[:_BEFORE_CHARS] if above in last else ""
                 moved[line.key] = f"after {before_it}" if before_it else "first"
         last[above] = line
     return moved
 
 
-def _parents(lines: Sequence[Line]) -> dict[str, str | None]:
+def _find_parents(lines: Sequence[Line]) -> dict[str, str | None]:
     path: list[Line] = []
     parents: dict[str, str | None] = {}
     for line in lines:
@@ -102,7 +106,7 @@ def _parents(lines: Sequence[Line]) -> dict[str, str | None]:
     return parents
 
 
-def _in_order(numbers: Sequence[int]) -> list[int]:
+def _find_longest_ascending(numbers: Sequence[int]) -> list[int]:
     """Where the longest part that ascends stands in a sequence."""
     ends: list[int] = []
     at: list[int] = []
@@ -120,7 +124,9 @@ def _in_order(numbers: Sequence[int]) -> list[int]:
     return found
 
 
-def _come(lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line], moved: dict[str, str]) -> Iterator[str]:
+def _describe_added_or_changed(
+    lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line], moved: dict[str, str]
+) -> Iterator[str]:
     path: list[tuple[Line, bool]] = []
     for line in lines:
         while path and path[-1][0].depth >= line.depth:
@@ -132,9 +138,9 @@ def _come(lines: Sequence[Line], old: dict[str, Line], remade: dict[str, Line], 
         if is_new:
             yield f"+ {indent}{str(line).lstrip()}"
         elif line.key in moved:
-            yield f"> {indent}{line.alone} (now {moved[line.key]})"
+            yield f"> {indent}{line.standalone_text} (now {moved[line.key]})"
         elif was is not None:
             if line.text not in (was.text, was.text.replace(_FOCUS, "", 1)) or was.ref != line.ref:
-                yield f"~ {indent}{line.alone}"
+                yield f"~ {indent}{line.standalone_text}"
         elif line.ref is not None:
-            yield f"~ {indent}{line.alone} (was {remade[line.key].ref})"
+            yield f"~ {indent}{line.standalone_text} (was {remade[line.key].ref})"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from agentcore_chrome.failures import COVERED, is_driver_timeout, why_not_actionable
+from agentcore_chrome.failures import COVERED, find_blocking_reason, is_driver_timeout
 from agentcore_chrome.tab.in_page import with_its
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
         timeout_ms: Limit of all of it.
         how: Arguments of the driver's `click`.
     """
-    if how.items() <= _PLAIN.items() and await _takes_keys_unseen(locator, timeout_ms):
+    if how.items() <= _PLAIN.items() and await _is_hidden_text_field(locator, timeout_ms):
         await locator.focus(timeout=timeout_ms)
         return
     left_ms, forced = timeout_ms, False
@@ -62,13 +62,13 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
                 raise
             if _DONE in str(exc):
                 return  # what it set going takes longer; a second click would do it twice
-            is_covered = why_not_actionable(exc) == COVERED
+            is_covered = find_blocking_reason(exc) == COVERED
             forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=left_ms)
         else:
             return
 
 
-async def _takes_keys_unseen(locator: "Locator", timeout_ms: int) -> bool:
+async def _is_hidden_text_field(locator: "Locator", timeout_ms: int) -> bool:
     if not await locator.count():
         return False
     found: bool = await locator.evaluate(_TAKES_KEYS_UNSEEN, timeout=timeout_ms)

@@ -30,7 +30,7 @@ class Control:
         self._report: str | None = None
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def lock_for_call(self) -> AsyncIterator[None]:
         """The turn of one call: after the calls before it, and not while a person drives."""
         while True:
             if not self._free.is_set():
@@ -41,7 +41,7 @@ class Control:
                     yield
                     return
 
-    async def take(self, viewer: str) -> bool:
+    async def take_control(self, viewer: str) -> bool:
         """A person takes the page over, when the call that runs has ended or after a while; whether they have it."""
         if self.holder is not None:
             return self.holder == viewer
@@ -56,25 +56,25 @@ class Control:
         self.changed()
         return True
 
-    async def give_back(self, viewer: str) -> None:
+    async def release_control(self, viewer: str) -> None:
         """The person hands the page back; what changed is kept for the next call. What others ask is ignored."""
         if self.holder != viewer:
             return
         try:
             after = await self._describe()
-            self._report = _difference(self._before, after)
+            self._report = _describe_difference(self._before, after)
         finally:
             self.holder = None
             self._free.set()
             self.changed()
 
-    def report(self) -> str | None:
+    def pop_report(self) -> str | None:
         """What a person changed since the last call, told once."""
         report, self._report = self._report, None
         return report
 
 
-def _difference(before: str, after: str) -> str:
+def _describe_difference(before: str, after: str) -> str:
     """The lines that came and went, in order, short."""
     old, new = before.splitlines(), after.splitlines()
     if is_other_page(old[0] if old else "", new[0] if new else ""):

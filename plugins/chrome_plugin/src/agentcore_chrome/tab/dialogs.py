@@ -82,71 +82,71 @@ class Dialogs:
         """The dialog that is open."""
         return self._open[1] if self._open else None
 
-    def begin_call(self) -> None:
+    def reset_dialog_count(self) -> None:
         """Count dialogs anew."""
         self._in_a_row = 0
 
-    def prepare(self, answer: DialogAnswer) -> None:
+    def set_next_answer(self, answer: DialogAnswer) -> None:
         """Say how the next dialog is answered."""
         self._prepared = answer
 
-    def take(self, dialog: "Dialog") -> None:
+    def handle_dialog(self, dialog: "Dialog") -> None:
         """A dialog opened."""
         self._in_a_row += 1
         prepared, self._prepared = self._prepared, None
         if dialog.type == "beforeunload":
             # who goes elsewhere means it
-            self._answer(dialog, DialogAnswer(True))
+            self._answer_dialog(dialog, DialogAnswer(True))
         elif prepared is not None:
-            self._answer(dialog, prepared)
+            self._answer_dialog(dialog, prepared)
         elif self.hold_s <= 0 or self._in_a_row >= _STORM:
-            self._answer(dialog, DialogAnswer(False))
+            self._answer_dialog(dialog, DialogAnswer(False))
         else:
             self._open = (dialog, DialogRecord(dialog.type, dialog.message[:_TEXT_CHARS], "open"))
             self._timer = asyncio.get_running_loop().call_later(self.hold_s, self.answer_open, DialogAnswer(False))
             self.opened.set()
-            self._notify()
+            self._notify_listener()
 
     def answer_open(self, answer: DialogAnswer) -> DialogRecord | None:
         """Answer the dialog that is open; None: there is none."""
         if self._open is None:
             return None
         dialog, _ = self._open
-        self._forget()
-        record = self._answer(dialog, answer)
-        self._notify()
+        self._clear_open()
+        record = self._answer_dialog(dialog, answer)
+        self._notify_listener()
         return record
 
-    def report(self) -> list[DialogRecord]:
+    def pop_report(self) -> list[DialogRecord]:
         """What was answered since the last report."""
         records, self._answered = self._answered, []
         return records
 
     def close(self) -> None:
         """Forget all: the page is gone."""
-        self._forget()
+        self._clear_open()
         self._answers.cancel()
 
-    def _forget(self) -> None:
+    def _clear_open(self) -> None:
         self._open = None
         self.opened.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _answer(self, dialog: "Dialog", answer: DialogAnswer) -> DialogRecord:
+    def _answer_dialog(self, dialog: "Dialog", answer: DialogAnswer) -> DialogRecord:
         outcome = "accepted" if answer.accept else "dismissed"
         record = DialogRecord(dialog.type, dialog.message[:_TEXT_CHARS], outcome)
         self._answered = [*self._answered[-9:], record]
-        self._answers.start(_send(dialog, answer))
+        self._answers.start(_send_answer(dialog, answer))
         return record
 
-    def _notify(self) -> None:
+    def _notify_listener(self) -> None:
         if self.listener is not None:
             self.listener()
 
 
-async def _send(dialog: "Dialog", answer: DialogAnswer) -> None:
+async def _send_answer(dialog: "Dialog", answer: DialogAnswer) -> None:
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             if answer.accept:

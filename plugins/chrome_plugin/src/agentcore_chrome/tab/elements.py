@@ -12,11 +12,11 @@ from agentcore_chrome.failures import (
     bad_selector,
     element_not_actionable,
     element_not_found,
-    headline,
+    extract_headline,
+    find_blocking_reason,
     is_bad_selector,
     is_driver_error,
     is_driver_timeout,
-    why_not_actionable,
 )
 from agentcore_chrome.tab.tab import Tab
 
@@ -52,7 +52,7 @@ class Target:
         return found.group(1) if found else None
 
 
-async def locate(tab: Tab, target: Target) -> "Locator":
+async def locate_element(tab: Tab, target: Target) -> "Locator":
     """The element that is named; of several that match a selector, the first.
 
     Raises:
@@ -61,9 +61,9 @@ async def locate(tab: Tab, target: Target) -> "Locator":
     if target.ref is None:
         await _raise_if_blank(tab, target.text)
         return tab.page.locator(target.text).first
-    found = await tab.refs.find(tab.page, target.ref)
+    found = await tab.refs.find_element(tab.page, target.ref)
     if found is None:
-        raise await _stale(tab, target.ref)
+        raise await _stale_ref_error(tab, target.ref)
     return found
 
 
@@ -79,30 +79,30 @@ async def on_element(
     """
 
     async def run() -> T:
-        locator = await locate(tab, target)
+        locator = await locate_element(tab, target)
         return await work(locator)
 
     try:
-        return await tab.act(run, timeout_ms)
+        return await tab.run_action(run, timeout_ms)
     except Exception as exc:
         if not is_driver_error(exc) and not isinstance(exc, TimeoutError):
             raise
-        raise await _explained(tab, target, timeout_ms, exc, acts=acts) from exc
+        raise await _explain_error(tab, target, timeout_ms, exc, acts=acts) from exc
 
 
-async def _stale(tab: Tab, ref: str) -> ToolError:
+async def _stale_ref_error(tab: Tab, ref: str) -> ToolError:
     """Why a reference cannot be used, and what is like its element in the page as it is now."""
-    told = tab.refs.told_of(ref)
+    told = tab.refs.find_description(ref)
     if told is None:
         message = f"no snapshot of this page gave the reference {ref!r}; take one with browser_snapshot"
         return ToolError("stale_ref", message, ref=ref)
-    page = await tab.look(lambda: tab.read(work_s(_LOOK_S) * 1000), None, work_s(_LOOK_S))
+    page = await tab.run_or_default(lambda: tab.read_page_tree(work_s(_LOOK_S) * 1000), None, work_s(_LOOK_S))
     alike = [line.ref for line in page.lines if line.ref and line.head == told] if page is not None else []
-    message = f"{ref!r} was {told[:_TOLD_CHARS]}, which is gone from the page; {_like_it(told, alike)}"
+    message = f"{ref!r} was {told[:_TOLD_CHARS]}, which is gone from the page; {_describe_alike(told, alike)}"
     return ToolError("stale_ref", message, ref=ref)
 
 
-def _like_it(told: str, alike: list[str]) -> str:
+def _describe_alike(told: str, alike: list[str]) -> str:
     if not alike:
         return "take a new snapshot"
     if len(alike) == 1:
@@ -122,13 +122,13 @@ async def _raise_if_blank(tab: Tab, selector: str) -> None:
     raise ToolError("element_not_found", message, selector=selector, url=tab.page.url)
 
 
-async def _explained(tab: Tab, target: Target, timeout_ms: int, error: Exception, *, acts: bool) -> ToolError:
+async def _explain_error(tab: Tab, target: Target, timeout_ms: int, error: Exception, *, acts: bool) -> ToolError:
     named = {"tabId": tab.tab_id, "url": tab.page.url}
     if is_bad_selector(error):
         return bad_selector(target.text, error)
     if not is_driver_timeout(error):
-        return element_not_actionable(target.text, headline(error), **named)
-    reason = why_not_actionable(error)
+        return element_not_actionable(target.text, extract_headline(error), **named)
+    reason = find_blocking_reason(error)
     if reason is None and "locator resolved to" not in str(error) and not await _is_there_after_all(tab, target):
         return element_not_found(target.text, timeout_ms, **named)
     if not acts:
@@ -140,15 +140,15 @@ async def _explained(tab: Tab, target: Target, timeout_ms: int, error: Exception
 
 async def _is_inert(tab: Tab, target: Target) -> bool:
     async def look() -> bool:
-        return bool(await (await locate(tab, target)).evaluate(_INERT))
+        return bool(await (await locate_element(tab, target)).evaluate(_INERT))
 
-    return await tab.look(look, default=False)
+    return await tab.run_or_default(look, default=False)
 
 
 async def _is_there_after_all(tab: Tab, target: Target) -> bool:
     """Whether a slow machine used up the limit before the driver had looked even once."""
 
     async def look() -> bool:
-        return await (await locate(tab, target)).count() > 0
+        return await (await locate_element(tab, target)).count() > 0
 
-    return await tab.look(look, default=False)
+    return await tab.run_or_default(look, default=False)

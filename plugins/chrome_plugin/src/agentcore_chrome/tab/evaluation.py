@@ -47,7 +47,7 @@ class Value:
     length: int = 0
 
 
-async def evaluate(tab: Tab, script: str, timeout_ms: int) -> Value:
+async def run_script(tab: Tab, script: str, timeout_ms: int) -> Value:
     """Run a script in the page's main frame and give its value.
 
     The script is an expression, a function (which is called), statements with `return`, or statements whose last value
@@ -57,12 +57,12 @@ async def evaluate(tab: Tab, script: str, timeout_ms: int) -> Value:
         ToolError: `evaluation_error`, with message and stack; `timeout`, and then the script was stopped.
     """
     try:
-        return await tab.act(lambda: _run(tab, script), timeout_ms, grace_s=0)
+        return await tab.run_action(lambda: _run_wrapped(tab, script), timeout_ms, grace_s=0)
     except Exception as exc:
         if is_driver_timeout(exc) or _was_stopped(exc):
             raise timed_out(tab, timeout_ms) from exc
         if is_driver_error(exc):
-            raise _failed(tab, str(exc).splitlines()[0], "") from exc
+            raise _evaluation_error(tab, str(exc).splitlines()[0], "") from exc
         raise
 
 
@@ -82,8 +82,8 @@ def timed_out(tab: Tab, timeout_ms: int) -> ToolError:
     )
 
 
-async def _run(tab: Tab, script: str) -> Value:
-    session = await tab.session()
+async def _run_wrapped(tab: Tab, script: str) -> Value:
+    session = await tab.get_session()
     common = {"awaitPromise": True, "userGesture": True}
     wrapped = (
         f"(async () => {{ const v = (\n{script}\n); return {_CUT}(await (typeof v === 'function' ? v() : v)); }})()"
@@ -95,12 +95,12 @@ async def _run(tab: Tab, script: str) -> Value:
     elif _is_syntax_error(reply):
         return await _run_statements(tab, script, common)
     _raise_failure(tab, reply)
-    return _value(reply["result"].get("value") or {})
+    return _parse_value(reply["result"].get("value") or {})
 
 
 async def _run_statements(tab: Tab, script: str, common: dict[str, Any]) -> Value:
     """As a console does: top-level `await`, and the value of the last statement."""
-    session = await tab.session()
+    session = await tab.get_session()
     reply = await session.send("Runtime.evaluate", {"expression": script, "replMode": True, **common})
     _raise_failure(tab, reply)
     result = reply["result"]
@@ -116,10 +116,10 @@ async def _run_statements(tab: Tab, script: str, common: dict[str, Any]) -> Valu
     )
     await session.send("Runtime.releaseObject", {"objectId": result["objectId"]})
     _raise_failure(tab, cut)
-    return _value(cut["result"].get("value") or {})
+    return _parse_value(cut["result"].get("value") or {})
 
 
-def _value(reply: dict[str, Any]) -> Value:
+def _parse_value(reply: dict[str, Any]) -> Value:
     if "cut" in reply:
         return Value(None, reply["cut"], reply["length"])
     return Value(json.loads(reply["text"]) if "text" in reply else None)
@@ -140,10 +140,10 @@ def _raise_failure(tab: Tab, reply: dict[str, Any]) -> None:
     exception = details.get("exception", {})
     description = str(exception.get("description") or exception.get("value") or details.get("text"))
     message, _, stack = description.partition("\n")
-    raise _failed(tab, message, stack)
+    raise _evaluation_error(tab, message, stack)
 
 
-def _failed(tab: Tab, message: str, stack: str) -> ToolError:
+def _evaluation_error(tab: Tab, message: str, stack: str) -> ToolError:
     return ToolError(
         "evaluation_error",
         f"the script failed: {message[:_MESSAGE_CHARS]}",

@@ -117,7 +117,7 @@ async def read_field(element: "Locator | ElementHandle", *, settles: bool = Fals
     )
 
 
-async def focused(page: "Page") -> "ElementHandle":
+async def find_focused_element(page: "Page") -> "ElementHandle":
     """The element that has the focus, in whichever frame or shadow tree; the page's body where none has."""
     return await _focused_in(page.main_frame)
 

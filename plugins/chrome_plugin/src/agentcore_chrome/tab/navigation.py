@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError, UrlPolicy
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout, net_error
-from agentcore_chrome.logins import LoginWanted
+from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout, net_error
+from agentcore_chrome.logins import LoginChallenge
 from agentcore_chrome.tab.dialogs import only_looks
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tab.title_at_load import TitleAtLoad
@@ -41,7 +41,7 @@ class NavigationResult:
     title: str
     load_state: str
     is_download: bool = False
-    login_wanted: LoginWanted | None = None
+    login_wanted: LoginChallenge | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The arrival for programs."""
@@ -64,7 +64,7 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
     checked = policy.check(with_scheme(url))
     tab.restore = None
     if tab.logins.are_any:
-        await tab.logins.start(await tab.session())
+        await tab.logins.start_answering(await tab.get_session())
 
     async def go() -> "Response | None":
         for tried in range(_INTERRUPTIONS):
@@ -79,15 +79,15 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
                 await asyncio.sleep(_INTERRUPTION_S * tried)
         return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
 
-    return await _move(tab, checked, timeout_ms, go)
+    return await _navigate(tab, checked, timeout_ms, go)
 
 
-async def leave(tab: Tab) -> None:
+async def open_blank_page(tab: Tab) -> None:
     """Leave a page that was refused for want of a log-in: the browser would load it once more by itself, later on."""
-    await tab.look(lambda: tab.page.goto("about:blank"), None)
+    await tab.run_or_default(lambda: tab.page.goto("about:blank"), None)
 
 
-async def come_back(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None:
+async def restore_page(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None:
     """Load the last address of a page that was lost. What only looks goes on then; anything else is not done.
 
     Args:
@@ -100,7 +100,7 @@ async def come_back(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None
     except Exception as exc:
         if not is_driver_error(exc):
             raise
-        reason = "not in time" if is_driver_timeout(exc) else net_error(exc) or headline(exc)
+        reason = "not in time" if is_driver_timeout(exc) else net_error(exc) or extract_headline(exc)
         raise ToolError(
             "browser_crashed",
             f"{lost_by}, and {url!r} could not be loaded again: {reason}; try again, or go elsewhere",
@@ -111,7 +111,7 @@ async def come_back(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None
     if only_looks.get():
         tab.restored = url, lost_by
         return
-    _, logins = tab.take_loss()
+    _, logins = tab.pop_loss()
     raise ToolError(
         "browser_crashed",
         f"{lost_by}, and the page is open again at {tab.page.url!r}; nothing was done, and what was typed there is "
@@ -127,24 +127,26 @@ async def go_back(tab: Tab, timeout_ms: int) -> NavigationResult:
     Raises:
         ToolError: `navigation_failed`: there is nothing to go back to; and those of `go_to`.
     """
-    return await _step(tab, -1, timeout_ms, lambda: tab.page.go_back(wait_until="load", timeout=timeout_ms))
+    return await _step_history(tab, -1, timeout_ms, lambda: tab.page.go_back(wait_until="load", timeout=timeout_ms))
 
 
 async def go_forward(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Go one step forward; see `go_back`."""
-    return await _step(tab, 1, timeout_ms, lambda: tab.page.go_forward(wait_until="load", timeout=timeout_ms))
+    return await _step_history(tab, 1, timeout_ms, lambda: tab.page.go_forward(wait_until="load", timeout=timeout_ms))
 
 
-async def reload(tab: Tab, timeout_ms: int) -> NavigationResult:
+async def reload_page(tab: Tab, timeout_ms: int) -> NavigationResult:
     """Load the page again; see `go_to`."""
-    return await _move(tab, tab.page.url, timeout_ms, lambda: tab.page.reload(wait_until="load", timeout=timeout_ms))
+    return await _navigate(
+        tab, tab.page.url, timeout_ms, lambda: tab.page.reload(wait_until="load", timeout=timeout_ms)
+    )
 
 
-async def state_of(tab: Tab) -> tuple[str, str]:
+async def read_state(tab: Tab) -> tuple[str, str]:
     """Title and load state, as far as the page can tell now; behind a dialog it cannot."""
     if tab.dialogs.open is not None:
         return tab.title, "loading"
-    title, state = await tab.look(lambda: tab.page.evaluate(_LOOK), (tab.title, "loading"))
+    title, state = await tab.run_or_default(lambda: tab.page.evaluate(_LOOK), (tab.title, "loading"))
     return title, _STATES.get(state, state)
 
 
@@ -163,45 +165,45 @@ def with_scheme(url: str) -> str:
     return f"https://{url}" if "." in name else url
 
 
-async def _step(
+async def _step_history(
     tab: Tab, step: int, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]
 ) -> NavigationResult:
     async def there() -> bool:
-        reply = await (await tab.session()).send("Page.getNavigationHistory")
+        reply = await (await tab.get_session()).send("Page.getNavigationHistory")
         return bool(0 <= reply["currentIndex"] + step < len(reply["entries"]))
 
-    if not await tab.look(there, default=True):
+    if not await tab.run_or_default(there, default=True):
         way = "back" if step < 0 else "forward"
         raise ToolError("navigation_failed", f"there is no page to go {way} to", url=tab.page.url, tabId=tab.tab_id)
-    return await _move(tab, tab.page.url, timeout_ms, move)
+    return await _navigate(tab, tab.page.url, timeout_ms, move)
 
 
-async def _move(
+async def _navigate(
     tab: Tab, url: str, timeout_ms: int, move: Callable[[], Awaitable["Response | None"]]
 ) -> NavigationResult:
     async def run() -> NavigationResult:
         async with TitleAtLoad(tab) as asked:
             response = await move()
-            title, state = await asked.answer() or await tab.page.evaluate(_LOOK)
-        tab.process.heard(tab, title, tab.page.url)
-        status, wanted = response.status if response else None, await tab.logins.wanted_by(response)
+            title, state = await asked.wait_for_answer() or await tab.page.evaluate(_LOOK)
+        tab.process.update_tab_info(tab, title, tab.page.url)
+        status, wanted = response.status if response else None, await tab.logins.find_challenge(response)
         return NavigationResult(tab.page.url, status, title, _STATES.get(state, state), login_wanted=wanted)
 
     try:
-        return await tab.act(run, timeout_ms)
+        return await tab.run_action(run, timeout_ms)
     except Exception as exc:
         if _DOWNLOAD in str(exc):
-            await tab.look(tab.download_began.wait, default=True)
+            await tab.run_or_default(tab.download_began.wait, default=True)
             return NavigationResult(url, None, tab.title, "load", is_download=True)
         if is_driver_timeout(exc):
             raise await _timed_out(tab, url, timeout_ms) from exc
         if not is_driver_error(exc):
             raise
         if net_error(exc) is not None:
-            await tab.look(lambda: _error_page(tab), None)
+            await tab.run_or_default(lambda: _error_page(tab), None)
         if net_error(exc) == _NO_LOGIN:  # and no page beside it
-            return NavigationResult(url, _UNAUTHORIZED, "", "load", login_wanted=tab.logins.wanted_at(url))
-        raise _failed(tab, url, exc) from exc
+            return NavigationResult(url, _UNAUTHORIZED, "", "load", login_wanted=tab.logins.describe_challenge(url))
+        raise _navigation_error(tab, url, exc) from exc
 
 
 async def _error_page(tab: Tab) -> None:
@@ -211,9 +213,9 @@ async def _error_page(tab: Tab) -> None:
 
 async def _stop_loading(tab: Tab) -> None:
     async def stop() -> None:
-        await (await tab.session()).send("Page.stopLoading")
+        await (await tab.get_session()).send("Page.stopLoading")
 
-    await tab.look(stop, None)
+    await tab.run_or_default(stop, None)
 
 
 async def _timed_out(tab: Tab, url: str, timeout_ms: int) -> ToolError:
@@ -229,13 +231,13 @@ async def _timed_out(tab: Tab, url: str, timeout_ms: int) -> ToolError:
     )
 
 
-def _failed(tab: Tab, url: str, error: Exception) -> ToolError:
+def _navigation_error(tab: Tab, url: str, error: Exception) -> ToolError:
     if tab.refusal is not None:
         return tab.refusal
-    refusal = tab.process.refusal_of(url)
+    refusal = tab.process.find_refusal(url)
     if refusal is not None:
         return refusal
-    code = tab.process.failure_of(url) or net_error(error) or headline(error)
+    code = tab.process.find_failure(url) or net_error(error) or extract_headline(error)
     return ToolError(
         "navigation_failed",
         f"{url!r} could not be loaded: {code}",

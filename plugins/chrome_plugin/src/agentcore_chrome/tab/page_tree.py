@@ -41,16 +41,16 @@ class Line:
     @property
     def text(self) -> str:
         """What it says, without its place and its reference."""
-        return f"{self.head}{self._said}"
+        return f"{self.head}{self._rest_without_colon}"
 
     @property
-    def alone(self) -> str:
+    def standalone_text(self) -> str:
         """The line without a sign that others follow below."""
         ref = f" [ref={self.ref}]" if self.ref else ""
-        return f"- {self.head}{ref}{self._said}"
+        return f"- {self.head}{ref}{self._rest_without_colon}"
 
     @property
-    def _said(self) -> str:
+    def _rest_without_colon(self) -> str:
         return self.rest if ": " in self.rest else self.rest.removesuffix(":")
 
     def __str__(self) -> str:
@@ -85,9 +85,9 @@ async def read_page(
         deepest: How many levels.
     """
     if session is not None:
-        await refs.in_frame(page, (), "!ready").text_content(timeout=timeout_ms)
+        await refs.locate_in_frame(page, (), "!ready").text_content(timeout=timeout_ms)
         await _find_listeners(session)
-    return await _read(page, refs, refs.in_frame(page, (), _walk(deepest)), timeout_ms)
+    return await _read_tree(page, refs, refs.locate_in_frame(page, (), _build_walk_command(deepest)), timeout_ms)
 
 
 async def read_part(
@@ -98,10 +98,10 @@ async def read_part(
     Args:
         frames: The keys of the frames that lead to it.
     """
-    return await _read(page, refs, refs.below(part, _walk(deepest)), timeout_ms, frames)
+    return await _read_tree(page, refs, refs.locate_below(part, _build_walk_command(deepest)), timeout_ms, frames)
 
 
-def _walk(deepest: int | None) -> str:
+def _build_walk_command(deepest: int | None) -> str:
     return "!walk" if deepest is None else f"!walk {deepest}"
 
 
@@ -118,13 +118,15 @@ async def _find_listeners(session: "CDPSession") -> None:
             raise
 
 
-async def _read(page: "Page", refs: Refs, walk: "Locator", timeout_ms: float, frames: tuple[str, ...] = ()) -> PageTree:
-    mark, found, title, in_view = await _answer(walk, timeout_ms)
+async def _read_tree(
+    page: "Page", refs: Refs, walk: "Locator", timeout_ms: float, frames: tuple[str, ...] = ()
+) -> PageTree:
+    mark, found, title, in_view = await _read_json(walk, timeout_ms)
     lines = await _with_frames(page, refs, mark, found, frames)
     return PageTree(page.url, title, mark, tuple(lines), f"{mark}:{in_view}" if in_view else None)
 
 
-async def _answer(asked: "Locator", timeout_ms: float) -> Any:
+async def _read_json(asked: "Locator", timeout_ms: float) -> Any:
     return json.loads(await asked.text_content(timeout=timeout_ms) or "null")
 
 
@@ -141,7 +143,7 @@ async def _with_frames(
     for level, number, kind, head, rest in found:
         key = f"{mark}:{number}"
         under = below.get(key, [])
-        ref = refs.of(key, frames, head) if kind & _ACTED_ON else None
+        ref = refs.get_or_create_ref(key, frames, head) if kind & _ACTED_ON else None
         lines.append(Line(level + depth, key, head, f"{rest}:" if under else rest, ref))
         lines += [Line(one.depth + level + 1, one.key, one.head, one.rest, one.ref) for one in under]
     return lines
@@ -150,7 +152,7 @@ async def _with_frames(
 async def _read_frame(page: "Page", refs: Refs, frames: tuple[str, ...]) -> list[Line]:
     """The lines of a frame; none, when it does not answer or is gone."""
     try:
-        mark, found, *_ = await _answer(refs.in_frame(page, frames, "!walk"), work_s(_FRAME_MS / 1000) * 1000)
+        mark, found, *_ = await _read_json(refs.locate_in_frame(page, frames, "!walk"), work_s(_FRAME_MS / 1000) * 1000)
     except Exception as exc:
         if not is_driver_error(exc) or is_closed(exc):
             raise

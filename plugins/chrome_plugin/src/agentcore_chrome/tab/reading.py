@@ -61,7 +61,7 @@ _TREE_LINES = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContentChunk:
     """A part of a page's content, and how long all of it is."""
 
     text: str
@@ -73,27 +73,27 @@ class Piece:
         return self.length > len(self.text)
 
 
-async def read_html(tab: Tab, selector: str | None, limit: int, timeout_ms: int) -> Piece:
+async def read_html(tab: Tab, selector: str | None, limit: int, timeout_ms: int) -> ContentChunk:
     """HTML of the page or of an element, without the values of password fields.
 
     Raises:
         ToolError: `element_not_found`, `stale_ref`.
     """
-    return Piece(*await _read(tab, selector or "html", _HTML, limit, timeout_ms))
+    return ContentChunk(*await _evaluate_on_element(tab, selector or "html", _HTML, limit, timeout_ms))
 
 
-async def read_text(tab: Tab, selector: str | None, limit: int, timeout_ms: int) -> Piece:
+async def read_text(tab: Tab, selector: str | None, limit: int, timeout_ms: int) -> ContentChunk:
     """Text of the page or of an element, as it is seen; see `read_html`."""
-    return Piece(*await _read(tab, selector or "body", _TEXT, limit, timeout_ms))
+    return ContentChunk(*await _evaluate_on_element(tab, selector or "body", _TEXT, limit, timeout_ms))
 
 
 async def read_tree(tab: Tab, selector: str, max_depth: int, timeout_ms: int) -> tuple[str, bool]:
     """A simplified tree of elements, a line each, and whether lines are missing; see `read_html`."""
-    text, lines = await _read(tab, selector, _TREE, [max_depth, _TREE_LINES], timeout_ms)
+    text, lines = await _evaluate_on_element(tab, selector, _TREE, [max_depth, _TREE_LINES], timeout_ms)
     return text, lines > _TREE_LINES
 
 
-async def _read(tab: Tab, selector: str, script: str, argument: Any, timeout_ms: int) -> Any:
+async def _evaluate_on_element(tab: Tab, selector: str, script: str, argument: Any, timeout_ms: int) -> Any:
     async def run(locator: "Locator") -> Any:
         return await locator.evaluate(script, argument, timeout=timeout_ms)
 

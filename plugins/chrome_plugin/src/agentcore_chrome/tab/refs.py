@@ -29,7 +29,7 @@ class _Element:
     told: str = ""
 
 
-async def teach(playwright: "Playwright", engine: str = ENGINE) -> None:
+async def register_selector_engine(playwright: "Playwright", engine: str = ENGINE) -> None:
     """Have the driver use the selector engine in all contexts that are there and that are made from now on."""
     await playwright.selectors.register(engine, selector_engine(), content_script=True)
 
@@ -47,7 +47,7 @@ class Refs:
         self._short: dict[str, str] = {}
         self._elements: dict[str, _Element] = {}
 
-    def of(self, key: str, frames: tuple[str, ...], told: str) -> str:
+    def get_or_create_ref(self, key: str, frames: tuple[str, ...], told: str) -> str:
         """The reference of an element.
 
         Args:
@@ -59,40 +59,40 @@ class Refs:
         if short is None:
             short = self._short[key] = f"e{next(self._numbers)}"
             self._elements[short] = _Element(key, frames)
-            self._forget_oldest()
+            self._remove_oldest()
         self._elements[short].told = told
         return short
 
-    def in_frame(self, page: "Page", frames: tuple[str, ...], said: str) -> "Locator":
+    def locate_in_frame(self, page: "Page", frames: tuple[str, ...], said: str) -> "Locator":
         """What the engine finds in a frame, or says there."""
         where: Page | FrameLocator = page
         for key in frames:
             where = where.locator(f"{self._engine}={key}").content_frame
         return where.locator(f"{self._engine}={said}")
 
-    def below(self, locator: "Locator", said: str) -> "Locator":
+    def locate_below(self, locator: "Locator", said: str) -> "Locator":
         """What the engine says of one element."""
         return locator.locator(f"{self._engine}={said}")
 
-    def frames_of(self, ref: str | None) -> tuple[str, ...]:
+    def get_frames(self, ref: str | None) -> tuple[str, ...]:
         """The keys of the frames that lead to an element; of one that is not known, none."""
         element = self._elements.get(ref) if ref is not None else None
         return element.frames if element is not None else ()
 
-    async def find(self, page: "Page", ref: str) -> "Locator | None":
+    async def find_element(self, page: "Page", ref: str) -> "Locator | None":
         """The element of a reference; None: it is gone, or there never was one."""
         element = self._elements.get(ref)
         if element is None:
             return None
-        locator = self.in_frame(page, element.frames, element.key)
+        locator = self.locate_in_frame(page, element.frames, element.key)
         return locator if await _is_there(locator, in_frame=bool(element.frames)) else None
 
-    def told_of(self, ref: str) -> str | None:
+    def find_description(self, ref: str) -> str | None:
         """What the last snapshot said of an element; None: no snapshot of this page gave that reference."""
         element = self._elements.get(ref)
         return None if element is None else element.told
 
-    def _forget_oldest(self) -> None:
+    def _remove_oldest(self) -> None:
         if len(self._elements) > _KEPT:
             oldest = next(iter(self._elements))
             del self._short[self._elements.pop(oldest).key]

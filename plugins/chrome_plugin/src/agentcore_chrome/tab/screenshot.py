@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError
-from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
-from agentcore_chrome.tab.elements import Target, locate, on_element
+from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.elements import Target, locate_element, on_element
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
 
         picture = await on_element(tab, options.target, options.timeout_ms, of_element)
     else:
-        picture = await _of_page(tab, options, quality)
+        picture = await _capture_page(tab, options, quality)
     if len(picture) > IMAGE_BYTES:
         raise ToolError(
             "result_too_large",
@@ -78,19 +78,19 @@ async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
 
 async def take_preview(tab: Tab, options: ScreenshotOptions) -> bytes | None:
     """A small JPEG of what a screenshot shows, drawn small by the browser; None: the page did not give one in time."""
-    return await tab.look(lambda: _draw_small(tab, options), None, _PREVIEW_SECONDS)
+    return await tab.run_or_default(lambda: _draw_small(tab, options), None, _PREVIEW_SECONDS)
 
 
 async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
     """Source: https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-captureScreenshot."""
-    session = await tab.session()
+    session = await tab.get_session()
     metrics = await session.send("Page.getLayoutMetrics")
     view, content = metrics["cssVisualViewport"], metrics["cssContentSize"]
     area: dict[str, Any] = {
         "x": view["pageX"], "y": view["pageY"], "width": view["clientWidth"], "height": view["clientHeight"],
     }  # fmt: skip
     if options.target is not None:
-        box = await (await locate(tab, options.target)).bounding_box()
+        box = await (await locate_element(tab, options.target)).bounding_box()
         assert box is not None  # noqa: S101 - it has just been photographed; else there is no preview
         area = {**box, "x": box["x"] + area["x"], "y": box["y"] + area["y"]}
     elif options.full_page:
@@ -111,9 +111,9 @@ async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
     return b64decode(drawn["data"])
 
 
-async def _of_page(tab: Tab, options: ScreenshotOptions, quality: int | None) -> bytes:
+async def _capture_page(tab: Tab, options: ScreenshotOptions, quality: int | None) -> bytes:
     try:
-        return await tab.act(
+        return await tab.run_action(
             lambda: tab.page.screenshot(
                 full_page=options.full_page, type=options.format, quality=quality, timeout=options.timeout_ms
             ),
@@ -122,7 +122,7 @@ async def _of_page(tab: Tab, options: ScreenshotOptions, quality: int | None) ->
     except Exception as exc:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
-        reason = f"not within {options.timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        reason = f"not within {options.timeout_ms} ms" if is_driver_timeout(exc) else extract_headline(exc)
         raise ToolError(
             "screenshot_failed", f"no picture of the page could be taken: {reason}", retryable=True, tabId=tab.tab_id
         ) from exc

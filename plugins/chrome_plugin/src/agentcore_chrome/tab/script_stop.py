@@ -32,25 +32,25 @@ class ScriptStop:
         self._tab_id, self._open_session, self._background = tab_id, session, background
         self._stopping: asyncio.Task[None] | None = None
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """End the script beside the call whose time is up."""
         if self._stopping is None or self._stopping.done():
-            self._stopping = self._background.start(self.run())
+            self._stopping = self._background.start(self.stop_script())
 
-    async def settle(self) -> None:
+    async def wait_until_done(self) -> None:
         """Wait until what was begun is done, within the call's limit."""
         if self._stopping is not None and not self._stopping.done():
             await asyncio.wait((self._stopping,), timeout=work_s(_STOP_SECONDS))
 
-    async def run(self) -> None:
+    async def stop_script(self) -> None:
         """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
         try:
             async with asyncio.timeout(_STOP_SECONDS):
-                await self._terminate(await self._open_session())
+                await self._terminate_script(await self._open_session())
         except Exception as exc:  # noqa: BLE001 - the page is gone, or does not answer
             log.debug("script_not_stopped", tab_id=self._tab_id, reason=str(exc))
 
-    async def _terminate(self, session: "CDPSession") -> None:
+    async def _terminate_script(self, session: "CDPSession") -> None:
         # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
         # them tells when all are over, and takes the request upon itself if there was nothing else to end.
         async def send(method: str, **parameters: Any) -> None:

@@ -17,7 +17,7 @@ from agentcore_chrome.failures import (
     is_driver_error,
     is_driver_timeout,
 )
-from agentcore_chrome.tab.elements import Target, locate
+from agentcore_chrome.tab.elements import Target, locate_element
 from agentcore_chrome.tab.in_page import with_its
 
 if TYPE_CHECKING:
@@ -61,20 +61,20 @@ class Scroll:
         return self.direction in {"left", "right"}
 
 
-async def scroll(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, Any]:
+async def scroll_page(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, Any]:
     """Scroll, and give where that led: `{area, scrollTop, scrollHeight, clientHeight, first, last}`, lines seen.
 
     Raises:
         ToolError: `element_not_found`: not there, or not so far; `element_not_actionable`: hidden; `stale_ref`.
     """
-    if wanted.to is not None and (await _bring(tab, wanted.to, timeout_ms)):
-        return await _shown(tab, wanted.to, timeout_ms)
-    made = await _area(tab, wanted, timeout_ms)
+    if wanted.to is not None and (await _bring_into_view(tab, wanted.to, timeout_ms)):
+        return await _describe_area(tab, wanted.to, timeout_ms)
+    made = await _find_scroll_area(tab, wanted, timeout_ms)
     if wanted.to is None and wanted.text is None:
         moved: dict[str, Any] = await made.evaluate(
             "(area, [direction, amount]) => area.move(direction, amount)", [wanted.direction, wanted.amount]
         )
-        return moved if moved["moved"] else await _wheel(tab, wanted, made, moved)
+        return moved if moved["moved"] else await _scroll_by_wheel(tab, wanted, made, moved)
     budget_ms = max(work_ms(timeout_ms) - _RESERVED_MS, 0)
     found: dict[str, Any] = await made.evaluate(
         "(area, [text, to, budget]) => area.search(text, to, budget)", [wanted.text, wanted.to, budget_ms]
@@ -84,11 +84,11 @@ async def scroll(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, Any]:
     return found
 
 
-async def _area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSHandle":
+async def _find_scroll_area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSHandle":
     """What scrolls, in the page or frame that it is in."""
     if wanted.area is None:
         return await tab.page.evaluate_handle(f"isSideways => ({_AREA})(null, isSideways)", wanted.is_sideways)
-    locator, limit_ms = await locate(tab, Target(wanted.area)), min(timeout_ms, _THERE_MS)
+    locator, limit_ms = await locate_element(tab, Target(wanted.area)), min(timeout_ms, _THERE_MS)
     try:
         return await locator.evaluate_handle(_AREA, wanted.is_sideways, timeout=limit_ms)
     except Exception as exc:
@@ -97,10 +97,10 @@ async def _area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSHandle":
         raise element_not_found(wanted.area, limit_ms, tabId=tab.tab_id, url=tab.page.url) from exc
 
 
-async def _wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: dict[str, Any]) -> dict[str, Any]:
+async def _scroll_by_wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: dict[str, Any]) -> dict[str, Any]:
     """Turn the mouse's wheel over what scrolls by itself, such as editors and maps; or find that it is at its end."""
     right, down = _WHEEL.get(wanted.direction, (0, 0))
-    box = None if wanted.area is None else await (await locate(tab, Target(wanted.area))).bounding_box()
+    box = None if wanted.area is None else await (await locate_element(tab, Target(wanted.area))).bounding_box()
     if box is None or not (right or down):
         return state
     await tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -112,15 +112,15 @@ async def _wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: dict[str, 
 _WHEEL = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-async def _shown(tab: "Tab", selector: str, timeout_ms: int) -> dict[str, Any]:
+async def _describe_area(tab: "Tab", selector: str, timeout_ms: int) -> dict[str, Any]:
     """Where the area of an element that is in view stands."""
-    area = await (await locate(tab, Target(selector))).evaluate_handle(_AREA, timeout=timeout_ms)
+    area = await (await locate_element(tab, Target(selector))).evaluate_handle(_AREA, timeout=timeout_ms)
     return {**await area.evaluate(_STATE), "found": True}
 
 
-async def _bring(tab: "Tab", selector: str, timeout_ms: int) -> bool:
+async def _bring_into_view(tab: "Tab", selector: str, timeout_ms: int) -> bool:
     """Bring an element into view that is in the page already; else see that it can be looked for."""
-    locator = await locate(tab, Target(selector))
+    locator = await locate_element(tab, Target(selector))
     if await locator.count():
         await locator.evaluate(_INTO_VIEW, timeout=timeout_ms)
         if not await locator.is_visible():

@@ -45,7 +45,7 @@ class Activity:
         """Watch from now on."""
         for event, handler in self._handlers.items():
             self._tab.page.on(event, handler)  # type: ignore[call-overload]
-        self._state = await self._look()
+        self._state = await self._read_state()
         return self
 
     async def __aexit__(
@@ -55,33 +55,33 @@ class Activity:
         for event, handler in self._handlers.items():
             self._tab.page.remove_listener(event, handler)
 
-    async def settle(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Wait until the page has been at rest for 0.1 s: at most 1 s, or 10 s for another page that loads."""
         loop = asyncio.get_running_loop()
         began = moved_at = loop.time()
         while True:
             await asyncio.sleep(min(_POLL_S, cleaning_s(_POLL_S)))
-            state = await self._look()
+            state = await self._read_state()
             now = loop.time()
             if state is None or cleaning_s(_QUIET_S) < _QUIET_S:
                 return  # it does not answer, or the call has no time left
             if state != self._state or self._pending:
                 self._state, moved_at = state, now
-            is_loading = state[-1] == "loading" or any(map(self._goes_elsewhere, self._pending))
+            is_loading = state[-1] == "loading" or any(map(self._is_page_navigation, self._pending))
             if now - moved_at >= _QUIET_S and not is_loading:
                 return
             if now - began >= (_LOADING_S if is_loading else _LONGEST_S):
                 return
 
-    async def _look(self) -> Any:
+    async def _read_state(self) -> Any:
         """The document, how much has changed in it, and whether it loads; None: no answer."""
         if self._tab.dialogs.open is not None:
             return None
-        asked = self._tab.refs.in_frame(self._tab.page, (), "!moved")
-        text = await self._tab.look(lambda: asked.text_content(timeout=_ANSWER_S * 1000), None, _ANSWER_S)
+        asked = self._tab.refs.locate_in_frame(self._tab.page, (), "!moved")
+        text = await self._tab.run_or_default(lambda: asked.text_content(timeout=_ANSWER_S * 1000), None, _ANSWER_S)
         return json.loads(text) if text else None
 
-    def _goes_elsewhere(self, request: "Request") -> bool:
+    def _is_page_navigation(self, request: "Request") -> bool:
         return request.is_navigation_request() and request.frame == self._tab.page.main_frame
 
     def _on_request(self, request: "Request") -> None:
@@ -93,11 +93,11 @@ class Activity:
 
     def _on_console(self, message: "ConsoleMessage") -> None:
         if message.type == "error" and not message.location.get("url", "").endswith("/favicon.ico"):
-            self._note(message.text)
+            self._add_error(message.text)
 
     def _on_error(self, error: "Error") -> None:
-        self._note(str(error))
+        self._add_error(str(error))
 
-    def _note(self, text: str) -> None:
+    def _add_error(self, text: str) -> None:
         if len(self.errors) < _ERRORS:
             self.errors.append(text[:_ERROR_CHARS])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
-from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.page_tree import Line, PageTree, read_page, read_part
 from agentcore_chrome.tab.tab import Tab
@@ -61,23 +61,23 @@ async def take_snapshot(
     Raises:
         ToolError: `element_not_found`, `stale_ref`, `invalid_arguments`, `snapshot_failed`.
     """
-    pattern = _pattern(find)
+    pattern = _compile_pattern(find)
     if selector is None:
-        tree = await _of_page(tab, depth, timeout_ms)
+        tree = await _read_whole_page(tab, depth, timeout_ms)
     else:
         target = Target(selector)
 
         async def of_part(locator: "Locator") -> PageTree:
-            frames = tab.refs.frames_of(target.ref)
+            frames = tab.refs.get_frames(target.ref)
             return await read_part(tab.page, tab.refs, locator, frames, timeout_ms, deepest=depth)
 
         tree = await on_element(tab, target, timeout_ms, of_part, acts=False)
-    lines = found(tree.lines, pattern) if pattern else tree.lines
-    text, left_out = shorten(lines, in_view=None if pattern else tree.in_view, offset=offset)
+    lines = filter_lines(tree.lines, pattern) if pattern else tree.lines
+    text, left_out = shorten_lines(lines, in_view=None if pattern else tree.in_view, offset=offset)
     return Snapshot(tree, text, left_out)
 
 
-def found(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
+def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
     """The lines that match, each with the rest of its row or paragraph, and below the lines that lead to it."""
     wanted: set[int] = set()
     path: list[int] = []
@@ -85,16 +85,16 @@ def found(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
         del path[line.depth :]
         path.append(number)
         if pattern.search(str(line)):
-            wanted |= {*path, *_whole(lines, path)}
+            wanted |= {*path, *_find_enclosing_block(lines, path)}
     return [line for number, line in enumerate(lines) if number in wanted]
 
 
 def lines_with(lines: Sequence[Line], text: str) -> list[Line]:
     """The lines that hold a text, as `found` gives them."""
-    return found(lines, re.compile(re.escape(text), re.IGNORECASE))
+    return filter_lines(lines, re.compile(re.escape(text), re.IGNORECASE))
 
 
-def _whole(lines: Sequence[Line], path: Sequence[int]) -> range:
+def _find_enclosing_block(lines: Sequence[Line], path: Sequence[int]) -> range:
     """The lines of the row, or else of the paragraph, that a line stands in; none where that is long."""
     for kinds in (_ROWS, _PARAGRAPHS):
         start = next((number for number in reversed(path) if lines[number].head.partition(" ")[0] in kinds), None)
@@ -106,7 +106,7 @@ def _whole(lines: Sequence[Line], path: Sequence[int]) -> range:
     return range(0)
 
 
-def shorten(lines: Sequence[Line], *, in_view: str | None = None, offset: int | None = None) -> tuple[str, int]:
+def shorten_lines(lines: Sequence[Line], *, in_view: str | None = None, offset: int | None = None) -> tuple[str, int]:
     """What fits of the lines, and how many do not.
 
     Args:
@@ -120,13 +120,13 @@ def shorten(lines: Sequence[Line], *, in_view: str | None = None, offset: int | 
     top: list[str] = []
     if offset is None and in_view is not None:
         start = next((number for number, line in enumerate(lines) if line.key == in_view), 0)
-        top = _that_fit(texts[:start], int(SNAPSHOT_BYTES * _TOP_SHARE))
-    path = _leading_to(lines, start, len(top))
+        top = _fit_lines(texts[:start], int(SNAPSHOT_BYTES * _TOP_SHARE))
+    path = _find_ancestors(lines, start, len(top))
     notice = (
         [f"[lines {len(top)} to {start - 1} are left out; offset={len(top)} shows them]"] if start > len(top) else []
     )
     left = SNAPSHOT_BYTES - sum(len(text.encode()) + 1 for text in (*top, *notice, *path))
-    shown = _that_fit(texts[start:], left)
+    shown = _fit_lines(texts[start:], left)
     rest = len(texts) - start - len(shown)
     if rest:
         end = start + len(shown)
@@ -135,7 +135,7 @@ def shorten(lines: Sequence[Line], *, in_view: str | None = None, offset: int | 
     return "\n".join((*top, *notice, *path, *shown)), rest + start - len(top) - len(path)
 
 
-def _that_fit(texts: Sequence[str], limit_bytes: int) -> list[str]:
+def _fit_lines(texts: Sequence[str], limit_bytes: int) -> list[str]:
     size = 0
     for number, text in enumerate(texts):
         size += len(text.encode()) + 1
@@ -144,7 +144,7 @@ def _that_fit(texts: Sequence[str], limit_bytes: int) -> list[str]:
     return list(texts)
 
 
-def _leading_to(lines: Sequence[Line], start: int, shown: int) -> list[str]:
+def _find_ancestors(lines: Sequence[Line], start: int, shown: int) -> list[str]:
     """The lines that lead to one, but for those that are shown anyway."""
     path: list[str] = []
     depth = lines[start].depth if start < len(lines) else 0
@@ -155,22 +155,22 @@ def _leading_to(lines: Sequence[Line], start: int, shown: int) -> list[str]:
     return path
 
 
-async def _of_page(tab: Tab, depth: int | None, timeout_ms: int) -> PageTree:
+async def _read_whole_page(tab: Tab, depth: int | None, timeout_ms: int) -> PageTree:
     async def read() -> PageTree:
-        return await read_page(tab.page, tab.refs, await tab.session(), timeout_ms, deepest=depth)
+        return await read_page(tab.page, tab.refs, await tab.get_session(), timeout_ms, deepest=depth)
 
     try:
-        return await tab.act(read, timeout_ms)
+        return await tab.run_action(read, timeout_ms)
     except Exception as exc:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
         if is_driver_timeout(exc):
             tab.stop_soon()  # as where any other time is up: the next call finds a page that answers
-        reason = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        reason = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else extract_headline(exc)
         raise ToolError("snapshot_failed", f"no snapshot: {reason}", retryable=True, tabId=tab.tab_id) from exc
 
 
-def _pattern(find: str | None) -> re.Pattern[str] | None:
+def _compile_pattern(find: str | None) -> re.Pattern[str] | None:
     if find is None:
         return None
     if len(find) > 2 and find.startswith("/") and find.endswith("/"):  # noqa: PLR2004 - the two slashes

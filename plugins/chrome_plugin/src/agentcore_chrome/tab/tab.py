@@ -72,14 +72,14 @@ class TabBrowser(Protocol):
     @property
     def adapter_type(self) -> str: ...
 
-    def changed(self, tab: "Tab") -> None: ...
-    def forget(self, tab: "Tab") -> None: ...
+    def notify_tab_changed(self, tab: "Tab") -> None: ...
+    def remove_tab(self, tab: "Tab") -> None: ...
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None: ...
     def check_frames(self, page: "Page") -> None: ...
-    def refusal_of(self, url: str) -> ToolError | None: ...
-    def failure_of(self, url: str) -> str | None: ...
-    def heard(self, tab: "Tab", title: str, url: str) -> None: ...
-    def look_again(self, tab: "Tab", after_s: float = ...) -> None: ...
+    def find_refusal(self, url: str) -> ToolError | None: ...
+    def find_failure(self, url: str) -> str | None: ...
+    def update_tab_info(self, tab: "Tab", title: str, url: str) -> None: ...
+    def schedule_title_refresh(self, tab: "Tab", after_s: float = ...) -> None: ...
     async def end_session(self, session_id: str) -> None: ...
 
 
@@ -128,12 +128,12 @@ class Tab:
         self.lost_by, self.has_kept_logins = "", False
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
-        self.control = Control(self.describe, self._changed)
-        self.dialogs.listener = self._changed
+        self.control = Control(self.describe_page, self._notify_changed)
+        self.dialogs.listener = self._notify_changed
         self.closing = False
         self._session: asyncio.Task[CDPSession] | None = None
         self._handlers: dict[str, Callable[[Any], None]] = {
-            "crash": lambda _: self._crashed(),
+            "crash": lambda _: self._on_crash(),
             "close": lambda _: self._on_close(),
             "dialog": self._on_dialog,
             "download": self._on_download,
@@ -143,25 +143,25 @@ class Tab:
         self._background = Background(f"tab:{tab_id}")
         self.logins = TabLogins(process.logins, self.session_id, self._background)
         self._behind: set[asyncio.Task[Any]] = set()
-        self._script_stop = ScriptStop(tab_id, self.session, self._background)
+        self._script_stop = ScriptStop(tab_id, self.get_session, self._background)
 
     # -- its life ----------------------------------------------------------------------------------------------
 
-    def listen(self) -> None:
+    def subscribe_to_events(self) -> None:
         """Hear what happens to the page, from the start."""
         for event, handler in self._handlers.items():
             self.page.on(event, handler)  # type: ignore[call-overload]
         self._session = self._background.start(self._open_session())
         self._session.add_done_callback(ignore_failure)
 
-    def end(self, error: ToolError) -> None:
+    def mark_gone(self, error: ToolError) -> None:
         """The page is no more: calls that wait on it end with the error, and it is forgotten."""
         if self.gone.done():
             return
         self.gone.set_result(error)
         self.dialogs.close()
         self._background.cancel()
-        self.process.forget(self)
+        self.process.remove_tab(self)
 
     async def close(self) -> None:
         """Close the page, also one whose script never ends; one that is not ours is let go."""
@@ -169,11 +169,11 @@ class Tab:
             return
         self.closing = True
         if not self.is_ours:
-            await self._let_go()
+            await self._detach()
             return
         self.dialogs.answer_open(DialogAnswer(False))
         async with asyncio.TaskGroup() as group:
-            stopping = group.create_task(self._script_stop.run())
+            stopping = group.create_task(self._script_stop.stop_script())
             try:
                 async with asyncio.timeout(_OWN_SECONDS):
                     await self.page.close()
@@ -181,11 +181,13 @@ class Tab:
                 log.info("tab_close_failed", tab_id=self.tab_id, reason=str(exc))
             finally:
                 stopping.cancel()
-                self.end(self._closed())
+                self.mark_gone(self._closed_error())
 
     # -- what is done to it ------------------------------------------------------------------------------------
 
-    async def act(self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _DRIVER_SECONDS) -> T:
+    async def run_action(
+        self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _DRIVER_SECONDS
+    ) -> T:
         """Do one thing to the page, in its turn and within the limit.
 
         Args:
@@ -197,22 +199,24 @@ class Tab:
             TimeoutError: It was not done in time.
             DialogOpened: A dialog holds it up.
         """
-        async with self.control.turn():
+        async with self.control.lock_for_call():
             self.raise_if_gone()
             self.check_reach()
-            await self._settle_before()
+            await self._finish_previous_call()
             if self.restore is not None:
                 await self.restore()
-            self.dialogs.begin_call()
+            self.dialogs.reset_dialog_count()
             self.refusal = None
             self.download_began.clear()
-            result = await self._race(work, work_s(timeout_ms / 1000, grace_s))
-            self.process.look_again(self)
+            result = await self._run_with_limit(work, work_s(timeout_ms / 1000, grace_s))
+            self.process.schedule_title_refresh(self)
             if self.refusal is not None:
                 raise self.refusal
             return result
 
-    async def fetched(self, download: "Download", fetch: "Callable[[Download], Coroutine[Any, Any, bytes]]") -> bytes:
+    async def fetch_download(
+        self, download: "Download", fetch: "Callable[[Download], Coroutine[Any, Any, bytes]]"
+    ) -> bytes:
         """What was downloaded to another machine; it goes on coming when a caller waits no more."""
         task = self._fetching.get(download)
         if task is None:
@@ -222,7 +226,7 @@ class Tab:
         del self._fetching[download]
         return data
 
-    async def look(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
+    async def run_or_default(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
         """Ask the page something that it may be unable to answer (a script that never ends, a crash)."""
         try:
             async with asyncio.timeout(cleaning_s(limit_s)):
@@ -230,25 +234,25 @@ class Tab:
         except Exception:  # noqa: BLE001 - no answer is an answer here
             return default
 
-    async def session(self) -> "CDPSession":
+    async def get_session(self) -> "CDPSession":
         """The page's own line to the browser, for what the driver has no word for."""
         assert self._session is not None  # noqa: S101 - listen() was called
         return await asyncio.shield(self._session)
 
     def stop_soon(self) -> None:
         """End the script that runs in the page, beside the call whose time is up; the next one begins after it."""
-        self._script_stop.begin()
+        self._script_stop.start()
 
-    async def describe(self) -> str:
+    async def describe_page(self) -> str:
         """The page as lines, to tell what changed between two looks."""
-        tree = await self.look(self.read, None)
+        tree = await self.run_or_default(self.read_page_tree, None)
         if tree is None:
             return f"url: {self.page.url}\ntitle: {self.title}"
         return "\n".join([f"url: {tree.url}", f"title: {tree.title}", *(str(line).strip(" -") for line in tree.lines)])
 
-    async def read(self, timeout_ms: float = _LOOK_SECONDS * 1000) -> PageTree:
+    async def read_page_tree(self, timeout_ms: float = _LOOK_SECONDS * 1000) -> PageTree:
         """The page's tree, without waiting for a turn."""
-        return await read_page(self.page, self.refs, await self.session(), timeout_ms)
+        return await read_page(self.page, self.refs, await self.get_session(), timeout_ms)
 
     def raise_if_gone(self) -> None:
         """See that the page is there.
@@ -292,11 +296,11 @@ class Tab:
         """The id that its owner's tools know it by."""
         return self.resource_id if self.owner == "browser" and self.resource_id else self.tab_id
 
-    def ids(self) -> dict[str, Any]:
+    def describe_ids(self) -> dict[str, Any]:
         """Ids and address, for a result."""
         return {"tabId": self.tab_id, "resourceId": self.resource_id, "url": self.page.url}
 
-    def take_loss(self) -> tuple[str, str]:
+    def pop_loss(self) -> tuple[str, str]:
         """What became of the page whose place this one takes, and what is to be said of its log-ins; once."""
         loss, logins = self.lost_by, "; the log-ins were kept" if self.has_kept_logins else ""
         self.lost_by, self.has_kept_logins = "", False
@@ -306,7 +310,7 @@ class Tab:
         """A page was opened by this one."""
         self._popups = [*self._popups[-49:], popup]
 
-    def take_popups(self) -> "list[Tab]":
+    def pop_popups(self) -> "list[Tab]":
         """The pages that this one opened since the last question, and that are still there."""
         popups, self._popups = self._popups, []
         return [popup for popup in popups if not popup.gone.done()]
@@ -326,18 +330,18 @@ class Tab:
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _let_go(self) -> None:
+    async def _detach(self) -> None:
         """Leave a page as it is, with what it shows and asks, and hear of it no more."""
         for event, handler in self._handlers.items():
             self.page.remove_listener(event, handler)
-        session = await self.look(self.session, None)
-        self.end(self._closed())
+        session = await self.run_or_default(self.get_session, None)
+        self.mark_gone(self._closed_error())
         if session is not None:
-            await self.look(session.detach, None)
+            await self.run_or_default(session.detach, None)
 
-    async def _race(self, work: Callable[[], Awaitable[T]], limit_s: float) -> T:
+    async def _run_with_limit(self, work: Callable[[], Awaitable[T]], limit_s: float) -> T:
         # no TaskGroup: what a dialog holds up outlives the call
-        task = self._background.start(_run(work))
+        task = self._background.start(_await_work(work))
         opened = self._background.start(self.dialogs.opened.wait())
         try:
             await asyncio.wait(
@@ -346,7 +350,7 @@ class Tab:
                 return_when=asyncio.FIRST_COMPLETED,
             )
             if task.done() and not self.gone.done():
-                return await self._result(task)
+                return await self._read_result(task)
             if self.gone.done():
                 raise self.gone.result()
             if self.dialogs.open is not None:
@@ -363,7 +367,7 @@ class Tab:
                 task.add_done_callback(ignore_failure)
                 task.cancel()
 
-    async def _result(self, task: "asyncio.Future[T]") -> T:
+    async def _read_result(self, task: "asyncio.Future[T]") -> T:
         error = task.exception()
         if error is not None and is_closed(error):
             # the driver's answer came before its events, which say what happened
@@ -373,18 +377,18 @@ class Tab:
             raise browser_crashed("the page or its browser went away", tabId=self.tab_id) from error
         return task.result()
 
-    async def _settle_before(self) -> None:
+    async def _finish_previous_call(self) -> None:
         """Let what the call before left end: a script that is being stopped, and what waits behind a dialog.
 
         A dialog that nobody answered is dismissed, unless the call only looks: then it ends here.
         """
         if self.dialogs.open is not None and only_looks.get():
             raise DialogOpened(self.dialogs.open)
-        await self._script_stop.settle()
+        await self._script_stop.wait_until_done()
         if self.dialogs.answer_open(DialogAnswer(False)) is not None and self._behind:
             await asyncio.wait(set(self._behind), timeout=work_s(_BEHIND_SECONDS))
 
-    async def settle(self, limit_s: float) -> None:
+    async def wait_for_blocked_work(self, limit_s: float) -> None:
         """Wait until what a dialog held up has ended, within a limit."""
         if self._behind:
             await asyncio.wait(set(self._behind), timeout=cleaning_s(limit_s))
@@ -394,40 +398,40 @@ class Tab:
         if self.process.is_attached:
             # a browser paints no page that is behind another, and what is done to one waits for it to be painted
             await session.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
-        await self.logins.start(session)
+        await self.logins.start_answering(session)
         return session
 
-    def _closed(self) -> ToolError:
+    def _closed_error(self) -> ToolError:
         if self.process.crashed is not None:
             return self.process.crashed
         return ToolError(
             "tab_not_found", f"tab {self.tab_id!r} was closed", tabId=self.tab_id, resourceId=self.resource_id
         )
 
-    def _changed(self) -> None:
-        self.process.changed(self)
+    def _notify_changed(self) -> None:
+        self.process.notify_tab_changed(self)
 
     def _on_close(self) -> None:
         """The page closed itself, or was closed; or the browser died, which is heard a moment later."""
         if self.closing:
-            self.end(self._closed())
+            self.mark_gone(self._closed_error())
         else:
-            asyncio.get_running_loop().call_later(_CRASH_REPORT_SECONDS, lambda: self.end(self._closed()))
+            asyncio.get_running_loop().call_later(_CRASH_REPORT_SECONDS, lambda: self.mark_gone(self._closed_error()))
 
-    def _crashed(self) -> None:
+    def _on_crash(self) -> None:
         log.warning("page_crashed", tab_id=self.tab_id, session_id=self.session_id)
         url, ids = self.page.url, {"tabId": self.tab_id, "resourceId": self.resource_id}
-        self.end(browser_crashed(f"the process of the page at {url[:_URL_CHARS]!r} crashed", url=url, **ids))
+        self.mark_gone(browser_crashed(f"the process of the page at {url[:_URL_CHARS]!r} crashed", url=url, **ids))
         if self.is_ours:
             self.process.run_in_background(self.page.close())
 
     def _on_dialog(self, dialog: "Dialog") -> None:
-        self.dialogs.take(dialog)
+        self.dialogs.handle_dialog(dialog)
 
     def _on_download(self, download: "Download") -> None:
         self.downloads.append(download)
         self.download_began.set()
-        self.process.changed(self)
+        self.process.notify_tab_changed(self)
 
     def _on_file_chooser(self, chooser: "FileChooser") -> None:
         self.file_chooser, self.file_chooser_reported = chooser, False
@@ -435,8 +439,8 @@ class Tab:
 
     def _on_request_failed(self, request: "Request") -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
-            self.refusal = self.process.refusal_of(request.url) or self.refusal
+            self.refusal = self.process.find_refusal(request.url) or self.refusal
 
 
-async def _run(work: Callable[[], Awaitable[T]]) -> T:
+async def _await_work(work: Callable[[], Awaitable[T]]) -> T:
     return await work()

@@ -37,16 +37,16 @@ class TitleAtLoad:
         self._asking: asyncio.Task[tuple[str, str] | None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._tab.page.on("framenavigated", self._ask)
+        self._tab.page.on("framenavigated", self._on_navigated)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._tab.page.remove_listener("framenavigated", self._ask)
-        self._drop()
+        self._tab.page.remove_listener("framenavigated", self._on_navigated)
+        self._cancel_query()
 
-    async def answer(self) -> tuple[str, str] | None:
+    async def wait_for_answer(self) -> tuple[str, str] | None:
         """Title and state of the document, or None: it did not say.
 
         None, too, where the navigation stayed in the document, or went on to a further one meanwhile.
@@ -57,17 +57,17 @@ class TitleAtLoad:
         await asyncio.wait((asking,), timeout=_LATE_SECONDS)
         return await asking if asking.done() else None
 
-    def _ask(self, frame: "Frame") -> None:
+    def _on_navigated(self, frame: "Frame") -> None:
         if frame == self._tab.page.main_frame:
-            self._drop()
-            self._asking = self._background.start(self._send())
+            self._cancel_query()
+            self._asking = self._background.start(self._query_title())
 
-    def _drop(self) -> None:
+    def _cancel_query(self) -> None:
         self._background.cancel()
         self._asking = None
 
-    async def _send(self) -> tuple[str, str] | None:
-        session = await self._tab.session()
+    async def _query_title(self) -> tuple[str, str] | None:
+        session = await self._tab.get_session()
         question = {"expression": _AT_LOAD, "awaitPromise": True, "returnByValue": True}
         try:
             reply = await session.send("Runtime.evaluate", question)

@@ -5,8 +5,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from agentcore.api import ToolError
-from agentcore_chrome.failures import bad_selector, headline, is_bad_selector, is_driver_error, is_driver_timeout
-from agentcore_chrome.tab.elements import Target, locate
+from agentcore_chrome.failures import (
+    bad_selector,
+    extract_headline,
+    is_bad_selector,
+    is_driver_error,
+    is_driver_timeout,
+)
+from agentcore_chrome.tab.elements import Target, locate_element
 from agentcore_chrome.tab.tab import Tab
 
 ElementState = Literal["attached", "visible", "hidden", "detached"]
@@ -21,10 +27,10 @@ async def for_selector(tab: Tab, selector: str, state: ElementState, timeout_ms:
     """
 
     async def wait() -> None:
-        locator = await locate(tab, Target(selector))
+        locator = await locate_element(tab, Target(selector))
         await locator.wait_for(state=state, timeout=timeout_ms)
 
-    await _wait(tab, wait, f"{selector!r} to be {state}", timeout_ms, selector=selector, state=state)
+    await _run_wait(tab, wait, f"{selector!r} to be {state}", timeout_ms, selector=selector, state=state)
 
 
 async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
@@ -44,7 +50,7 @@ async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
             handle = await tab.page.wait_for_function(condition, timeout=timeout_ms)
         await handle.dispose()
 
-    await _wait(tab, wait, f"{condition!r} to be true", timeout_ms, condition=condition)
+    await _run_wait(tab, wait, f"{condition!r} to be true", timeout_ms, condition=condition)
 
 
 def _as_function(condition: str) -> str:
@@ -60,7 +66,7 @@ async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
         ToolError: `wait_timeout`.
     """
     wanted = url if "*" in url else re.compile(re.escape(url))
-    await _wait(
+    await _run_wait(
         tab, lambda: tab.page.wait_for_url(wanted, timeout=timeout_ms), f"the address {url!r}", timeout_ms, url=url
     )
 
@@ -71,14 +77,14 @@ async def for_load_state(tab: Tab, state: LoadState, timeout_ms: int) -> None:
     Raises:
         ToolError: `wait_timeout`.
     """
-    await _wait(
+    await _run_wait(
         tab, lambda: tab.page.wait_for_load_state(state, timeout=timeout_ms), f"{state!r}", timeout_ms, state=state
     )
 
 
-async def _wait(tab: Tab, work: Callable[[], Awaitable[Any]], what: str, timeout_ms: int, **context: Any) -> None:
+async def _run_wait(tab: Tab, work: Callable[[], Awaitable[Any]], what: str, timeout_ms: int, **context: Any) -> None:
     try:
-        await tab.act(work, timeout_ms)
+        await tab.run_action(work, timeout_ms)
     except Exception as exc:
         if is_driver_timeout(exc):
             raise ToolError(
@@ -94,4 +100,4 @@ async def _wait(tab: Tab, work: Callable[[], Awaitable[Any]], what: str, timeout
             raise
         if is_bad_selector(exc) and "selector" in context:
             raise bad_selector(str(context["selector"]), exc) from exc
-        raise ToolError("evaluation_error", f"the condition failed: {headline(exc)}", **context) from exc
+        raise ToolError("evaluation_error", f"the condition failed: {extract_headline(exc)}", **context) from exc

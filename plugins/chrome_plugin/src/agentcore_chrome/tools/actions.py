@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from agentcore.api import ToolContext, ToolError, Workspace
-from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.elements import Target, on_element
-from agentcore_chrome.tab.evaluation import VALUE_CHARS, evaluate
-from agentcore_chrome.tab.scrolling import Scroll, scroll
+from agentcore_chrome.tab.evaluation import VALUE_CHARS, run_script
+from agentcore_chrome.tab.scrolling import Scroll, scroll_page
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.arguments import DEFAULT_MS
 from agentcore_chrome.tools.result import ToolOutput
@@ -43,7 +43,7 @@ async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
     Raises:
         ToolError: `element_not_found`, `stale_ref`, `action_failed`.
     """
-    state = await act_without_element(tab, timeout_ms, "scroll", lambda: scroll(tab, wanted, timeout_ms))
+    state = await act_without_element(tab, timeout_ms, "scroll", lambda: scroll_page(tab, wanted, timeout_ms))
     top, height, window = state["scrollTop"], state["scrollHeight"], state["clientHeight"]
     area = "The page" if state["area"] == "page" else f"The area {state['area']}"
     said = [f"{area} shows {top:,} to {min(top + window, height):,} of {height:,} pixels"]
@@ -58,7 +58,7 @@ async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
     return ToolOutput("; ".join(said) + ".", state)
 
 
-async def press(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: int) -> ToolOutput:
+async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_ms: int) -> ToolOutput:
     """Press a key in whatever has the focus.
 
     Raises:
@@ -104,7 +104,7 @@ def _shown_value(value: str | None) -> str | None:
     return value if value is None or len(value) <= _VALUE_CHARS else f"{value[:_VALUE_CHARS]}…"
 
 
-async def hover(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:
+async def hover_element(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:
     """Move the mouse over an element."""
     await on_element(tab, Target(selector), timeout_ms, lambda locator: locator.hover(timeout=timeout_ms))
     return ToolOutput(f"The mouse is over {selector!r}.", {"selector": selector})
@@ -117,11 +117,11 @@ async def act_without_element(tab: Tab, timeout_ms: int, what: str, work: Callab
         ToolError: `action_failed`.
     """
     try:
-        return await tab.act(work, timeout_ms)
+        return await tab.run_action(work, timeout_ms)
     except Exception as exc:
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
-        reason = f"not within {timeout_ms} ms" if is_driver_timeout(exc) else headline(exc)
+        reason = f"not within {timeout_ms} ms" if is_driver_timeout(exc) else extract_headline(exc)
         raise ToolError("action_failed", f"could not {what}: {reason}", retryable=True, url=tab.page.url) from exc
 
 
@@ -142,7 +142,7 @@ async def evaluate_script(tab: Tab, script: str, timeout_ms: int) -> ToolOutput:
     Raises:
         ToolError: Those of `agentcore_chrome.tab.evaluation.evaluate`.
     """
-    value = await evaluate(tab, script, timeout_ms)
+    value = await run_script(tab, script, timeout_ms)
     if value.cut_text is not None:
         text = f"{value.cut_text}\n[cut: {value.length:,} characters of JSON in all]"
         return ToolOutput(text, {"value": None, "cutText": value.cut_text, "length": value.length}, is_cut=True)
@@ -162,7 +162,9 @@ async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms
             return await locator.evaluate(script, timeout=timeout_ms)
         except Exception as exc:
             if is_driver_error(exc) and type(exc).__name__ == "Error":
-                raise ToolError("evaluation_error", f"the script failed: {headline(exc)}", url=tab.page.url) from exc
+                raise ToolError(
+                    "evaluation_error", f"the script failed: {extract_headline(exc)}", url=tab.page.url
+                ) from exc
             raise
 
     value = await on_element(tab, Target(selector), timeout_ms, run, acts=False)
@@ -172,7 +174,7 @@ async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms
     return ToolOutput(text, {"value": value})
 
 
-async def keep(ctx: ToolContext, data: bytes, mime: str, name: str) -> ToolOutput:
+async def save_artifact(ctx: ToolContext, data: bytes, mime: str, name: str) -> ToolOutput:
     """Keep bytes as an artifact."""
     link = await ctx.artifacts.save(data, mime=mime, name=name)
     fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}

@@ -17,7 +17,7 @@ TAB = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_no
 TAB_AT_ONCE = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found="tab_not_found", skip_queue=True)
 
 
-def known(description: str, *, told: str = "", **bounds: Any) -> Any:
+def known_field(description: str, *, told: str = "", **bounds: Any) -> Any:
     """A field that models know by its name and the module's instructions.
 
     Args:
@@ -38,13 +38,13 @@ TabId = Annotated[str, Field(max_length=64, description="Id that chrome_new_tab 
 TabSelector = Annotated[
     str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
 ]
-PageId = Annotated[str | None, known("The page; default: the first.", max_length=2000, pattern=r"^\S+$")]
-PageSelector = Annotated[str, known("CSS selector, or a reference such as e12.", min_length=1, max_length=4096)]
-Url = Annotated[str, known("Address, such as https://example.org/a.", min_length=1, max_length=16_384)]
-Script = Annotated[str, known("Expression, function, or statements.", min_length=1, max_length=1_000_000)]
+PageId = Annotated[str | None, known_field("The page; default: the first.", max_length=2000, pattern=r"^\S+$")]
+PageSelector = Annotated[str, known_field("CSS selector, or a reference such as e12.", min_length=1, max_length=4096)]
+Url = Annotated[str, known_field("Address, such as https://example.org/a.", min_length=1, max_length=16_384)]
+Script = Annotated[str, known_field("Expression, function, or statements.", min_length=1, max_length=1_000_000)]
 ShowChanges = Annotated[
     bool | None, for_programs("Wait for what it sets going and tell what changed; left out: for models, yes.")
 ]
 LimitMs = Annotated[int, for_programs("Limit in ms.", ge=1, le=300_000)]
-PageLimitMs = Annotated[int, known("Limit in ms.", ge=1, le=300_000)]
+PageLimitMs = Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)]
 """Where the time is the page's own, and a model may have to allow more."""

@@ -17,8 +17,8 @@ from agentcore_chrome.tab.navigation import (
     WaitUntil,
     go_back,
     go_forward,
-    reload,
-    state_of,
+    read_state,
+    reload_page,
 )
 from agentcore_chrome.tab.reading import read_tree
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_preview, take_screenshot
@@ -31,9 +31,9 @@ from agentcore_chrome.tools.actions import (
     click_at,
     evaluate_script,
     evaluate_with_element,
-    hover,
-    keep,
-    press,
+    hover_element,
+    press_key,
+    save_artifact,
     save_file,
     scroll_to,
     type_text,
@@ -52,13 +52,13 @@ from agentcore_chrome.tools.arguments import (
     ShowChanges,
     Url,
     for_programs,
-    known,
+    known_field,
 )
 from agentcore_chrome.tools.form_tools import FormTools
 from agentcore_chrome.tools.inspection_tools import InspectionTools
-from agentcore_chrome.tools.live_picture import LivePictureTools
+from agentcore_chrome.tools.live_picture import LiveViewTools
 from agentcore_chrome.tools.page_tools import PageTools
-from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
+from agentcore_chrome.tools.result import ToolOutput, describe_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
 from agentcore_chrome.tools.spellings import with_spellings
 from agentcore_chrome.tools.telling import Brief
@@ -85,7 +85,7 @@ _RANKS: Mapping[str, int] = {
 _RANK, _FURTHER_RANK = 1, 5
 
 
-class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
+class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
     """The browser page of a chat session: go somewhere, read, click, type, look."""
 
     title = "Browser"
@@ -109,7 +109,7 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         """The fifteen tools, and the further ones if the settings want them."""
         found = (made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition))
         wanted = (each for each in found if self.settings.extra_tools or each.name in vars(Browser) or each.in_views)
-        return [replace(with_spellings(made), rank=_rank(made.name)) for made in wanted]
+        return [replace(with_spellings(made), rank=_tool_rank(made.name)) for made in wanted]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """See `EngineModule.limit_ms`; typing with delays takes its time."""
@@ -123,23 +123,23 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
     async def browser_launch(
         self,
         ctx: ToolContext,
-        headless: Annotated[bool | None, known("Without a window; left out, as the settings say.")] = None,
-        viewport: Annotated[Viewport | None, known("Size of the page, 1280 by 720 if left out.")] = None,
+        headless: Annotated[bool | None, known_field("Without a window; left out, as the settings say.")] = None,
+        viewport: Annotated[Viewport | None, known_field("Size of the page, 1280 by 720 if left out.")] = None,
         new_page: Annotated[bool, for_programs("Open a further page.")] = False,
         url: Annotated[Url | None, for_programs("Go there at once.")] = None,
         resourceId: Annotated[PageId, for_programs("The page; default: the first.")] = None,
     ) -> ToolResult[results.LaunchedPage]:
         """Start the browser with a window, or a size of its own. Other tools start it too."""
-        resource = self.resource(ctx)
-        is_running = self.open_page(ctx) is not None
+        resource = self.require_resource(ctx)
+        is_running = self.find_open_page(ctx) is not None
         self.set_options(resource.session_id, headless, viewport)
         further = new_page and is_running
-        tab = await (self.further_page(resource.session_id) if further else self.tab_for(resource.resource_id))
+        tab = await (self.open_further_page(resource.session_id) if further else self.ensure_tab(resource.resource_id))
         if url is not None:
             return await self.on_tab(ctx, tab, lambda tab: self._opened_at(ctx, tab, url))
         started = not is_running or new_page
         text = f"Page {tab.resource_id} is open." if started else f"It runs already, at {tab.page.url}."
-        return await self.result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
+        return await self.create_result(ctx, tab, ToolOutput(text, {"started": started, "url": tab.page.url}))
 
     async def _opened_at(self, ctx: ToolContext, tab: Tab, url: str) -> ToolOutput:
         arrived = await self.go_to(ctx, tab, url)
@@ -160,7 +160,7 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
     ) -> ToolResult[results.PageArrival]:
         """Go to an address; gives the HTTP status and what the page shows."""
         return await self.on_page(
-            ctx, lambda tab: _arrived(self.go_to(ctx, tab, url, waitUntil, timeoutMs)), snapshot=snapshot
+            ctx, lambda tab: _describe_arrival(self.go_to(ctx, tab, url, waitUntil, timeoutMs)), snapshot=snapshot
         )
 
     @acts_on_page
@@ -169,12 +169,12 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         ctx: ToolContext,
         selector: PageSelector | None = None,
         x: Annotated[
-            float | None, known("Place in the window, with y, instead of a selector.", ge=0, le=100_000)
+            float | None, known_field("Place in the window, with y, instead of a selector.", ge=0, le=100_000)
         ] = None,
         y: Annotated[float | None, Field(ge=0, le=100_000)] = None,
         button: Button = "left",
         doubleClick: bool = False,
-        modifiers: Annotated[list[Modifier], known("Keys held meanwhile.", max_length=2000)] = [],
+        modifiers: Annotated[list[Modifier], known_field("Keys held meanwhile.", max_length=2000)] = [],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
@@ -205,10 +205,10 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
     async def browser_type(
         self,
         ctx: ToolContext,
-        text: Annotated[str, known("What to type.", max_length=100_000)],
+        text: Annotated[str, known_field("What to type.", max_length=100_000)],
         selector: Annotated[
             PageSelector | None,
-            known("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
+            known_field("The field: CSS selector or reference. Left out, what has the focus, at its caret."),
         ] = None,
         delay: Annotated[int, for_programs("Milliseconds between the keys.", ge=0, le=1000)] = 0,
         submit: Annotated[bool, Field(description="Press Enter after.")] = False,
@@ -226,7 +226,7 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         async def type_in(tab: Tab) -> ToolOutput:
             output = await type_text(tab, selector, text, delay, timeoutMs)
             if submit:
-                await press(tab, "Enter", (), DEFAULT_MS)
+                await press_key(tab, "Enter", (), DEFAULT_MS)
             return output
 
         return await self.on_page(ctx, type_in, snapshot=snapshot)
@@ -236,15 +236,15 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         self,
         ctx: ToolContext,
         direction: Direction = "down",
-        amount: Annotated[int, known("Pixels.", ge=1, le=100_000_000)] = 500,
+        amount: Annotated[int, known_field("Pixels.", ge=1, le=100_000_000)] = 500,
         selector: Annotated[
-            PageSelector | None, known("The area to scroll, or an element in it; left out, the page.")
+            PageSelector | None, known_field("The area to scroll, or an element in it; left out, the page.")
         ] = None,
         to: Annotated[
             PageSelector | None,
-            known("Go on until this element is in view, also in grids that make rows as one scrolls."),
+            known_field("Go on until this element is in view, also in grids that make rows as one scrolls."),
         ] = None,
-        text: Annotated[str | None, known("Go on until this text is in view.", max_length=2000)] = None,
+        text: Annotated[str | None, known_field("Go on until this text is in view.", max_length=2000)] = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.ScrolledArea]:
@@ -268,7 +268,7 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.HoveredElement]:
         """Move the mouse over an element."""
-        return await self.on_page(ctx, lambda tab: hover(tab, selector, timeoutMs), snapshot=snapshot)
+        return await self.on_page(ctx, lambda tab: hover_element(tab, selector, timeoutMs), snapshot=snapshot)
 
     @tool(
         effects=("egress",), open_world=True, preview=SessionPages.preview_action, resource=PAGE,
@@ -284,27 +284,27 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         resourceId: PageId = None,
     ) -> ToolResult[results.PressedKey]:
         """Press a key, or several at once, in whatever has the focus."""
-        return await self.on_page(ctx, lambda tab: press(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
+        return await self.on_page(ctx, lambda tab: press_key(tab, key, modifiers, DEFAULT_MS), snapshot=snapshot)
 
     @tool(read_only=True, open_world=True, timeout_s=LONGEST_S, preview=SessionPages.preview_file, resource=PAGE)
     async def browser_screenshot(
         self,
         ctx: ToolContext,
         path: Annotated[
-            str | None, known("File in the workspace; left out, an artifact is kept.", max_length=4096)
+            str | None, known_field("File in the workspace; left out, an artifact is kept.", max_length=4096)
         ] = None,
-        selector: Annotated[PageSelector | None, known("Only this element.")] = None,
-        full_page: Annotated[bool, known("All of the page, not just what fits the window.")] = False,
+        selector: Annotated[PageSelector | None, known_field("Only this element.")] = None,
+        full_page: Annotated[bool, known_field("All of the page, not just what fits the window.")] = False,
         format: Format = "png",  # noqa: A002
-        inline: Annotated[bool, known("Give the picture itself.", told="Show it in full size.")] = False,
+        inline: Annotated[bool, known_field("Give the picture itself.", told="Show it in full size.")] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.PagePicture]:
+    ) -> ToolResult[results.PageScreenshot]:
         """Take a picture of the page or one element: shown small, kept as an artifact or in the file `path`."""
         options = ScreenshotOptions(Target(selector) if selector else None, full_page, format, timeoutMs)
         mime = options.mime
 
-        async def look(tab: Tab) -> ToolOutput:
+        async def capture(tab: Tab) -> ToolOutput:
             picture = await take_screenshot(tab, options)
             if path is not None:
                 shown = await asyncio.to_thread(save_file, ctx.workspace, path, picture)
@@ -313,19 +313,19 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
                 fields = {"mime": mime, "dataBase64": b64encode(picture).decode("ascii")}
                 return ToolOutput("", fields, (Image(picture, mime),))
             else:
-                output = await keep(ctx, picture, mime, f"{tab.resource_id}.{format}")
+                output = await save_artifact(ctx, picture, mime, f"{tab.resource_id}.{format}")
             # a program has no use for it
             small = None if ctx.model_chars is None else await take_preview(tab, options)
             return output if small is None else replace(output, blocks=(*output.blocks, Image(small, "image/jpeg")))
 
-        return await self.on_page(ctx, look)
+        return await self.on_page(ctx, capture)
 
     @reads_page
     async def browser_get_dom(
         self,
         ctx: ToolContext,
-        selector: Annotated[PageSelector, known("Where the tree begins.")] = "body",
-        max_depth: Annotated[int, known("How many levels.", ge=1, le=50)] = 5,
+        selector: Annotated[PageSelector, known_field("Where the tree begins.")] = "body",
+        max_depth: Annotated[int, known_field("How many levels.", ge=1, le=50)] = 5,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.ElementTree]:
@@ -347,7 +347,7 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         self,
         ctx: ToolContext,
         script: Script,
-        selector: Annotated[PageSelector | None, known("An element that a function is called with.")] = None,
+        selector: Annotated[PageSelector | None, known_field("An element that a function is called with.")] = None,
         resourceId: PageId = None,
         timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.PageEvaluation]:
@@ -368,11 +368,13 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         self,
         ctx: ToolContext,
         selector: PageSelector | None = None,
-        state: Annotated[waiting.ElementState, known("What the element shall be.")] = "visible",
-        condition: Annotated[str | None, known("JavaScript expression that shall be true.", max_length=100_000)] = None,
-        text: Annotated[str | None, known("Text that shall be seen.", max_length=2000)] = None,
-        textGone: Annotated[str | None, known("Text that shall be gone.", max_length=2000)] = None,
-        timeout: Annotated[int, known("Limit in ms.", ge=1, le=300_000)] = _WAIT_MS,
+        state: Annotated[waiting.ElementState, known_field("What the element shall be.")] = "visible",
+        condition: Annotated[
+            str | None, known_field("JavaScript expression that shall be true.", max_length=100_000)
+        ] = None,
+        text: Annotated[str | None, known_field("Text that shall be seen.", max_length=2000)] = None,
+        textGone: Annotated[str | None, known_field("Text that shall be gone.", max_length=2000)] = None,
+        timeout: Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)] = _WAIT_MS,
         resourceId: PageId = None,
     ) -> ToolResult[results.PageAddress]:
         """Wait for an element, a text, the end of a text, or a JavaScript condition: one of them."""
@@ -400,48 +402,48 @@ class Browser(PageTools, FormTools, InspectionTools, LivePictureTools):
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult[results.PageArrival]:  # fmt: skip
         """Go one page back in the history."""
-        return await self.on_page(ctx, lambda tab: _arrived(go_back(tab, timeoutMs)), snapshot=None)
+        return await self.on_page(ctx, lambda tab: _describe_arrival(go_back(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_go_forward(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult[results.PageArrival]:  # fmt: skip
         """Go one page forward in the history."""
-        return await self.on_page(ctx, lambda tab: _arrived(go_forward(tab, timeoutMs)), snapshot=None)
+        return await self.on_page(ctx, lambda tab: _describe_arrival(go_forward(tab, timeoutMs)), snapshot=None)
 
     @acts_on_page
     async def browser_reload(
         self, ctx: ToolContext, resourceId: PageId = None, timeoutMs: LimitMs = DEFAULT_MS
     ) -> ToolResult[results.PageArrival]:  # fmt: skip
         """Load the page again."""
-        return await self.on_page(ctx, lambda tab: _arrived(reload(tab, timeoutMs)), snapshot=None)
+        return await self.on_page(ctx, lambda tab: _describe_arrival(reload_page(tab, timeoutMs)), snapshot=None)
 
     @tool(read_only=True, effects=("session",), idempotent=True, open_world=False, resource=PAGE_IF_ANY)
     async def browser_get_state(self, ctx: ToolContext, resourceId: PageId = None) -> ToolResult[results.PageState]:
         """Tell whether the page is open, its address and title; starts nothing."""
-        tab = self.open_page(ctx)
+        tab = self.find_open_page(ctx)
         if tab is None:
-            return ToolResult(_why_not_open(ctx.resource), {"running": False})
-        title, state = await state_of(tab)
+            return ToolResult(_explain_not_open(ctx.resource), {"running": False})
+        title, state = await read_state(tab)
         fields = {"running": True, "url": tab.page.url, "title": title, "loadState": state, "state": tab.state}
         text = f"{tab.page.url} – {title} ({state})"
         if tab.dialogs.open is not None:
-            held = output_of_dialog(tab.dialogs.open)
+            held = describe_dialog(tab.dialogs.open)
             text, fields = f"{text}\n{held.text}", fields | held.fields
-        return await self.result(ctx, tab, ToolOutput(text, fields))
+        return await self.create_result(ctx, tab, ToolOutput(text, fields))
 
 
-def _why_not_open(resource: Resource | None) -> str:
+def _explain_not_open(resource: Resource | None) -> str:
     if resource is None or resource.status != "failed":
         return "No browser runs in this session."
     where = f" at {resource.last_url!r}" if resource.last_url else ""
     return f"The page has crashed; the next call opens it again{where}, without what was typed there."
 
 
-async def _arrived(going: Awaitable[NavigationResult]) -> ToolOutput:
+async def _describe_arrival(going: Awaitable[NavigationResult]) -> ToolOutput:
     arrived = await going
     return ToolOutput(str(arrived), arrived.to_json())
 
 
-def _rank(name: str) -> int:
+def _tool_rank(name: str) -> int:
     return _RANKS.get(name, _RANK if name in vars(Browser) else _FURTHER_RANK)

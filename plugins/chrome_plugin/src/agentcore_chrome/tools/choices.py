@@ -39,7 +39,7 @@ async def set_checked(locator: "Locator", value: bool, timeout_ms: int) -> None:
     await locator.set_checked(value, timeout=timeout_ms, force=is_drawn_over)
 
 
-async def choose(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str] | None:
+async def choose_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str] | None:
     """Choose options by value or label; gives what is chosen then, or None where nothing is there to choose from.
 
     Raises:
@@ -48,17 +48,17 @@ async def choose(locator: "Locator", wanted: list[str], timeout_ms: int) -> list
     await locator.wait_for(state="attached", timeout=timeout_ms)
     state = await read_field(locator)
     if state.kind == "choice":
-        return await _select(locator, wanted, timeout_ms)
+        return await _select_options(locator, wanted, timeout_ms)
     radios = locator.get_by_role("radio")
     if await radios.count():
-        return await _each(wanted, lambda label: _check_radio(locator, label, timeout_ms))
-    opener = await _opener(locator, state)
+        return await _run_for_each(wanted, lambda label: _check_radio(locator, label, timeout_ms))
+    opener = await _find_opener(locator, state)
     if opener is None:
         return None
-    return await _each(wanted, lambda label: _pick(opener, label, timeout_ms))
+    return await _run_for_each(wanted, lambda label: _pick_option(opener, label, timeout_ms))
 
 
-async def _select(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str]:
+async def _select_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str]:
     try:
         return await locator.select_option(wanted, timeout=min(timeout_ms, _OPTIONS_MS))
     except Exception as exc:
@@ -69,7 +69,7 @@ async def _select(locator: "Locator", wanted: list[str], timeout_ms: int) -> lis
         raise _no_option(wanted, await locator.evaluate(_LABELS)) from exc
 
 
-async def _opener(locator: "Locator", state: FieldState) -> "Locator | None":
+async def _find_opener(locator: "Locator", state: FieldState) -> "Locator | None":
     """What opens the list: the element, or the one inside. One that text can be typed into is a text field first."""
     if state.role in _LIST_ROLES and (state.kind == "other" or state.is_read_only):
         return locator
@@ -80,7 +80,7 @@ async def _opener(locator: "Locator", state: FieldState) -> "Locator | None":
     return inner.first if inside.kind == "other" or inside.is_read_only else None
 
 
-async def _each(wanted: list[str], do: Callable[[str], Awaitable[None]]) -> list[str]:
+async def _run_for_each(wanted: list[str], do: Callable[[str], Awaitable[None]]) -> list[str]:
     for label in wanted:
         await do(label)
     return wanted
@@ -93,7 +93,7 @@ async def _check_radio(group: "Locator", label: str, timeout_ms: int) -> None:
     await radio.first.set_checked(True, timeout=timeout_ms)
 
 
-async def _pick(opener: "Locator", label: str, timeout_ms: int) -> None:
+async def _pick_option(opener: "Locator", label: str, timeout_ms: int) -> None:
     """Open the list, unless it is open, and click the option, wherever in the page the library has put it."""
     options = opener.page.get_by_role("option")
     if not await options.filter(visible=True).count():

@@ -19,12 +19,12 @@ from agentcore.api import (
 )
 from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.engine import Engine
-from agentcore_chrome.failures import why_tab_gone
+from agentcore_chrome.failures import explain_tab_gone
 from agentcore_chrome.tab import waiting
 from agentcore_chrome.tab.clicking import click_element
 from agentcore_chrome.tab.elements import Target, on_element
-from agentcore_chrome.tab.navigation import WaitUntil, state_of
-from agentcore_chrome.tab.reading import CONTENT_CHARS, Piece, read_html, read_text
+from agentcore_chrome.tab.navigation import WaitUntil, read_state
+from agentcore_chrome.tab.reading import CONTENT_CHARS, ContentChunk, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -70,7 +70,7 @@ class Chrome(LaunchTools):
     async def init(self, runtime: Runtime) -> None:
         """Take the engine, and serve what the management page asks."""
         await super().init(runtime)
-        runtime.add_route("GET", "browsers", self._browsers)
+        runtime.add_route("GET", "browsers", self._get_browsers)
 
     async def close_browsers(self, engine: Engine) -> None:
         """Close the browsers that were launched by id."""
@@ -78,9 +78,9 @@ class Chrome(LaunchTools):
             if process.session_id:
                 await process.close()
 
-    def why_gone(self, tab: Tab) -> str:
-        """See `EngineModule.why_gone`."""
-        return why_tab_gone(
+    def explain_gone(self, tab: Tab) -> str:
+        """See `EngineModule.explain_gone`."""
+        return explain_tab_gone(
             tab.tab_id,
             tab.page.url,
             tab.process.browser_id,
@@ -103,22 +103,22 @@ class Chrome(LaunchTools):
             why = f"tab {page.tab_id!r} went while the connection to its browser was lost; it was at {page.url!r}"
             self.run_in_background(self.runtime.resources.release(page.options.resource_id, why))
 
-    async def bring_back(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
-        """See `EngineModule.bring_back`."""
+    async def reattach_lost_browser(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
+        """See `EngineModule.reattach_lost_browser`."""
         lost = self.engine.lost
-        page = lost.page(ctx.resource.keys.get("tabId", "")) if ctx.resource is not None else None
+        page = lost.find_page(ctx.resource.keys.get("tabId", "")) if ctx.resource is not None else None
         found = page[0] if page is not None else lost.get(str(args.get("browserId")))
         if found is None or not self.may_reach(ctx, found.session_id):
             return
         try:
-            await lost.bring_back(found.browser_id)
+            await lost.reattach_browser(found.browser_id)
         except ToolError:
             if tool_name != "chrome_close":
                 raise
 
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         assert ctx.resource is not None  # noqa: S101 - tabId is required
-        if (lost := self.engine.lost.page(ctx.resource.keys["tabId"])) is not None:
+        if (lost := self.engine.lost.find_page(ctx.resource.keys["tabId"])) is not None:
             return CallPreview(urls=(lost[1].url,))
         return CallPreview(urls=(self.named_tab(ctx).page.url,))
 
@@ -144,15 +144,15 @@ class Chrome(LaunchTools):
     ) -> ToolResult[results.TabArrival]:
         """Go to an address, and give the final address, HTTP status, title and load state."""
         tab = self.named_tab(ctx)
-        return await self.run(ctx, tab, self.arrive(ctx, tab, url, waitUntil, timeoutMs))
+        return await self.run_for_result(ctx, tab, self.navigate_tab(ctx, tab, url, waitUntil, timeoutMs))
 
     @tool(read_only=True, idempotent=True, open_world=True, resource=TAB)
     async def chrome_get_url(self, ctx: ToolContext, tabId: TabId) -> ToolResult[results.TabArrival]:
         """Give the address, title and load state of a tab."""
         tab = self.named_tab(ctx)
-        title, state = await state_of(tab)
+        title, state = await read_state(tab)
         fields = {"url": tab.page.url, "title": title, "loadState": state}
-        return await self.result(ctx, tab, ToolOutput(f"{tab.page.url} – {title}", fields))
+        return await self.create_result(ctx, tab, ToolOutput(f"{tab.page.url} – {title}", fields))
 
     @_reads_tab
     async def chrome_screenshot(
@@ -164,11 +164,11 @@ class Chrome(LaunchTools):
         format: Format = "png",  # noqa: A002
         inline: Annotated[bool, Field(description="Give the picture itself; else it is kept as an artifact.")] = True,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.TabPicture]:
+    ) -> ToolResult[results.TabScreenshot]:
         """Take a picture of a tab, of the whole page, or of one element."""
         tab = self.named_tab(ctx)
         shot = ScreenshotOptions(Target(selector) if selector else None, fullPage, format, timeoutMs)
-        return await self.run(ctx, tab, self._picture(ctx, tab, shot, inline=inline))
+        return await self.run_for_result(ctx, tab, self._take_screenshot(ctx, tab, shot, inline=inline))
 
     @_reads_tab
     async def chrome_get_content(
@@ -180,7 +180,9 @@ class Chrome(LaunchTools):
     ) -> ToolResult[results.TabContent]:
         """Give the HTML of a page, or of the first element that matches a selector; long ones are cut."""
         tab = self.named_tab(ctx)
-        return await self.run(ctx, tab, _piece(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html"))
+        return await self.run_for_result(
+            ctx, tab, _read_content(read_html(tab, selector, CONTENT_CHARS, timeoutMs), "html")
+        )
 
     @_reads_tab
     async def chrome_get_text(
@@ -192,7 +194,9 @@ class Chrome(LaunchTools):
     ) -> ToolResult[results.TabContent]:
         """Give the text of a page as a person sees it, or of the first element that matches a selector."""
         tab = self.named_tab(ctx)
-        return await self.run(ctx, tab, _piece(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text"))
+        return await self.run_for_result(
+            ctx, tab, _read_content(read_text(tab, selector, CONTENT_CHARS, timeoutMs), "text")
+        )
 
     @_acts_on_tab
     async def chrome_click(
@@ -253,7 +257,7 @@ class Chrome(LaunchTools):
     ) -> ToolResult[results.TabEvaluation]:
         """Run JavaScript in a page and give its value. A function is called; `await` and `return` work."""
         tab = self.named_tab(ctx)
-        return await self.run(ctx, tab, evaluate_script(tab, script, timeoutMs))
+        return await self.run_for_result(ctx, tab, evaluate_script(tab, script, timeoutMs))
 
     @_reads_tab
     async def chrome_wait_for(
@@ -291,7 +295,7 @@ class Chrome(LaunchTools):
                 await waiting.for_load_state(tab, loadState, timeoutMs)
             return ToolOutput("It is so now.", {"url": tab.page.url})
 
-        return await self.run(ctx, tab, wait())
+        return await self.run_for_result(ctx, tab, wait())
 
     # -- the page ----------------------------------------------------------------------------------------------
 
@@ -306,12 +310,14 @@ class Chrome(LaunchTools):
             resource_views={self.resource_type: "chrome-tab-view"},
         )
 
-    async def _browsers(self, _: Request) -> Response:
-        return Response({"browsers": await self.engine.describe()})
+    async def _get_browsers(self, _: Request) -> Response:
+        return Response({"browsers": await self.engine.describe_browsers()})
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _picture(self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool) -> ToolOutput:
+    async def _take_screenshot(
+        self, ctx: ToolContext, tab: Tab, shot: ScreenshotOptions, *, inline: bool
+    ) -> ToolOutput:
         picture = await take_screenshot(tab, shot)
         fields = {"mime": shot.mime, "sizeBytes": len(picture), "url": tab.page.url}
         if inline:
@@ -329,11 +335,11 @@ class Chrome(LaunchTools):
             note = done.note if isinstance(done, Written) else ""
             return ToolOutput(f"{text} {note}".rstrip(), {"url": tab.page.url})
 
-        return await self.run(ctx, tab, act())
+        return await self.run_for_result(ctx, tab, act())
 
 
-async def _piece(reading: Any, field: Literal["html", "text"]) -> ToolOutput:
-    piece: Piece = await reading
+async def _read_content(reading: Any, field: Literal["html", "text"]) -> ToolOutput:
+    piece: ContentChunk = await reading
     text = piece.text
     if piece.is_cut:
         text += f"\n[cut: {piece.length:,} characters in all; name a selector for a part]"

@@ -22,21 +22,21 @@ from agentcore.api import (
     UrlPolicy,
 )
 from agentcore_chrome.browser.attached_pages import LostPage
-from agentcore_chrome.browser.engine import Engine, acquire, give_back
+from agentcore_chrome.browser.engine import Engine, acquire_engine, release_engine
 from agentcore_chrome.browser.installing import BrowserRequirement
-from agentcore_chrome.browser.probing import Answer, ours, probe
+from agentcore_chrome.browser.probing import Answer, local_playwright_version, probe_endpoint
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import CallLimit, cleaning_s, not_counted
 from agentcore_chrome.live.favicons import Favicons
 from agentcore_chrome.live.input import WatchMessage
 from agentcore_chrome.live.preview import serve_preview
-from agentcore_chrome.logins import LoginWanted, login_required
+from agentcore_chrome.logins import LoginChallenge, login_required
 from agentcore_chrome.settings import EngineSettings
 from agentcore_chrome.tab.dialogs import DialogOpened, only_looks
-from agentcore_chrome.tab.navigation import NavigationResult, WaitUntil, go_to, leave, with_scheme
+from agentcore_chrome.tab.navigation import NavigationResult, WaitUntil, go_to, open_blank_page, with_scheme
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools.arguments import DEFAULT_MS
-from agentcore_chrome.tools.result import ToolOutput, make_result, output_of_dialog
+from agentcore_chrome.tools.result import ToolOutput, describe_dialog, make_result
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -79,15 +79,15 @@ class EngineModule(Module[EngineSettings]):
             blocked_hosts=settings.blocked_hosts,
             schemes=SCHEMES,
         )
-        self.engine = self._engine = await acquire(settings, self.policy, runtime.data_dir.parent)
+        self.engine = self._engine = await acquire_engine(settings, self.policy, runtime.data_dir.parent)
         self.policy = self.engine.policy
         self._favicons = Favicons(self.policy, self.icon_found)
         self.engine.listeners.append(self)
-        runtime.add_route("GET", "preview/{page}", self._preview, kind="websocket", watching=WatchMessage)
+        runtime.add_route("GET", "preview/{page}", self._handle_preview, kind="websocket", watching=WatchMessage)
         runtime.subscribe("stop.changed", self._on_stop)
         if self.engine.endpoint is not None:
-            runtime.give_report(self._report)
-        await self._note_browser()
+            runtime.give_report(self._build_report)
+        await self._declare_browser()
 
     async def shutdown(self) -> None:
         """Close what this module opened; the last module closes the engine."""
@@ -103,7 +103,7 @@ class EngineModule(Module[EngineSettings]):
         own = [tab for tab in engine.tabs.values() if tab.owner == self.runtime.name]
         await asyncio.gather(*(tab.close() for tab in own))
         await self.close_browsers(engine)
-        await give_back(engine, self.runtime.data_dir.parent)
+        await release_engine(engine, self.runtime.data_dir.parent)
         await self._background.stop()
 
     async def close_browsers(self, engine: Engine) -> None:
@@ -113,16 +113,16 @@ class EngineModule(Module[EngineSettings]):
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
         """Run a tool within the limit that its caller gave; one that only reads leaves dialogs open."""
-        only_looks.set(self._methods().found[tool_name].definition.annotations.read_only is True)
-        work = self._execute(ctx, tool_name, args)
+        only_looks.set(self._get_tool_methods().found[tool_name].definition.annotations.read_only is True)
+        work = self._execute_call(ctx, tool_name, args)
         limit_ms = self.limit_ms(tool_name, args)
         return await (work if limit_ms is None else CallLimit(limit_ms).run(work))
 
-    async def _execute(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
-        await self.bring_back(ctx, tool_name, args)
+    async def _execute_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
+        await self.reattach_lost_browser(ctx, tool_name, args)
         return await super().execute_tool_call(ctx, tool_name, args)
 
-    async def bring_back(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
+    async def reattach_lost_browser(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
         """Bring back what a call needs and a lost connection took, before it begins."""
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
@@ -147,17 +147,17 @@ class EngineModule(Module[EngineSettings]):
         wanted = arrived.login_wanted
         if wanted is None:
             return arrived
-        await leave(tab)
+        await open_blank_page(tab)
         if not wanted.was_given:
-            tab.logins.give(wanted.origin, await self._ask_for_login(ctx, wanted))
+            tab.logins.set_login(wanted.origin, await self._ask_for_login(ctx, wanted))
             arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
             if arrived.login_wanted is None:
                 return arrived
-            await leave(tab)
-        tab.logins.give(wanted.origin, None)
+            await open_blank_page(tab)
+        tab.logins.set_login(wanted.origin, None)
         raise login_required(wanted, "what it was given is not accepted")
 
-    async def _ask_for_login(self, ctx: ToolContext, wanted: LoginWanted) -> SecretStr:
+    async def _ask_for_login(self, ctx: ToolContext, wanted: LoginChallenge) -> SecretStr:
         realm = f" (“{wanted.realm}”)" if wanted.realm else ""
         question = _LOGIN_QUESTION[self.runtime.locale].format(origin=wanted.origin, realm=realm)
         try:
@@ -171,21 +171,21 @@ class EngineModule(Module[EngineSettings]):
             raise login_required(wanted, "the person gave none")
         return SecretStr(login)
 
-    async def run(self, ctx: ToolContext, tab: Tab, work: Awaitable[ToolOutput], **ids: Any) -> ToolResult:
+    async def run_for_result(self, ctx: ToolContext, tab: Tab, work: Awaitable[ToolOutput], **ids: Any) -> ToolResult:
         """Do something with a tab and make the call's result."""
         try:
             output = await work
         except DialogOpened as opened:
-            output = output_of_dialog(opened.dialog)
-        return await self.result(ctx, tab, output, **ids)
+            output = describe_dialog(opened.dialog)
+        return await self.create_result(ctx, tab, output, **ids)
 
-    async def result(self, ctx: ToolContext, tab: Tab, output: ToolOutput, **ids: Any) -> ToolResult:
+    async def create_result(self, ctx: ToolContext, tab: Tab, output: ToolOutput, **ids: Any) -> ToolResult:
         """Make the result of a call on a tab."""
         if not tab.gone.done():
             tab.check_reach()  # it may have been led away meanwhile
-        return await make_result(ctx, tab, output, {**self.ids_of(tab), **ids})
+        return await make_result(ctx, tab, output, {**self.get_ids(tab), **ids})
 
-    def ids_of(self, tab: Tab) -> dict[str, Any]:
+    def get_ids(self, tab: Tab) -> dict[str, Any]:
         """The ids that every result of the module's carries."""
         return {"tabId": tab.tab_id}
 
@@ -223,16 +223,16 @@ class EngineModule(Module[EngineSettings]):
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             try:
                 self.runtime.resources.update(
-                    tab.resource_id, last_url=tab.page.url, title=tab.title, reopening=self.reopening(tab)
+                    tab.resource_id, last_url=tab.page.url, title=tab.title, reopening=self.get_reopening_call(tab)
                 )
             except ToolError:
                 log.debug("resource_gone", resource_id=tab.resource_id)
             else:
                 if self._favicons is not None:
-                    self._favicons.look_soon(tab)
+                    self._favicons.schedule_lookup(tab)
         self.browsers_changed()
 
-    def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
+    def get_reopening_call(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
         """The call that opens another page in the place of a tab's, when it has ended with the server."""
         return None
 
@@ -251,7 +251,7 @@ class EngineModule(Module[EngineSettings]):
             self.browsers_changed()
             return
         if tab.owner == self.runtime.name and tab.resource_id is not None:
-            self.run_in_background(self.runtime.resources.release(tab.resource_id, self.why_gone(tab)))
+            self.run_in_background(self.runtime.resources.release(tab.resource_id, self.explain_gone(tab)))
         self.run_in_background(tab.process.end_session(tab.session_id))
         self.browsers_changed()
 
@@ -265,14 +265,14 @@ class EngineModule(Module[EngineSettings]):
         except ToolError:
             log.debug("resource_gone", resource_id=tab.resource_id)  # it was released at the same moment
 
-    def why_gone(self, tab: Tab) -> str:
+    def explain_gone(self, tab: Tab) -> str:
         """What to tell calls on a tab that is gone; empty: nothing beyond that."""
         return ""
 
     def browsers_changed(self) -> None:
         """See `agentcore_chrome.browser.engine.Listener`; many changes at once are told once."""
         if self._notifying is None and self._engine is not None:
-            self._notifying = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._notify)
+            self._notifying = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._publish_changed)
 
     def browser_crashed(self, process: BrowserProcess) -> None:
         """See `agentcore_chrome.browser.engine.Listener`."""
@@ -284,28 +284,28 @@ class EngineModule(Module[EngineSettings]):
 
     async def release_tab(self, resource: Resource) -> None:
         """End what stands behind a resource."""
-        tab = self.tab_of(resource)
+        tab = self.find_tab(resource)
         if tab is not None:
             await tab.close()
 
-    def tab_of(self, resource: Resource) -> Tab | None:
+    def find_tab(self, resource: Resource) -> Tab | None:
         """The tab that a resource stands for, if it is there."""
         return self.engine.tabs.get(resource.keys.get("tabId", ""))
 
-    async def finish(self, work: Coroutine[Any, Any, Any]) -> None:
+    async def run_cleanup(self, work: Coroutine[Any, Any, Any]) -> None:
         """Clean something up, within what the call has left; the rest of it goes on beside the calls."""
         await asyncio.wait((self.run_in_background(work),), timeout=cleaning_s(_FINISH_SECONDS))
 
-    async def shielded(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
+    async def run_shielded(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
         """Wait for something that comes to its end once it has begun, and undo it if the caller has gone by then."""
         task: asyncio.Task[T] = self.run_in_background(work)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            task.add_done_callback(lambda done: self._undo(done, undo))
+            task.add_done_callback(lambda done: self._undo_when_done(done, undo))
             raise
 
-    def _undo(self, done: asyncio.Task[T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> None:
+    def _undo_when_done(self, done: asyncio.Task[T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> None:
         if not done.cancelled() and done.exception() is None:
             self.run_in_background(undo(done.result()))
 
@@ -313,46 +313,46 @@ class EngineModule(Module[EngineSettings]):
         """Let something run to its end beside the calls."""
         return self._background.start(work)
 
-    async def _preview(self, request: Request) -> None:
+    async def _handle_preview(self, request: Request) -> None:
         wanted = request.path_values["page"]
         tabs = self.engine.tabs.values()
-        tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.ids_of(tab).values()}), None)
-        await serve_preview(request, tab, self.engine.screencast, self.policy)
+        tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.get_ids(tab).values()}), None)
+        await serve_preview(request, tab, self.engine.get_screencast, self.policy)
 
-    async def _note_browser(self) -> None:
+    async def _declare_browser(self) -> None:
         """Declare that a browser is needed; of one elsewhere, note how it is just now."""
         runtime, endpoint = self.runtime, self.engine.endpoint
         if endpoint is not None:
-            answer = await self._state()
+            answer = await self._probe_state()
             version = f", version {answer.version}" if answer.version else ""
             said = f"{_USES[endpoint.kind]} {endpoint}: {answer.said}{version}"
             runtime.note("web browser", said, advice=answer.advice)
             return
         runtime.declare_requirement(BrowserRequirement(self.settings))
 
-    async def _state(self) -> Answer:
+    async def _probe_state(self) -> Answer:
         """How the browser elsewhere is just now: in use, lost, or what it says when it is asked."""
         engine = self.engine
         if process := next(iter(engine.processes.values()), None):
             return Answer("answers", "in use", version=process.version)
         assert engine.endpoint is not None  # noqa: S101 - asked only where there is one
-        return await probe(engine.endpoint)
+        return await probe_endpoint(engine.endpoint)
 
-    async def _report(self) -> Report:
-        endpoint, answer = self.engine.endpoint, await self._state()
+    async def _build_report(self) -> Report:
+        endpoint, answer = self.engine.endpoint, await self._probe_state()
         lost = len(self.engine.lost.all())
         facts = {"endpoint": str(endpoint), "state": f"{answer.said}; {lost} lost" if lost else answer.said}
         if answer.version:
             facts["version"] = answer.version
         if endpoint is not None and endpoint.kind == "playwright":
-            facts["playwright"] = ours()
+            facts["playwright"] = local_playwright_version()
         return Report(facts)
 
-    def _notify(self) -> None:
+    def _publish_changed(self) -> None:
         self._notifying = None
         self.runtime.publish("changed", {})
         if self.engine.endpoint is not None:
-            self.run_in_background(self._note_browser())
+            self.run_in_background(self._declare_browser())
 
     def _on_stop(self, event: Any) -> None:
         if event.get("stopped") and self._engine is not None:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, known_to_models, tool
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import element_not_actionable
-from agentcore_chrome.tab.elements import Target, locate, on_element
+from agentcore_chrome.tab.elements import Target, locate_element, on_element
 from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -22,13 +22,13 @@ from agentcore_chrome.tools.arguments import (
     PageSelector,
     ShowChanges,
     for_programs,
-    known,
+    known_field,
 )
-from agentcore_chrome.tools.choices import choose, set_checked
+from agentcore_chrome.tools.choices import choose_options, set_checked
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
 from agentcore_chrome.tools.text_input import fill_with
-from agentcore_chrome.tools.uploads import Upload, paths_of_uploads, read_uploads
+from agentcore_chrome.tools.uploads import Upload, list_upload_paths, read_uploads
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -39,7 +39,7 @@ class FormField(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=known_to_models())
 
-    selector: Annotated[str | None, known("CSS selector, or a reference.", max_length=4096)] = None
+    selector: Annotated[str | None, known_field("CSS selector, or a reference.", max_length=4096)] = None
     ref: Annotated[str | None, for_programs("The same as selector.", max_length=100)] = None
     target: Annotated[str | None, for_programs("The same as selector.", max_length=4096)] = None
     value: Annotated[str | bool | list[str], Field(description="Text; true, false for check boxes; labels to choose.")]
@@ -58,28 +58,28 @@ class FormTools(SessionPages):
         self,
         ctx: ToolContext,
         selector: PageSelector,
-        values: Annotated[list[str], known("Values or labels to choose.", max_length=2000)],
+        values: Annotated[list[str], known_field("Values or labels to choose.", max_length=2000)],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
     ) -> ToolResult[results.ChosenOptions]:
         """Choose options of a select field or another list of choices, by value or label."""
 
-        async def pick(tab: Tab) -> ToolOutput:
+        async def select(tab: Tab) -> ToolOutput:
             chosen = await on_element(
-                tab, Target(selector), timeoutMs, lambda locator: choose(locator, values, timeoutMs)
+                tab, Target(selector), timeoutMs, lambda locator: choose_options(locator, values, timeoutMs)
             )
             if chosen is None:
                 raise element_not_actionable(selector, "it is no list of choices; click it, and then the option")
             return ToolOutput(f"Chose {', '.join(map(repr, chosen)) or 'nothing'}.", {"values": chosen})
 
-        return await self.on_page(ctx, pick, snapshot=snapshot)
+        return await self.on_page(ctx, select, snapshot=snapshot)
 
     @acts_on_page
     async def browser_fill_form(
         self,
         ctx: ToolContext,
-        fields: Annotated[list[FormField], known("The fields, in order.", min_length=1, max_length=2000)],
+        fields: Annotated[list[FormField], known_field("The fields, in order.", min_length=1, max_length=2000)],
         snapshot: ShowChanges = None,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
@@ -91,7 +91,7 @@ class FormTools(SessionPages):
             for done, field in enumerate(fields):
                 if not field.element:
                     raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
-                work = partial(_fill, value=field.value, timeout_ms=work_ms(timeoutMs))
+                work = partial(_fill_field, value=field.value, timeout_ms=work_ms(timeoutMs))
                 try:
                     note = await on_element(tab, Target(field.element), timeoutMs, work)
                 except ToolError as exc:
@@ -104,7 +104,7 @@ class FormTools(SessionPages):
 
     async def _preview_upload(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         urls = (await self.preview_action(ctx, arguments)).urls
-        paths = await paths_of_uploads(ctx, arguments["paths"])
+        paths = await list_upload_paths(ctx, arguments["paths"])
         return CallPreview(effects=frozenset(("read", "egress")), paths=paths, urls=urls)
 
     @tool(effects=("read", "egress"), open_world=True, timeout_s=LONGEST_S, preview=_preview_upload, resource=PAGE)
@@ -117,34 +117,34 @@ class FormTools(SessionPages):
         ] = [],
         selector: Annotated[
             PageSelector | None,
-            known(
+            known_field(
                 "The file field, or where files are dropped; left out, the chooser that the page opened.",
                 told="Left out: the open chooser.",
             ),
         ] = None,
         drop: Annotated[
             bool,
-            known(
+            known_field(
                 "Drop them there, as from a desktop, even if it has a file field inside.",
                 told="Even if a file field is inside.",
             ),
         ] = False,
         resourceId: PageId = None,
         timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.GivenFiles]:
+    ) -> ToolResult[results.UploadedFiles]:
         """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
         if drop and selector is None:
             raise ToolError("invalid_arguments", "to drop files, name the selector of where")
         files = await read_uploads(ctx, paths)
 
-        async def give(tab: Tab) -> ToolOutput:
+        async def upload(tab: Tab) -> ToolOutput:
             if selector is None:
-                await tab.look(tab.chooser_opened.wait, default=True)
+                await tab.run_or_default(tab.chooser_opened.wait, default=True)
             chooser, tab.file_chooser = tab.file_chooser, None
             dropped = False
             tab.chooser_opened.clear()
             if selector is not None:
-                hand_over = partial(_give_files, files=files, drop=drop, timeout_ms=timeoutMs)
+                hand_over = partial(_upload_to_element, files=files, drop=drop, timeout_ms=timeoutMs)
                 dropped = await on_element(tab, Target(selector), timeoutMs, hand_over)
             elif chooser is None:
                 raise ToolError("no_file_chooser", "the page asks for no files now; name the file field's selector")
@@ -156,7 +156,7 @@ class FormTools(SessionPages):
             how = f"Dropped {len(files)} files on {selector!r}" if dropped else f"Gave {len(files)} files"
             return ToolOutput(f"{how}.", {"files": names, "dropped": dropped})
 
-        return await self.on_page(ctx, give, snapshot=None)
+        return await self.on_page(ctx, upload, snapshot=None)
 
     @acts_on_page
     async def browser_drag(
@@ -171,16 +171,16 @@ class FormTools(SessionPages):
         """Drag one element onto another."""
 
         async def drag(tab: Tab) -> ToolOutput:
-            async def onto(locator: "Locator") -> None:
-                await locator.drag_to(await locate(tab, Target(destination)), timeout=timeoutMs)
+            async def drag_to(locator: "Locator") -> None:
+                await locator.drag_to(await locate_element(tab, Target(destination)), timeout=timeoutMs)
 
-            await on_element(tab, Target(source), timeoutMs, onto)
+            await on_element(tab, Target(source), timeoutMs, drag_to)
             return ToolOutput(f"Dragged {source!r} onto {destination!r}.", {"dragged": True})
 
         return await self.on_page(ctx, drag, snapshot=snapshot)
 
 
-async def _give_files(locator: "Locator", *, files: list[Upload], drop: bool, timeout_ms: int) -> bool:
+async def _upload_to_element(locator: "Locator", *, files: list[Upload], drop: bool, timeout_ms: int) -> bool:
     """Give files to a file field, to the one inside of an element, or drop them on it; whether they were dropped."""
     await locator.wait_for(state="attached", timeout=timeout_ms)
     if not drop:
@@ -202,7 +202,7 @@ def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> To
     return ToolError(error.type, message, retryable=error.retryable, **context)
 
 
-async def _fill(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> str:
+async def _fill_field(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> str:
     """Fill one field by what it is; gives what there is to say of it."""
     if isinstance(value, bool):
         await set_checked(locator, value, timeout_ms)
@@ -211,7 +211,7 @@ async def _fill(locator: "Locator", *, value: str | bool | list[str], timeout_ms
     if (await read_field(locator)).kind == "check" and value in ("true", "false"):
         await locator.set_checked(value == "true", timeout=timeout_ms)
         return ""
-    if await choose(locator, [value] if isinstance(value, str) else value, timeout_ms) is not None:
+    if await choose_options(locator, [value] if isinstance(value, str) else value, timeout_ms) is not None:
         return ""
     if isinstance(value, list):
         raise ToolError("invalid_arguments", f"the field has no options to choose {value!r} from; give text")

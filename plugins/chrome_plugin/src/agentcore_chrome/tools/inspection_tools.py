@@ -7,8 +7,8 @@ from agentcore.api import Field, ToolContext, ToolResult, tool
 from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, take_snapshot
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
-from agentcore_chrome.tools.actions import act_without_element, keep, save_file
-from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, known
+from agentcore_chrome.tools.actions import act_without_element, save_artifact, save_file
+from agentcore_chrome.tools.arguments import DEFAULT_MS, LONGEST_S, PAGE, LimitMs, PageId, PageSelector, known_field
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, reads_page
 
@@ -26,8 +26,8 @@ class InspectionTools(SessionPages):
     async def browser_snapshot(
         self,
         ctx: ToolContext,
-        selector: Annotated[PageSelector | None, known("Only this part: a reference or a CSS selector.")] = None,
-        depth: Annotated[int | None, known("How many levels.", ge=1, le=50)] = None,
+        selector: Annotated[PageSelector | None, known_field("Only this part: a reference or a CSS selector.")] = None,
+        depth: Annotated[int | None, known_field("How many levels.", ge=1, le=50)] = None,
         find: Annotated[
             str | None, Field(max_length=2000, description="Only lines with this text, or /regular expression/.")
         ] = None,
@@ -37,24 +37,24 @@ class InspectionTools(SessionPages):
     ) -> ToolResult[results.PageSnapshot]:
         """Show the page as a tree of roles and names, with references (e12) that other tools take as `selector`."""
 
-        async def look(tab: Tab) -> ToolOutput:
+        async def read_snapshot(tab: Tab) -> ToolOutput:
             made = await take_snapshot(
                 tab, selector=selector, depth=depth, find=find, offset=offset, timeout_ms=timeoutMs
             )
             tree = made.tree
             if selector is None and depth is None:
-                self.remember(tab, tree)
+                self.store_page_tree(tab, tree)
             fields = {"url": tree.url, "title": tree.title, "leftOut": made.left_out}
-            shown = made.text or _nothing(find, len(tree.lines))
+            shown = made.text or _describe_no_match(find, len(tree.lines))
             return ToolOutput(f"{tree.url} – {tree.title}\n{shown}", fields, is_cut=bool(made.left_out))
 
-        return await self.on_page(ctx, look)
+        return await self.on_page(ctx, read_snapshot)
 
     @tool(read_only=True, open_world=True, keep="tail", resource=PAGE)
     async def browser_console_messages(
         self,
         ctx: ToolContext,
-        level: Annotated[Literal["error", "warning", "info", "debug"], known("This and what is worse.")] = "info",
+        level: Annotated[Literal["error", "warning", "info", "debug"], known_field("This and what is worse.")] = "info",
         resourceId: PageId = None,
     ) -> ToolResult[results.ConsoleMessages]:
         """Give the JavaScript console of the page: messages, and errors that nobody caught, the newest last."""
@@ -66,7 +66,7 @@ class InspectionTools(SessionPages):
             shown = [
                 {"type": message.type, "text": message.text[:_TEXT_CHARS]}
                 for message in messages
-                if _level_of(message.type) in levels
+                if _classify_level(message.type) in levels
             ]
             shown += [{"type": "uncaught", "text": str(error)[:_TEXT_CHARS]} for error in errors]
             lines = [f"[{message['type']}] {message['text']}" for message in shown[-_SHOWN:]]
@@ -117,18 +117,18 @@ class InspectionTools(SessionPages):
             if path is not None:
                 shown = await asyncio.to_thread(save_file, ctx.workspace, path, data)
                 return ToolOutput(f"Wrote {shown} ({len(data):,} bytes).", {"path": shown})
-            return await keep(ctx, data, "application/pdf", f"{tab.resource_id}.pdf")
+            return await save_artifact(ctx, data, "application/pdf", f"{tab.resource_id}.pdf")
 
         return await self.on_page(ctx, to_pdf)
 
 
-def _level_of(kind: str) -> str:
+def _classify_level(kind: str) -> str:
     if kind in {"error", "assert"}:
         return "error"
     return {"warning": "warning", "debug": "debug", "verbose": "debug"}.get(kind, "info")
 
 
-def _nothing(find: str | None, lines: int) -> str:
+def _describe_no_match(find: str | None, lines: int) -> str:
     if find is not None and lines:
         return f"None of the {lines} lines of this snapshot has that."
     return NOTHING_SHOWN

@@ -29,7 +29,7 @@ class LaunchTools(EngineModule):
     ) -> ToolResult[results.StartedBrowser]:
         """Start a new browser process and give its id. It has no tab yet: open one with chrome_new_tab."""
         options = LaunchOptions(headless, viewport, locale, userAgent, ctx.session_id)
-        process = await self.shielded(self.engine.launch(options), BrowserProcess.close)
+        process = await self.run_shielded(self.engine.launch_browser(options), BrowserProcess.close)
         text = f"Started browser {process.browser_id} (version {process.version}, process {process.pid})."
         return ToolResult(text, {"browserId": process.browser_id, "pid": process.pid, "version": process.version})
 
@@ -38,10 +38,10 @@ class LaunchTools(EngineModule):
         """Close a browser with all its tabs, and free everything."""
         lost = self.engine.lost.get(browserId)
         if lost is not None and self.may_reach(ctx, lost.session_id):
-            self.engine.lost.forget(browserId)
+            self.engine.lost.remove(browserId)
             said = f"Gave up browser {browserId}, to which the connection is lost. What is open there stays open."
             return ToolResult(said, {"browserId": browserId, "closedTabs": 0})
-        process = self._process(ctx, browserId)
+        process = self._get_browser(ctx, browserId)
         tabs = len(process.tabs)
         await process.close()
         return ToolResult(f"Closed browser {browserId} with {tabs} tabs.", {"browserId": browserId, "closedTabs": tabs})
@@ -51,7 +51,7 @@ class LaunchTools(EngineModule):
         """List all browsers with their tabs, process ids and memory."""
         browsers: list[Any] = [
             browser | {"tabs": [tab for tab in browser["tabs"] if self.may_reach(ctx, tab["sessionId"])]}
-            for browser in await self.engine.describe()
+            for browser in await self.engine.describe_browsers()
             if self.may_reach(ctx, browser["sessionId"])
         ]
         lines = [line for browser in browsers for line in _browser_lines(browser)]
@@ -59,7 +59,7 @@ class LaunchTools(EngineModule):
 
     async def _preview_new_tab(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if arguments["browserId"] not in self.engine.lost:
-            self._process(ctx, arguments["browserId"])
+            self._get_browser(ctx, arguments["browserId"])
         return await self.preview_url(ctx, arguments)
 
     @tool(
@@ -83,15 +83,17 @@ class LaunchTools(EngineModule):
 
         If the address cannot be loaded, the tab is closed again.
         """
-        process = self._process(ctx, browserId)
+        process = self._get_browser(ctx, browserId)
         options = TabOptions(self.runtime.name, process.session_id or ctx.session_id)
-        tab = await self.shielded(self.engine.open_tab(process, options), Tab.close)
+        tab = await self.run_shielded(self.engine.open_tab(process, options), Tab.close)
         if url is None:
             return ToolResult(f"Opened tab {tab.tab_id}.", {"tabId": tab.tab_id, "browserId": browserId})
         try:
-            return await self.run(ctx, tab, self.arrive(ctx, tab, url, waitUntil, timeoutMs), browserId=browserId)
+            return await self.run_for_result(
+                ctx, tab, self.navigate_tab(ctx, tab, url, waitUntil, timeoutMs), browserId=browserId
+            )
         except ToolError:
-            await self.finish(tab.close())
+            await self.run_cleanup(tab.close())
             raise
 
     @tool(effects=("egress",), destructive=True, idempotent=False, open_world=False, resource=TAB_AT_ONCE)
@@ -103,7 +105,7 @@ class LaunchTools(EngineModule):
     @tool(read_only=True, idempotent=True, open_world=False)
     async def chrome_list_tabs(self, ctx: ToolContext, browserId: BrowserId) -> ToolResult[results.TabList]:
         """List the tabs of a browser: id, address, title, state."""
-        process = self._process(ctx, browserId)
+        process = self._get_browser(ctx, browserId)
         tabs: list[Any] = [
             tab.to_json()
             for tab in process.tabs.values()
@@ -117,15 +119,17 @@ class LaunchTools(EngineModule):
     def named_tab(self, ctx: ToolContext) -> Tab:
         """The tab that a call names."""
         assert ctx.resource is not None  # noqa: S101 - tabId is required, and the host has resolved it
-        return self.engine.tab(ctx.resource.keys["tabId"])
+        return self.engine.get_tab(ctx.resource.keys["tabId"])
 
-    async def arrive(self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int) -> ToolOutput:
+    async def navigate_tab(
+        self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int
+    ) -> ToolOutput:
         """Go to an address in a tab, and tell where it led."""
         arrived = await self.go_to(ctx, tab, url, wait_until, timeout_ms)
         return ToolOutput(str(arrived), arrived.to_json())
 
-    def _process(self, ctx: ToolContext, browser_id: str) -> BrowserProcess:
-        process = self.engine.process(browser_id)
+    def _get_browser(self, ctx: ToolContext, browser_id: str) -> BrowserProcess:
+        process = self.engine.get_browser(browser_id)
         if not self.may_reach(ctx, process.session_id):
             raise instance_not_found(browser_id)
         return process

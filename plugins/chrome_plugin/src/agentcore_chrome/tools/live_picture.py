@@ -5,7 +5,7 @@ from typing import Annotated
 
 from agentcore.api import Field, Runtime, ToolContext, ToolResult, tool
 from agentcore_chrome.failures import is_driver_error
-from agentcore_chrome.live.picture import HOLD_S, LivePictures, Look
+from agentcore_chrome.live.picture import HOLD_S, LiveViews, ViewState
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
 from agentcore_chrome.tools.arguments import PAGE_AT_ONCE, PageId
@@ -14,15 +14,15 @@ from agentcore_chrome.tools.session_pages import SessionPages
 _LIMIT_BYTES = 1024 * 1024
 
 
-class LivePictureTools(SessionPages):
+class LiveViewTools(SessionPages):
     """The part of `browser` that shows a page live in MCP clients that show views."""
 
-    _live: LivePictures | None = None
+    _live: LiveViews | None = None
 
     async def init(self, runtime: Runtime) -> None:
         """See `SessionPages.init`."""
         await super().init(runtime)
-        self._live = LivePictures(self.engine.screencast, self.run_in_background)
+        self._live = LiveViews(self.engine.get_screencast, self.run_in_background)
 
     async def shutdown(self) -> None:
         """See `EngineModule.shutdown`."""
@@ -43,28 +43,28 @@ class LivePictureTools(SessionPages):
             str, Field(min_length=8, max_length=64, description="What the view calls itself; another one takes over.")
         ],
         resourceId: PageId = None,
-    ) -> ToolResult[results.LivePicture]:
+    ) -> ToolResult[results.LiveViewData]:
         """Give the next live picture of the page, for views of clients: as soon as something changes, or after 20 s."""
-        tab = self.open_page(ctx)
+        tab = self.find_open_page(ctx)
         if tab is None or self._live is None:
             return ToolResult("The page is not open.", {"state": "closed"})
         tab.check_reach()
         try:
-            look = await self._live.next(tab, view)
+            look = await self._live.wait_for_update(tab, view)
         except Exception as exc:
             if not is_driver_error(exc):
                 raise
-            look = Look("closed")  # it went while it was looked at
+            look = ViewState("closed")  # it went while it was looked at
         if look.state == "open":
             tab.check_reach()  # it may have been led away meanwhile
-        return ToolResult(f"The page is {look.state}.", _fields(tab, look), resource_id=tab.resource_id)
+        return ToolResult(f"The page is {look.state}.", _describe_view(tab, look), resource_id=tab.resource_id)
 
 
-def _fields(tab: Tab, look: Look) -> results.LivePicture:
+def _describe_view(tab: Tab, look: ViewState) -> results.LiveViewData:
     resource_id = tab.resource_id or ""
     if look.state != "open":
         return {"resourceId": resource_id, "state": look.state}
-    fields: results.LivePicture = {
+    fields: results.LiveViewData = {
         "resourceId": resource_id, "state": "open", "url": tab.page.url, "title": tab.title,
     }  # fmt: skip
     if tab.dialogs.open is not None:

@@ -7,7 +7,7 @@ from agentcore_chrome.browser.attached_pages import OtherPage, target_not_found
 from agentcore_chrome.tab.dialogs import DialogAnswer
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results
-from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId, known
+from agentcore_chrome.tools.arguments import LONGEST_S, PAGE_AT_ONCE, PAGE_IF_ANY, PageId, known_field
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
 
@@ -37,15 +37,15 @@ class PageTools(SessionPages):
     async def browser_handle_dialog(
         self,
         ctx: ToolContext,
-        accept: Annotated[bool, known("OK, or Cancel.")],
-        text: Annotated[str | None, known("Text for a prompt.", max_length=10_000)] = None,
+        accept: Annotated[bool, known_field("OK, or Cancel.")],
+        text: Annotated[str | None, known_field("Text for a prompt.", max_length=10_000)] = None,
         next: Annotated[  # noqa: A002
-            bool, known("None is open: answer the next one so, as soon as it opens.")
+            bool, known_field("None is open: answer the next one so, as soon as it opens.")
         ] = False,
         resourceId: PageId = None,
     ) -> ToolResult[results.AnsweredDialog]:
         """Answer the dialog that is open with OK or Cancel; with `next`, the next one that opens."""
-        tab = self.open_page(ctx)
+        tab = self.find_open_page(ctx)
         if tab is None:
             raise ToolError("no_dialog", "no page is open, so there is no dialog; browser_navigate opens one")
         answer = DialogAnswer(accept, text)
@@ -56,13 +56,13 @@ class PageTools(SessionPages):
                     "no dialog is open; with next: true the next one that opens is answered so",
                     url=tab.page.url,
                 )
-            tab.dialogs.prepare(answer)
+            tab.dialogs.set_next_answer(answer)
             output = ToolOutput("No dialog is open; the next one will be answered like that.", {"prepared": True})
-            return await self.result(ctx, tab, output)
+            return await self.create_result(ctx, tab, output)
 
         async def answer_it(tab: Tab) -> ToolOutput:
             answered = tab.dialogs.answer_open(answer)
-            await tab.settle(_SETTLE_S)
+            await tab.wait_for_blocked_work(_SETTLE_S)
             if answered is None:
                 return ToolOutput("The dialog went away before it was answered.", {"prepared": False})
             return ToolOutput(f"Answered {answered}.", {"prepared": False, "dialog": answered.to_json()})
@@ -87,12 +87,12 @@ class PageTools(SessionPages):
         ctx: ToolContext,
         action: Annotated[
             Literal["list", "new", "close", "list_attached", "attach"],
-            known(
+            known_field(
                 "list_attached, attach: other pages of an attached browser; a person is asked each time.",
                 told="list_attached, attach: of an attached browser; the person is asked.",
             ),
         ],
-        url: Annotated[str | None, known("Address for a new page.", max_length=16_384)] = None,
+        url: Annotated[str | None, known_field("Address for a new page.", max_length=16_384)] = None,
         target: Annotated[str | None, Field(max_length=2000, description="From list_attached.")] = None,
         resourceId: PageId = None,
     ) -> ToolResult[results.PagesResult]:
@@ -105,23 +105,23 @@ class PageTools(SessionPages):
         if action == "list_attached":
             return await self._list_attached()
         if action == "attach":
-            return await self._attach(ctx, session_id, self._listed_page(target))
-        tab = await self.further_page(session_id)
+            return await self._attach_page(ctx, session_id, self._listed_page(target))
+        tab = await self.open_further_page(session_id)
         text = f"Opened page {tab.resource_id}"
         if url is None:
-            return await self.result(ctx, tab, ToolOutput(f"{text}.", {"url": tab.page.url}))
+            return await self.create_result(ctx, tab, ToolOutput(f"{text}.", {"url": tab.page.url}))
 
-        async def go(tab: Tab) -> ToolOutput:
+        async def navigate(tab: Tab) -> ToolOutput:
             arrived = await self.go_to(ctx, tab, url)
             return ToolOutput(f"{text}: {arrived}", arrived.to_json())
 
-        return await self.on_tab(ctx, tab, go)
+        return await self.on_tab(ctx, tab, navigate)
 
     def _list_pages(self, ctx: ToolContext) -> ToolResult:
         session_id = ctx.resource.session_id if ctx.resource is not None else ctx.session_id
         pages = []
         for resource in self.runtime.resources.list(session_id=session_id, resource_type=self.resource_type):
-            tab = self.tab_of(resource)
+            tab = self.find_tab(resource)
             state = tab.state if tab is not None else resource.status
             url = tab.page.url if tab is not None else resource.last_url
             title = tab.title if tab is not None else resource.title
@@ -134,7 +134,7 @@ class PageTools(SessionPages):
             raise ToolError(
                 "not_attached", "the browser is agentcore's own; other pages come with the setting cdp_endpoint"
             )
-        found = await (await self.engine.shared()).other_pages()
+        found = await (await self.engine.get_shared_browser()).other_pages()
         self._listed = {one.target_id: one for one in found}
         lines = [f"{one.target_id}: {one.url} – {one.title}" for one in found]
         text = "\n".join(lines) or "The attached browser shows no page that may be used."
@@ -146,22 +146,22 @@ class PageTools(SessionPages):
             raise target_not_found(str(target))
         return page
 
-    async def _attach(self, ctx: ToolContext, session_id: str, wanted: OtherPage) -> ToolResult:
+    async def _attach_page(self, ctx: ToolContext, session_id: str, wanted: OtherPage) -> ToolResult:
         """Let the session work in a page of the attached browser, as its first page if that one is not open."""
         resources = self.runtime.resources.list(session_id=session_id, resource_type=self.resource_type)
-        free = next((one for one in resources if self.tab_of(one) is None), None)
+        free = next((one for one in resources if self.find_tab(one) is None), None)
         resource = free or self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         options = TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource.resource_id)
         try:
-            tab = await (await self.engine.shared()).take(wanted, options)
+            tab = await (await self.engine.get_shared_browser()).attach_page(wanted, options)
         except ToolError:
             if free is None:
                 await self.runtime.resources.release(resource.resource_id)
             raise
         text = f"Page {resource.resource_id} is {tab.page.url}; closing it leaves it open in its browser."
-        return await self.result(ctx, tab, ToolOutput(text, {"url": tab.page.url}))
+        return await self.create_result(ctx, tab, ToolOutput(text, {"url": tab.page.url}))
 
     async def _close_page(self, ctx: ToolContext) -> ToolResult:
-        resource_id = self.resource(ctx).resource_id
+        resource_id = self.require_resource(ctx).resource_id
         await self.runtime.resources.release(resource_id)
         return ToolResult(f"Closed page {resource_id}.", {"resourceId": resource_id})

@@ -40,8 +40,8 @@ class ToolOutput:
 
 async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
     """Make the result of a call on a tab, with dialogs, downloads, popups and a person's doings since the last one."""
-    notes, fields = _happened(tab)
-    links = await _downloads(ctx, tab, notes, fields)
+    notes, fields = _collect_events(tab)
+    links = await _collect_downloads(ctx, tab, notes, fields)
     text = "\n".join([output.text, *notes]) if notes else output.text
     return ToolResult(
         [Text(text), *output.blocks, *links] if text else [*output.blocks, *links],
@@ -52,7 +52,7 @@ async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[
     )
 
 
-def output_of_dialog(dialog: DialogRecord) -> ToolOutput:
+def describe_dialog(dialog: DialogRecord) -> ToolOutput:
     """What to say of a call that a dialog holds up."""
     text = (
         f"A dialog is open and holds the page up: {dialog.kind} {dialog.message!r}. Answer it with "
@@ -61,16 +61,16 @@ def output_of_dialog(dialog: DialogRecord) -> ToolOutput:
     return ToolOutput(text, {"dialog": dialog.to_json()})
 
 
-def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
+def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     notes: list[str] = []
     fields: dict[str, Any] = {}
-    if changed := tab.control.report():
+    if changed := tab.control.pop_report():
         notes.append(f"A person drove this page meanwhile. What changed:\n{changed}")
         fields["changedByPerson"] = changed
-    if dialogs := tab.dialogs.report():
+    if dialogs := tab.dialogs.pop_report():
         notes += [f"A dialog was answered: {dialog}" for dialog in dialogs]
         fields["dialogs"] = [dialog.to_json() for dialog in dialogs]
-    loss, logins = tab.take_loss()
+    loss, logins = tab.pop_loss()
     if tab.restored is not None:
         fields["restored"], lost_by = tab.restored
         told = f"{lost_by[0].upper()}{lost_by[1:]}; the page was opened again at {fields['restored']}"
@@ -79,9 +79,9 @@ def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     elif loss:
         fields["lostBy"] = loss
         notes.append(f"{loss[0].upper()}{loss[1:]}; this page is a new one{logins}.")
-    if popups := tab.take_popups():
+    if popups := tab.pop_popups():
         notes += [f"The page opened another: {popup.name} {popup.page.url}" for popup in popups]
-        fields["popups"] = [popup.ids() for popup in popups]
+        fields["popups"] = [popup.describe_ids() for popup in popups]
     if tab.file_chooser is not None and not tab.file_chooser_reported:
         tab.file_chooser_reported = True
         notes.append("The page asks for files.")
@@ -89,12 +89,14 @@ def _happened(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     return notes, fields
 
 
-async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[str, Any]) -> list[ArtifactLink]:
+async def _collect_downloads(
+    ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[str, Any]
+) -> list[ArtifactLink]:
     """Take in what was downloaded, and say what is on its way still."""
     links: list[ArtifactLink] = []
     for download in list(tab.downloads):
         try:
-            link = await _take(ctx, tab, download)
+            link = await _save_download(ctx, tab, download)
         except TimeoutError:
             notes.append(f"Downloading {download.suggested_filename!r} goes on.")
             continue
@@ -109,21 +111,25 @@ async def _downloads(ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[
     return links
 
 
-async def _take(ctx: ToolContext, tab: Tab, download: "Download") -> ArtifactLink:
+async def _save_download(ctx: ToolContext, tab: Tab, download: "Download") -> ArtifactLink:
     name = download.suggested_filename
     async with asyncio.timeout(cleaning_s(_DOWNLOAD_SECONDS)):
         try:
-            data = await (tab.fetched(download, _fetch) if tab.process.is_remote else _read(download))
+            data = await (
+                tab.fetch_download(download, _fetch_remote_download)
+                if tab.process.is_remote
+                else _read_local_download(download)
+            )
         except ToolError:
             raise
         except Exception as exc:
             raise ToolError("download_failed", f"{name!r} could not be downloaded: {exc}", url=download.url) from exc
-    link = await ctx.artifacts.save(data, mime=_mime(name), name=Path(name).name or "download")
+    link = await ctx.artifacts.save(data, mime=_guess_mime(name), name=Path(name).name or "download")
     await download.delete()
     return link
 
 
-async def _read(download: "Download") -> bytes:
+async def _read_local_download(download: "Download") -> bytes:
     """What was downloaded to this machine."""
     path = await download.path()
     size = await asyncio.to_thread(lambda: path.stat().st_size)
@@ -133,7 +139,7 @@ async def _read(download: "Download") -> bytes:
     return await asyncio.to_thread(path.read_bytes)
 
 
-async def _fetch(download: "Download") -> bytes:
+async def _fetch_remote_download(download: "Download") -> bytes:
     """What was downloaded to another machine: it comes in pieces, and is given up when they are too many."""
     with tempfile.TemporaryDirectory(prefix="agentcore-download-") as folder:
         path = Path(folder) / "file"
@@ -160,7 +166,7 @@ def _too_large(download: "Download", what: str) -> ToolError:
     )
 
 
-def _mime(name: str) -> str:
+def _guess_mime(name: str) -> str:
     # a download is data: nothing of it is to be shown as a page of ours
     return {
         ".pdf": "application/pdf",

@@ -31,7 +31,7 @@ class FileChooserData(TypedDict):
     multiple: bool
 
 
-class KeptDownload(TypedDict):
+class SavedDownload(TypedDict):
     """An artifact."""
 
     artifactId: str
@@ -58,7 +58,7 @@ class SinceLastResult(TypedDict, total=False):
     lostBy: Annotated[str, Field(description="What became of the page in whose place this one is new.")]
     popups: list[OpenedPage]
     fileChooser: FileChooserData
-    downloads: list[KeptDownload]
+    downloads: list[SavedDownload]
     failedDownloads: list[FailedDownload]
 
 
@@ -94,7 +94,7 @@ class PageAddress(PageResult, total=False):
     url: str
 
 
-class LivePicture(TypedDict, total=False):
+class LiveViewData(TypedDict, total=False):
     """What a view shows of a page; `picture` is a JPEG, base64, where there is a newer one than the view has."""
 
     resourceId: str
@@ -222,7 +222,7 @@ class FilledForm(ActionResult, total=False):
     notes: list[str]
 
 
-class GivenFiles(ActionResult, total=False):
+class UploadedFiles(ActionResult, total=False):
     """The names of the files, and whether they were dropped and not chosen."""
 
     files: list[str]
@@ -244,7 +244,7 @@ class SavedFile(PageResult, total=False):
     sizeBytes: int
 
 
-class PagePicture(SavedFile, total=False):
+class PageScreenshot(SavedFile, total=False):
     """A picture: a file, an artifact, or, if `inline`, itself."""
 
     dataBase64: str
@@ -387,7 +387,7 @@ class TabAddress(TabResult, total=False):
     url: str
 
 
-class TabPicture(TabAddress, total=False):
+class TabScreenshot(TabAddress, total=False):
     """A picture: the result's image, or an artifact."""
 
     mime: str

@@ -26,14 +26,14 @@ from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.session_state import SessionStates
 from agentcore_chrome.settings import Viewport
-from agentcore_chrome.tab.navigation import come_back
+from agentcore_chrome.tab.navigation import restore_page
 from agentcore_chrome.tab.page_tree import PageTree
 from agentcore_chrome.tab.settling import Activity
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools.arguments import LONGEST_S, PAGE
 from agentcore_chrome.tools.engine_module import PERSONS, EngineModule
-from agentcore_chrome.tools.result import ToolOutput, output_of_dialog
-from agentcore_chrome.tools.telling import Brief, tell
+from agentcore_chrome.tools.result import ToolOutput, describe_dialog
+from agentcore_chrome.tools.telling import Brief, build_change_report
 
 _SNAPSHOT_SECONDS = 10.0
 _REOPENED_CHARS = 4096
@@ -66,10 +66,10 @@ class SessionPages(EngineModule):
     async def init(self, runtime: Runtime) -> None:
         """Take the engine."""
         await super().init(runtime)
-        runtime.add_route("GET", "pages", self._pages)
+        runtime.add_route("GET", "pages", self._get_pages)
         if self.settings.keep_state:
-            self._states = SessionStates(runtime.storage, self._tell_refused)
-            runtime.subscribe("session.deleted", self._forget_state)
+            self._states = SessionStates(runtime.storage, self._report_state_refused)
+            runtime.subscribe("session.deleted", self._delete_state)
 
     async def shutdown(self) -> None:
         """Keep the log-ins of sessions while their pages are there, then close all."""
@@ -107,7 +107,7 @@ class SessionPages(EngineModule):
         brief: Brief | None = None,
     ) -> ToolResult:
         """Do something with the call's page, opening it first if need be; see `on_tab`."""
-        return await self.on_tab(ctx, await self.page(ctx), work, snapshot=snapshot, brief=brief)
+        return await self.on_tab(ctx, await self.ensure_page(ctx), work, snapshot=snapshot, brief=brief)
 
     async def on_tab(
         self,
@@ -127,48 +127,48 @@ class SessionPages(EngineModule):
         """
         if not (ctx.principal.kind not in PERSONS if snapshot is None else snapshot):
             try:
-                return await self.run(ctx, tab, work(tab))
+                return await self.run_for_result(ctx, tab, work(tab))
             finally:
-                self._note_state(tab)
+                self._schedule_state_save(tab)
 
         async def run() -> ToolOutput:
-            before = self._last_looks.get(tab.tab_id) or await self._look_at(tab, work_s(_SNAPSHOT_SECONDS))
+            before = self._last_looks.get(tab.tab_id) or await self._read_page_tree(tab, work_s(_SNAPSHOT_SECONDS))
             async with Activity(tab) as activity:
                 output = await work(tab)
-                await activity.settle()
+                await activity.wait_until_settled()
                 return await self._with_changes(tab, output, activity, before, brief)
 
         try:
-            return await self.run(ctx, tab, run())
+            return await self.run_for_result(ctx, tab, run())
         finally:
-            self._note_state(tab)
+            self._schedule_state_save(tab)
 
-    async def page(self, ctx: ToolContext) -> Tab:
+    async def ensure_page(self, ctx: ToolContext) -> Tab:
         """The call's page; opened, with the browser, if it is not there."""
-        return await self.tab_for(self.resource(ctx).resource_id)
+        return await self.ensure_tab(self.require_resource(ctx).resource_id)
 
-    def resource(self, ctx: ToolContext) -> Resource:
+    def require_resource(self, ctx: ToolContext) -> Resource:
         """The call's resource."""
         if ctx.resource is None:
             raise ToolError("resource_not_found", "the session has no page; browser_launch opens one")
         return ctx.resource
 
-    def open_page(self, ctx: ToolContext) -> Tab | None:
+    def find_open_page(self, ctx: ToolContext) -> Tab | None:
         """The call's page, if it is open."""
-        tab = self.tab_of(ctx.resource) if ctx.resource is not None else None
+        tab = self.find_tab(ctx.resource) if ctx.resource is not None else None
         return tab if tab is not None and not tab.gone.done() else None
 
-    def ids_of(self, tab: Tab) -> dict[str, Any]:
-        """See `EngineModule.ids_of`."""
+    def get_ids(self, tab: Tab) -> dict[str, Any]:
+        """See `EngineModule.get_ids`."""
         return {"resourceId": tab.resource_id}
 
-    def remember(self, tab: Tab, look: PageTree) -> None:
+    def store_page_tree(self, tab: Tab, look: PageTree) -> None:
         """Keep what a snapshot showed, to tell what changed after it."""
         self._last_looks[tab.tab_id] = look
 
     async def preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         """An action goes to wherever the page is."""
-        tab = self.open_page(ctx)
+        tab = self.find_open_page(ctx)
         return CallPreview(urls=(tab.page.url,) if tab is not None else ())
 
     async def preview_file(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -177,7 +177,7 @@ class SessionPages(EngineModule):
         if path is None:
             return CallPreview(effects=frozenset(("read",)))
 
-        def look() -> CallPreview:
+        def describe_file() -> CallPreview:
             target = ctx.workspace.locate(path)
             return CallPreview(
                 effects=frozenset(("write",)),
@@ -185,11 +185,11 @@ class SessionPages(EngineModule):
                 is_protected=ctx.workspace.is_protected(target),
             )
 
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(describe_file)
 
     # -- tabs --------------------------------------------------------------------------------------------------
 
-    async def tab_for(self, resource_id: str) -> Tab:
+    async def ensure_tab(self, resource_id: str) -> Tab:
         """The resource's tab; opened, with the browser, if it is not there or has crashed.
 
         What has begun to open goes on when a caller has no time left, and the next one finds it.
@@ -197,17 +197,17 @@ class SessionPages(EngineModule):
         Raises:
             ToolError: `browser_not_found`, `browser_launch_failed`, `too_many_tabs`, `too_many_browsers`.
         """
-        tab = self.tab_of(self.runtime.resources.get(resource_id))
+        tab = self.find_tab(self.runtime.resources.get(resource_id))
         if tab is not None and not tab.gone.done():
             return tab
         opening = self._opening.get(resource_id)
         if opening is None:
-            opening = self._opening[resource_id] = self.run_in_background(self._open(resource_id))
+            opening = self._opening[resource_id] = self.run_in_background(self._open_tab(resource_id))
             opening.add_done_callback(lambda _: self._opening.pop(resource_id, None))
             opening.add_done_callback(ignore_failure)
         return await asyncio.shield(opening)
 
-    async def further_page(self, session_id: str) -> Tab:
+    async def open_further_page(self, session_id: str) -> Tab:
         """One more page of a session; where it cannot be opened, nothing of it stays.
 
         Raises:
@@ -215,12 +215,12 @@ class SessionPages(EngineModule):
         """
         made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         try:
-            return await self.tab_for(made.resource_id)
+            return await self.ensure_tab(made.resource_id)
         except ToolError:
             await self.runtime.resources.release(made.resource_id)
             raise
 
-    async def _open(self, resource_id: str) -> Tab:
+    async def _open_tab(self, resource_id: str) -> Tab:
         resource = self.runtime.resources.get(resource_id)
         session_id, last_url = resource.session_id, resource.last_url
         lost_with_host = resource.lost_by
@@ -228,7 +228,7 @@ class SessionPages(EngineModule):
             "the page had crashed" if resource.status == "failed" else lost_with_host or "the server was restarted"
         )
         process = await self._process_for(session_id)
-        back = self.tab_of(self.runtime.resources.get(resource_id))
+        back = self.find_tab(self.runtime.resources.get(resource_id))
         if back is not None and not back.gone.done():
             return back  # with the browser, to which the connection had been lost
         lost_by = self._lost_by.get(resource_id, lost_by)
@@ -239,9 +239,9 @@ class SessionPages(EngineModule):
             TabOptions(self.runtime.name, session_id, self.settings.dialog_timeout, resource_id, viewport),
         )
         tab.lost_by = lost_with_host
-        tab.has_kept_logins = process.saved is not None and process.saved.was_brought(session_id)
+        tab.has_kept_logins = process.saved is not None and process.saved.was_restored(session_id)
         if last_url is not None and last_url.startswith(_HTTP):
-            tab.restore = partial(come_back, tab, self.policy, last_url, lost_by)
+            tab.restore = partial(restore_page, tab, self.policy, last_url, lost_by)
         return tab
 
     async def _process_for(self, session_id: str) -> BrowserProcess:
@@ -254,11 +254,11 @@ class SessionPages(EngineModule):
     async def _browser_for(self, session_id: str) -> BrowserProcess:
         options = self._options.get(session_id)
         if options is None or options.headless is None or options.headless == self.settings.headless:
-            return await self.engine.shared()
+            return await self.engine.get_shared_browser()
         if options.process is not None and options.process.browser_id in self.engine.lost:
-            options.process = await self.engine.lost.bring_back(options.process.browser_id)
+            options.process = await self.engine.lost.reattach_browser(options.process.browser_id)
         if options.process is None or not options.process.is_open:
-            options.process = await self.engine.launch(
+            options.process = await self.engine.launch_browser(
                 LaunchOptions(headless=options.headless, viewport=options.viewport, session_id=session_id)
             )
         return options.process
@@ -277,7 +277,7 @@ class SessionPages(EngineModule):
             try:
                 self.runtime.resources.adopt(tab.resource_id, self.release_tab)
                 self.runtime.resources.update(
-                    tab.resource_id, status="ready", keys={"tabId": tab.tab_id}, reopening=self.reopening(tab)
+                    tab.resource_id, status="ready", keys={"tabId": tab.tab_id}, reopening=self.get_reopening_call(tab)
                 )
             except ToolError:
                 self.run_in_background(tab.close())  # it was closed before its page was there
@@ -291,15 +291,15 @@ class SessionPages(EngineModule):
         self._lost_by.pop(resource.resource_id, None)
         await super().release_tab(resource)
 
-    def reopening(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
-        """See `EngineModule.reopening`: a further page of the session, at the last address."""
+    def get_reopening_call(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
+        """See `EngineModule.get_reopening_call`: a further page of the session, at the last address."""
         url = tab.page.url
         at = {"url": url} if url.startswith(_HTTP) and len(url) <= _REOPENED_CHARS else {}
         return "browser_launch", {"new_page": True, **at}
 
     def tab_changed(self, tab: Tab) -> None:
         """See `agentcore_chrome.browser.engine.Listener`; where a page is another, its log-ins may be, too."""
-        self._note_state(tab)
+        self._schedule_state_save(tab)
         super().tab_changed(tab)
 
     def tab_removed(self, tab: Tab) -> None:
@@ -318,54 +318,54 @@ class SessionPages(EngineModule):
 
     # -- log-ins that are kept ---------------------------------------------------------------------------------
 
-    def _note_state(self, tab: Tab) -> None:
+    def _schedule_state_save(self, tab: Tab) -> None:
         process = self.engine.processes.get(tab.process.browser_id)
         if process is not None and process.saved is not None:
-            process.saved.note(tab.session_id)
+            process.saved.schedule_save(tab.session_id)
 
-    def _forget_state(self, event: Any) -> None:
+    def _delete_state(self, event: Any) -> None:
         session_id = event.get("sessionId")
         if self._states is not None and isinstance(session_id, str):
-            self.run_in_background(self._states.forget(session_id))
+            self.run_in_background(self._states.delete_state(session_id))
 
-    def _tell_refused(self, reason: str) -> None:
+    def _report_state_refused(self, reason: str) -> None:
         said = f"those of a chat are not kept: {reason}"
         self.runtime.note("log-ins of chats", said, advice=_TOO_LARGE_ADVICE)
 
     # -- the page ----------------------------------------------------------------------------------------------
 
-    async def _pages(self, _: Request) -> Response:
+    async def _get_pages(self, _: Request) -> Response:
         resources = self.runtime.resources.list(resource_type=self.resource_type)
-        tabs = {resource.resource_id: self.tab_of(resource) for resource in resources}
+        tabs = {resource.resource_id: self.find_tab(resource) for resource in resources}
         pages = [
             resource.to_json()
-            | {"state": tab.state if (tab := tabs[resource.resource_id]) else self._state_of(resource)}
+            | {"state": tab.state if (tab := tabs[resource.resource_id]) else self._describe_state(resource)}
             for resource in resources
         ]
         return Response({"pages": pages})
 
-    def _state_of(self, resource: Resource) -> str:
+    def _describe_state(self, resource: Resource) -> str:
         """How a page is that is not open."""
         return "lost" if resource.status == "failed" and resource.resource_id in self._lost_by else resource.status
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    async def _look_at(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> PageTree | None:
+    async def _read_page_tree(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> PageTree | None:
         if tab.dialogs.open is not None:
             return None  # it holds the page up
-        return await tab.look(lambda: tab.read(max(1, limit_s * 1000)), None, limit_s)
+        return await tab.run_or_default(lambda: tab.read_page_tree(max(1, limit_s * 1000)), None, limit_s)
 
     async def _with_changes(
         self, tab: Tab, output: ToolOutput, activity: Activity, before: PageTree | None, brief: Brief | None
     ) -> ToolOutput:
-        after = await self._look_at(tab)
+        after = await self._read_page_tree(tab)
         if tab.dialogs.open is not None:
-            return output.with_more(output_of_dialog(tab.dialogs.open))
+            return output.with_more(describe_dialog(tab.dialogs.open))
         if after is None:
             said = "The page does not answer; browser_snapshot shows it when it does."
             return output.with_more(ToolOutput(said, {"changes": []}))
-        self.remember(tab, after)
-        told = tell(before, after, brief)
+        self.store_page_tree(tab, after)
+        told = build_change_report(before, after, brief)
         errors = [f"Error in the console: {error}" for error in activity.errors]
         fields: dict[str, Any] = {"changes": told.changes, **({"consoleErrors": activity.errors} if errors else {})}
         return output.with_more(ToolOutput("\n".join(filter(None, [told.text, *errors])), fields, is_cut=told.is_cut))

@@ -52,7 +52,7 @@ def with_spellings(definition: ToolDefinition) -> ToolDefinition:
     left_out = _LEFT_OUT | _LEFT_OUT_TOO.get(definition.name, frozenset())
 
     def respell(cls: type[BaseModel], given: Any) -> Any:
-        return respelled(given, spellings, left_out)
+        return normalize_arguments(given, spellings, left_out)
 
     arguments = create_model(
         "Arguments",
@@ -62,7 +62,7 @@ def with_spellings(definition: ToolDefinition) -> ToolDefinition:
     return replace(definition, arguments=arguments)
 
 
-def respelled(given: Any, spellings: Mapping[str, str], left_out: frozenset[str]) -> Any:
+def normalize_arguments(given: Any, spellings: Mapping[str, str], left_out: frozenset[str]) -> Any:
     """The arguments in our spelling, which wins where both are given."""
     if not isinstance(given, Mapping):
         return given

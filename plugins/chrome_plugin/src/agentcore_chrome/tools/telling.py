@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentcore_chrome.tab.changes import differences
+from agentcore_chrome.tab.changes import describe_changes
 from agentcore_chrome.tab.page_tree import PageTree
-from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, SNAPSHOT_BYTES, lines_with, shorten
+from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, SNAPSHOT_BYTES, lines_with, shorten_lines
 
 _BRIEF_CHARS = 2_000
 """Bound of what is told of the page by a tool whose own answer is what its caller wants."""
@@ -23,7 +23,7 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ChangeReport:
     """What to say of a page: as text, line by line, and whether it was cut."""
 
     text: str
@@ -31,41 +31,43 @@ class Told:
     is_cut: bool = False
 
 
-def tell(before: PageTree | None, after: PageTree, brief: Brief | None) -> Told:
+def build_change_report(before: PageTree | None, after: PageTree, brief: Brief | None) -> ChangeReport:
     """What changed, or all of the page where that is shorter."""
-    changed = differences(before, after) if before is not None and before.mark == after.mark else None
+    changed = describe_changes(before, after) if before is not None and before.mark == after.mark else None
     if brief is not None:
-        return _tell_briefly(changed, after, brief)
-    whole, left_out = shorten(after.lines, in_view=after.in_view)
+        return _report_briefly(changed, after, brief)
+    whole, left_out = shorten_lines(after.lines, in_view=after.in_view)
     if changed is not None:
         text = "\n".join(changed)
         if len(text) < len(whole) and len(text.encode()) <= SNAPSHOT_BYTES:
-            return Told(f"{_CHANGED}\n{text}" if changed else "Nothing changed.", changed)
+            return ChangeReport(f"{_CHANGED}\n{text}" if changed else "Nothing changed.", changed)
     changes = [f"+ {line}" for line in whole.split("\n")]
-    return Told(f"The page now, {after.url} – {after.title}:\n{whole or NOTHING_SHOWN}", changes, bool(left_out))
+    return ChangeReport(
+        f"The page now, {after.url} – {after.title}:\n{whole or NOTHING_SHOWN}", changes, bool(left_out)
+    )
 
 
 _CHANGED = "What changed (+ new, ~ now, > moved, - gone):"
 
 
-def _tell_briefly(changed: Sequence[str] | None, after: PageTree, brief: Brief) -> Told:
+def _report_briefly(changed: Sequence[str] | None, after: PageTree, brief: Brief) -> ChangeReport:
     if changed is not None and not changed:
-        return Told("", [])
+        return ChangeReport("", [])
     is_same = changed is not None
     head = _CHANGED if is_same else f"The page now, {after.url} – {after.title}:"
     lines = list(changed) if changed is not None else [str(line) for line in after.lines]
-    shown = _that_fit(lines)
+    shown = _fit_lines(lines)
     rest = len(lines) - len(shown)
     if not rest:
-        return Told("\n".join([head, *lines]), lines if is_same else [f"+ {line}" for line in lines])
+        return ChangeReport("\n".join([head, *lines]), lines if is_same else [f"+ {line}" for line in lines])
     found = lines_with(after.lines, brief.sought) if brief.sought is not None else []
     if found:
-        return Told("\n".join(["Where it is:", *_that_fit([str(line) for line in found])]), shown)
+        return ChangeReport("\n".join(["Where it is:", *_fit_lines([str(line) for line in found])]), shown)
     more = f"[{rest} more lines; browser_snapshot shows the page]"
-    return Told("\n".join([head, *shown, more]), shown if is_same else [f"+ {line}" for line in shown])
+    return ChangeReport("\n".join([head, *shown, more]), shown if is_same else [f"+ {line}" for line in shown])
 
 
-def _that_fit(lines: Sequence[str]) -> list[str]:
+def _fit_lines(lines: Sequence[str]) -> list[str]:
     left, fitting = _BRIEF_CHARS, 0
     for line in lines:
         left -= len(line) + 1

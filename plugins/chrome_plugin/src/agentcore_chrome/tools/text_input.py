@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
 from agentcore_chrome.call_limit import work_ms
-from agentcore_chrome.failures import headline, is_driver_error, is_driver_timeout
-from agentcore_chrome.tab.fields import FieldState, focused, probe_value, read_field
+from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.fields import FieldState, find_focused_element, probe_value, read_field
 
 if TYPE_CHECKING:
     from playwright.async_api import ElementHandle, Locator, Page
@@ -59,19 +59,19 @@ async def write_into(locator: "Locator", text: str, delay_ms: int, timeout_ms: i
     Raises:
         ToolError: `value_rejected`, `element_not_actionable`: it takes no text.
     """
-    locator, state = await _editable(locator, timeout_ms)
+    locator, state = await _find_editable(locator, timeout_ms)
     if state.kind == "fixed":
-        await _set(locator, state, text, timeout_ms)
-        return _written(state, await read_field(locator), text, at_once=True)
-    await _empty(locator, state, timeout_ms)
+        await _set_value(locator, state, text, timeout_ms)
+        return _describe_written(state, await read_field(locator), text, at_once=True)
+    await _clear_field(locator, state, timeout_ms)
     at_once = _is_pasted(state, text, delay_ms)
     if at_once:
-        await _paste(locator.page, await focused(locator.page), state, text)
+        await _paste_text(locator.page, await find_focused_element(locator.page), state, text)
     elif state.kind == "code":
         await locator.page.keyboard.type(text, delay=delay_ms)
     else:
         await locator.press_sequentially(text, delay=delay_ms, timeout=work_ms(timeout_ms))
-    return _written(state, await read_field(locator, settles=at_once), text, at_once=at_once)
+    return _describe_written(state, await read_field(locator, settles=at_once), text, at_once=at_once)
 
 
 async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
@@ -80,21 +80,21 @@ async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
     Raises:
         ToolError: `value_rejected`, `element_not_actionable`: it takes no text.
     """
-    locator, state = await _editable(locator, timeout_ms)
+    locator, state = await _find_editable(locator, timeout_ms)
     if state.kind == "fixed":
-        await _set(locator, state, text, timeout_ms)
+        await _set_value(locator, state, text, timeout_ms)
     elif state.kind == "code" or (state.kind == "rich" and "\n" in text):
-        await _empty(locator, state, timeout_ms)
-        await _paste(locator.page, await focused(locator.page), state, text)
+        await _clear_field(locator, state, timeout_ms)
+        await _paste_text(locator.page, await find_focused_element(locator.page), state, text)
     else:
         await locator.fill(text, timeout=timeout_ms)
     after = await read_field(locator, settles=state.kind in {"code", "rich"})
-    return _written(state, after, text, at_once=True)
+    return _describe_written(state, after, text, at_once=True)
 
 
 async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
     """Put text where the caret is, in whatever has the focus; what is there stays."""
-    element = await focused(page)
+    element = await find_focused_element(page)
     state = await read_field(element)
     if state.is_page:
         await page.keyboard.type(text, delay=delay_ms)
@@ -102,7 +102,7 @@ async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
         return Written("the page", at_once=False, value=None, note=note)
     at_once = _is_pasted(state, text, delay_ms)
     if at_once:
-        await _paste(page, element, state, text)
+        await _paste_text(page, element, state, text)
     else:
         await page.keyboard.type(text, delay=delay_ms)
     try:
@@ -111,7 +111,7 @@ async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
         if not is_driver_error(exc) or is_driver_timeout(exc):
             raise
         return Written(state.described, at_once, None, "The field has gone from the page since.")
-    return _written(state, after, text, at_once=at_once, before=state.text or "")
+    return _describe_written(state, after, text, at_once=at_once, before=state.text or "")
 
 
 async def append_text(locator: "Locator", text: str, timeout_ms: int) -> None:
@@ -121,12 +121,12 @@ async def append_text(locator: "Locator", text: str, timeout_ms: int) -> None:
     await locator.press_sequentially(text, timeout=timeout_ms)
 
 
-async def _editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
+async def _find_editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
     """The field that is meant: the element, or the one inside of it."""
     await locator.wait_for(state="attached", timeout=timeout_ms)
     state = await read_field(locator)
     if state.is_editable:
-        if state.is_read_only and await _stays_read_only(locator, timeout_ms):
+        if state.is_read_only and await _remains_read_only(locator, timeout_ms):
             raise _not_editable(state, "it is read-only; click it, in case it opens something to choose from")
         return locator, state
     if state.kind in _OTHER_TOOLS:
@@ -139,7 +139,7 @@ async def _editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, Fiel
     raise _not_editable(state, "it takes no text; click it, and type without a selector if it takes keys")
 
 
-async def _stays_read_only(locator: "Locator", timeout_ms: int) -> bool:
+async def _remains_read_only(locator: "Locator", timeout_ms: int) -> bool:
     """Whether a field is no more than shown; one that scripts make ready, or at its focus, is given some time."""
     await locator.focus(timeout=timeout_ms)
     return bool(await locator.evaluate(_STAYS_READ_ONLY, min(timeout_ms // 2, _READY_MS)))
@@ -156,7 +156,7 @@ def _not_editable(state: FieldState, reason: str) -> ToolError:
     return ToolError("element_not_actionable", f"the element is a {state.described}: {reason}", reason=reason)
 
 
-async def _set(locator: "Locator", state: FieldState, text: str, timeout_ms: int) -> None:
+async def _set_value(locator: "Locator", state: FieldState, text: str, timeout_ms: int) -> None:
     probe = await probe_value(locator, state.input_type, text, timeout_ms)
     try:
         if probe.is_taken:
@@ -165,11 +165,11 @@ async def _set(locator: "Locator", state: FieldState, text: str, timeout_ms: int
     except Exception as exc:
         if "Malformed value" not in str(exc):
             raise
-        raise _rejected(state, text, probe.accepts, f": {headline(exc)}") from exc
-    raise _rejected(state, text, probe.accepts, "")
+        raise _value_rejected(state, text, probe.accepts, f": {extract_headline(exc)}") from exc
+    raise _value_rejected(state, text, probe.accepts, "")
 
 
-def _rejected(state: FieldState, text: str, accepts: str, why: str) -> ToolError:
+def _value_rejected(state: FieldState, text: str, accepts: str, why: str) -> ToolError:
     return ToolError(
         "value_rejected",
         f"the {state.described} ({state.input_type}) does not take {text!r}{why}. It takes {accepts}; "
@@ -179,13 +179,13 @@ def _rejected(state: FieldState, text: str, accepts: str, why: str) -> ToolError
     )
 
 
-async def _empty(locator: "Locator", state: FieldState, timeout_ms: int) -> None:
+async def _clear_field(locator: "Locator", state: FieldState, timeout_ms: int) -> None:
     if state.kind != "code":
         await locator.fill("", timeout=timeout_ms)
         return
     # what an editor keeps is more than its field, or the lines that it draws
     await locator.focus(timeout=timeout_ms)
-    if (await read_field(await focused(locator.page))).kind != "code":
+    if (await read_field(await find_focused_element(locator.page))).kind != "code":
         await locator.click(timeout=min(timeout_ms, _CLICKED_MS))
     await locator.page.keyboard.press("ControlOrMeta+a")
     await locator.page.keyboard.press("Delete")
@@ -199,7 +199,7 @@ def _is_pasted(state: FieldState, text: str, delay_ms: int) -> bool:
     return state.kind == "code" or (takes_lines and "\n" in text.rstrip("\n"))
 
 
-async def _paste(page: "Page", element: "ElementHandle", state: FieldState, text: str) -> None:
+async def _paste_text(page: "Page", element: "ElementHandle", state: FieldState, text: str) -> None:
     """Insert text as one input; editors that take a paste themselves get one."""
     if not text:
         return
@@ -208,13 +208,18 @@ async def _paste(page: "Page", element: "ElementHandle", state: FieldState, text
         await page.keyboard.insert_text(text)
 
 
-def _written(state: FieldState, after: FieldState, text: str, *, at_once: bool, before: str | None = None) -> Written:
+def _describe_written(
+    state: FieldState, after: FieldState, text: str, *, at_once: bool, before: str | None = None
+) -> Written:
     value = after.text if after.kind in {"text", "fixed"} and after.text is not None else None
-    notes = [_difference(after, text, before), after.complaint and f"The browser says of it: {after.complaint}"]
+    notes = [
+        _describe_difference(after, text, before),
+        after.complaint and f"The browser says of it: {after.complaint}",
+    ]
     return Written(state.described, at_once, value, " ".join(filter(None, notes)))
 
 
-def _difference(after: FieldState, text: str, before: str | None) -> str:
+def _describe_difference(after: FieldState, text: str, before: str | None) -> str:
     """What is not as it was wanted; empty: nothing."""
     if after.text is None:
         return ""
@@ -222,13 +227,13 @@ def _difference(after: FieldState, text: str, before: str | None) -> str:
     if found == wanted or (before is not None and wanted in found):
         return ""
     if after.kind in {"code", "rich"}:
-        return _difference_of_lines(wanted.split("\n"), found.split("\n"), is_all=before is None)
+        return _describe_line_difference(wanted.split("\n"), found.split("\n"), is_all=before is None)
     if not found:
         return "It is empty again: the page took the text for itself; look at the page to see what became of it."
-    return f"It holds {_short(found)!r} now."
+    return f"It holds {_shorten(found)!r} now."
 
 
-def _difference_of_lines(wanted: list[str], found: list[str], *, is_all: bool) -> str:
+def _describe_line_difference(wanted: list[str], found: list[str], *, is_all: bool) -> str:
     """Compare with the lines that are in view; what was put in at a caret may have something before its first line."""
     lines = [line.replace("\u00a0", " ").rstrip() for line in wanted[:_COMPARED_LINES] if line.strip()]
     rows = [row.rstrip() for row in found if row.strip()]
@@ -240,11 +245,11 @@ def _difference_of_lines(wanted: list[str], found: list[str], *, is_all: bool) -
     if moved:
         return (
             f"{len(moved)} of {len(lines)} lines are indented in another way than they were given, the first: "
-            f"{_short(moved[0])!r} is {_short(shown[moved[0].strip()])!r}."
+            f"{_shorten(moved[0])!r} is {_shorten(shown[moved[0].strip()])!r}."
         )
     if strange and len(strange) == len(lines):
         in_view = "\n".join(rows)
-        return f"What came out cannot be read back; what is in view: {_short(in_view)!r}."
+        return f"What came out cannot be read back; what is in view: {_shorten(in_view)!r}."
     return f"{len(strange)} of {len(lines)} lines are not in view, and were not compared." if strange else ""
 
 
@@ -254,5 +259,5 @@ def _is_shown(line: str, row: str) -> bool:
     return row.startswith(line)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"

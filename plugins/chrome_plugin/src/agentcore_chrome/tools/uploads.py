@@ -32,7 +32,9 @@ async def read_uploads(ctx: ToolContext, paths: Sequence[str]) -> list[Upload]:
     files: list[Upload] = []
     left = UPLOAD_BYTES
     for path in paths:
-        upload = await _read_artifact(ctx, path, left) if path.startswith(ARTIFACT) else await _read(ctx, path, left)
+        upload = (
+            await _read_artifact(ctx, path, left) if path.startswith(ARTIFACT) else await _read_file(ctx, path, left)
+        )
         left -= len(upload["buffer"])
         if left < 0:
             raise ToolError(
@@ -42,7 +44,7 @@ async def read_uploads(ctx: ToolContext, paths: Sequence[str]) -> list[Upload]:
     return files
 
 
-async def paths_of_uploads(ctx: ToolContext, paths: Sequence[str]) -> tuple[str, ...]:
+async def list_upload_paths(ctx: ToolContext, paths: Sequence[str]) -> tuple[str, ...]:
     """The real paths of the files, for the person who is asked.
 
     Raises:
@@ -60,7 +62,7 @@ def _real_paths(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(workspace.real_path(workspace.locate(path)) for path in paths)
 
 
-async def _read(ctx: ToolContext, path: str, left: int) -> Upload:
+async def _read_file(ctx: ToolContext, path: str, left: int) -> Upload:
     def take() -> bytes:
         with ctx.workspace.open_file(ctx.workspace.locate(path)) as file:
             return file.read(left + 1)

@@ -16,7 +16,7 @@ IsCancelled = Callable[[], bool]
 """Whether the call, or the preview, for which a thread works has ended."""
 
 
-def never() -> bool:
+def never_cancelled() -> bool:
     """No call has ended: for work that nobody cancels."""
     return False
 
@@ -55,7 +55,7 @@ class StoppableMatcher(SequenceMatcher[str]):
     """
 
     def __init__(
-        self, old: list[str], new: list[str], is_cancelled: IsCancelled = never, *, autojunk: bool = True
+        self, old: list[str], new: list[str], is_cancelled: IsCancelled = never_cancelled, *, autojunk: bool = True
     ) -> None:
         self._is_cancelled = is_cancelled
         super().__init__(None, old, new, autojunk=autojunk)

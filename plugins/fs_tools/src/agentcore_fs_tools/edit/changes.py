@@ -8,9 +8,9 @@ from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_large_result
 from agentcore_fs_tools.edit.editing import Edit, apply_edits
 from agentcore_fs_tools.edit.file_text import FileText, load_for_overwriting, load_text
 from agentcore_fs_tools.edit.hunks import apply_hunks
-from agentcore_fs_tools.edit.line_ends import dominant_end, fit_line_ends
+from agentcore_fs_tools.edit.line_ends import find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
-from agentcore_fs_tools.text.encoding import TextForm, line_ends_of
+from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends
 
 DIFF_LIMIT_CHARS = 64 << 10
 """A longer diff is cut."""
@@ -41,7 +41,7 @@ class Change:
         """Whether there is no such file yet."""
         return self.old.status is None
 
-    def content(self) -> bytes:
+    def encode_content(self) -> bytes:
         """The bytes of the new file.
 
         Raises:
@@ -49,7 +49,7 @@ class Change:
         """
         return self.form.encode(self.new, self.shown)
 
-    def diff(self, is_cancelled: IsCancelled) -> str:
+    def build_diff(self, is_cancelled: IsCancelled) -> str:
         """The change as a unified diff, cut when it is very long.
 
         Raises:
@@ -64,7 +64,7 @@ class Change:
             is_cancelled=is_cancelled,
         )
 
-    def preview(self, workspace: Workspace, is_cancelled: IsCancelled) -> CallPreview:
+    def build_preview(self, workspace: Workspace, is_cancelled: IsCancelled) -> CallPreview:
         """What a person sees before it happens.
 
         Raises:
@@ -73,17 +73,17 @@ class Change:
         workspace.refuse_read_only(self.place, self.old.status)
         return CallPreview(
             paths=(workspace.real_path(self.place),),
-            diff=self.diff(is_cancelled),
+            diff=self.build_diff(is_cancelled),
             is_protected=workspace.is_protected(self.place),
         )
 
-    def facts(self) -> dict[str, object]:
+    def describe_change(self) -> dict[str, object]:
         """What a program wants to know of it."""
         return {
             "path": self.shown,
             "encoding": self.form.encoding,
             "bom": bool(self.form.mark),
-            "line_ends": line_ends_of(self.new),
+            "line_ends": detect_line_ends(self.new),
         }
 
 
@@ -102,7 +102,7 @@ def plan_write(
     if old.status is None and not create_dirs:
         _refuse_missing_folder(workspace, place, shown)
     if old.line_ends in ("lf", "crlf"):
-        content = fit_line_ends(content, old.text, dominant_end(old.text))
+        content = fit_line_ends(content, old.text, find_dominant_end(old.text))
     return Change(place, shown, old, content, old.form)
 
 
@@ -135,7 +135,7 @@ def plan_edit(
     else:
         new, count = apply_edits(old.text, edits or [], shown, is_cancelled)
     change = Change(place, shown, old, new, old.form, count)
-    refuse_large_result(len(change.content()), shown)
+    refuse_large_result(len(change.encode_content()), shown)
     return change
 
 

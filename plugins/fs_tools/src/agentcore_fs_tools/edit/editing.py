@@ -5,10 +5,10 @@ from itertools import islice
 from typing import Annotated
 
 from agentcore.api import BaseModel, Field, known_to_models
-from agentcore_fs_tools.edit.bounds import IsCancelled, never, refuse_if_cancelled, refuse_large_result
-from agentcore_fs_tools.edit.line_ends import FlatText, dominant_end, fit_line_ends
-from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, ambiguous, not_found
-from agentcore_fs_tools.text.encoding import line_ends_of
+from agentcore_fs_tools.edit.bounds import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
+from agentcore_fs_tools.edit.line_ends import FlatText, find_dominant_end, fit_line_ends
+from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, edit_ambiguous, edit_not_found
+from agentcore_fs_tools.text.encoding import detect_line_ends
 
 _SLICE_CHARS = 1 << 16
 _JOINED_PLACES = 10_000
@@ -38,7 +38,9 @@ class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_mo
     ] = False
 
 
-def apply_edits(text: str, edits: Sequence[Edit], shown: str, is_cancelled: IsCancelled = never) -> tuple[str, int]:
+def apply_edits(
+    text: str, edits: Sequence[Edit], shown: str, is_cancelled: IsCancelled = never_cancelled
+) -> tuple[str, int]:
     """Replace one after the other, each in what those before it left.
 
     Returns:
@@ -50,12 +52,12 @@ def apply_edits(text: str, edits: Sequence[Edit], shown: str, is_cancelled: IsCa
     count = 0
     for number, edit in enumerate(edits, 1):
         refuse_if_cancelled(is_cancelled)
-        text, places = _replace(text, edit, f"The text of edit {number}", shown, is_cancelled)
+        text, places = _apply_edit(text, edit, f"The text of edit {number}", shown, is_cancelled)
         count += places
     return text, count
 
 
-def _replace(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCancelled) -> tuple[str, int]:
+def _apply_edit(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCancelled) -> tuple[str, int]:
     has_other_ends = "\n" in edit.old and "\r\n" in text
     replaced = None
     if not has_other_ends or "\r\n" in edit.old:
@@ -63,12 +65,12 @@ def _replace(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCance
     if replaced is None and has_other_ends:  # a `\n` alone must not match the second half of a line end
         old = edit.old.replace("\r\n", "\n")
         # a `\r` at its end would match the first half of one
-        if line_ends_of(text) == "crlf" and not old.endswith("\r"):
+        if detect_line_ends(text) == "crlf" and not old.endswith("\r"):
             replaced = _replace_exactly(text, edit, old.replace("\n", "\r\n"), what, shown, is_cancelled=is_cancelled)
         else:
             replaced = _replace_across_line_ends(text, edit, old, what, shown, is_cancelled=is_cancelled)
     if replaced is None:
-        raise not_found(text, edit.old, what, shown, is_cancelled)
+        raise edit_not_found(text, edit.old, what, shown, is_cancelled)
     return replaced
 
 
@@ -81,12 +83,12 @@ def _replace_exactly(
     count = text.count(old)
     if not count:
         return None
-    new = fit_line_ends(edit.new, old, dominant_end(text))
+    new = fit_line_ends(edit.new, old, find_dominant_end(text))
     refuse_large_result(len(text) + count * (len(new) - len(old)), shown)
-    return _replaced(text, old, new, is_cancelled), count
+    return _replace_in_slices(text, old, new, is_cancelled), count
 
 
-def _replaced(text: str, old: str, new: str, is_cancelled: IsCancelled) -> str:
+def _replace_in_slices(text: str, old: str, new: str, is_cancelled: IsCancelled) -> str:
     """`text.replace(old, new)` in slices: in one go, it would hold the interpreter's lock for all of a large text."""
     size = max(_SLICE_CHARS, 4 * len(old))
     made: list[str] = []
@@ -113,16 +115,16 @@ def _replace_across_line_ends(
     flat = FlatText(text, is_cancelled)
     if not edit.all:
         _refuse_ambiguous(flat.flat, old, what, shown)
-    usual_end = dominant_end(text)
+    usual_end = find_dominant_end(text)
     joined: list[str] = []
     pieces: list[str] = []
     count = 0
     done = 0
     size = len(text)
-    for place in _occurrences(flat.flat, old, step=len(old)):
+    for place in _find_occurrences(flat.flat, old, step=len(old)):
         refuse_if_cancelled(is_cancelled)
-        start = flat.original(place)
-        end = flat.original(place + len(old))
+        start = flat.to_original_position(place)
+        end = flat.to_original_position(place + len(old))
         new = fit_line_ends(edit.new, text[start:end], usual_end, is_cancelled)
         size += len(new) - (end - start)
         refuse_large_result(size - (len(text) - end), shown)  # what follows may still shrink
@@ -139,12 +141,12 @@ def _replace_across_line_ends(
 
 
 def _refuse_ambiguous(text: str, old: str, what: str, shown: str) -> None:
-    places = list(islice(_occurrences(text, old, step=1), PLACES_COUNTED))
+    places = list(islice(_find_occurrences(text, old, step=1), PLACES_COUNTED))
     if len(places) > 1:
-        raise ambiguous((text.count("\n", 0, start) + 1 for start in places), len(places), what, shown)
+        raise edit_ambiguous((text.count("\n", 0, start) + 1 for start in places), len(places), what, shown)
 
 
-def _occurrences(text: str, old: str, *, step: int) -> Iterator[int]:
+def _find_occurrences(text: str, old: str, *, step: int) -> Iterator[int]:
     position = text.find(old)
     while position >= 0:
         yield position

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
-from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, line_ends_of, named_form
+from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, detect_line_ends, named_form
 from agentcore_fs_tools.text.presenting import show_size
 
 
@@ -26,7 +26,7 @@ class FileText:
     @property
     def line_ends(self) -> LineEnds:
         """The line ends of the text."""
-        return line_ends_of(self.text)
+        return detect_line_ends(self.text)
 
 
 def load_text(workspace: Workspace, place: Workspace.Place, encoding: str | None = None) -> FileText:

@@ -4,16 +4,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from agentcore.api import ToolError
-from agentcore_fs_tools.edit.bounds import IsCancelled, never, refuse_if_cancelled, refuse_large_result
-from agentcore_fs_tools.edit.line_ends import dominant_end, fit_line_ends
-from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, ambiguous, not_found
+from agentcore_fs_tools.edit.bounds import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
+from agentcore_fs_tools.edit.line_ends import find_dominant_end, fit_line_ends
+from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, edit_ambiguous, edit_not_found
 from agentcore_fs_tools.edit.unified_diff import Hunk
 
 _LINES_LIMIT = 1_000_000
 """A file of more lines is not changed by a diff: an object for each takes many times their text."""
 
 
-def apply_hunks(text: str, hunks: Sequence[Hunk], shown: str, is_cancelled: IsCancelled = never) -> tuple[str, int]:
+def apply_hunks(
+    text: str, hunks: Sequence[Hunk], shown: str, is_cancelled: IsCancelled = never_cancelled
+) -> tuple[str, int]:
     """Apply the hunks of a diff, each where it says or, when its lines occur only once, where they are.
 
     Returns:
@@ -23,19 +25,19 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], shown: str, is_cancelled: IsCa
             too large), `cancelled`.
     """
     _refuse_many_lines(text, shown)
-    refuse_large_result(len(text) + sum(_growth(hunk) for hunk in hunks), shown)
+    refuse_large_result(len(text) + sum(_count_added_chars(hunk) for hunk in hunks), shown)
     lines = text.split("\n")  # a line of CRLF keeps its `\r`; the last one is empty where the text ends with a line end
     flat = [line.removesuffix("\r") for line in lines]
     shift = 0
-    usual_end = dominant_end(text)
+    usual_end = find_dominant_end(text)
     for number, hunk in enumerate(hunks, 1):
         refuse_if_cancelled(is_cancelled)
         expected = hunk.start - 1 + shift + (not hunk.old)
-        at = _place_of(flat, hunk, expected, f"The old text of hunk {number}", shown, is_cancelled=is_cancelled)
+        at = _find_position(flat, hunk, expected, f"The old text of hunk {number}", shown, is_cancelled=is_cancelled)
         end = at + len(hunk.old)
-        fitted = _fitted(hunk, lines[at:end], usual_end, is_cancelled)
+        fitted = _fit_new_lines(hunk, lines[at:end], usual_end, is_cancelled)
         if end == len(lines) and hunk.old:
-            fitted = _at_open_end(hunk, fitted)
+            fitted = _fit_at_open_end(hunk, fitted)
         elif end == len(lines) - 1 and lines[-1] == "" and hunk.new_at_end:
             end += 1
             fitted = [*fitted[:-1], fitted[-1].removesuffix("\r")]
@@ -52,37 +54,39 @@ def _refuse_many_lines(text: str, shown: str) -> None:
         raise ToolError("file_too_large", message, path=shown, lines=count)
 
 
-def _growth(hunk: Hunk) -> int:
+def _count_added_chars(hunk: Hunk) -> int:
     """By how many characters a hunk makes a text longer, if its lines end with `\\n`."""
     return sum(len(line) + 1 for line in hunk.new) - sum(len(line) + 1 for line in hunk.old)
 
 
-def _place_of(lines: list[str], hunk: Hunk, expected: int, what: str, shown: str, *, is_cancelled: IsCancelled) -> int:
+def _find_position(
+    lines: list[str], hunk: Hunk, expected: int, what: str, shown: str, *, is_cancelled: IsCancelled
+) -> int:
     if not hunk.old:
         if 0 <= expected <= len(lines) - (lines[-1] == ""):
             return expected
-        raise not_found("\n".join(lines), "", what, shown, is_cancelled)
+        raise edit_not_found("\n".join(lines), "", what, shown, is_cancelled)
     size = len(hunk.old)
     if expected >= 0 and lines[expected : expected + size] == hunk.old:
         return expected
     # as one text: its search takes a time that grows with the sum of both, not with their product
     text = "\n".join(["", *lines, ""])
-    places = list(islice(_occurrences(text, "\n".join(["", *hunk.old, ""])), PLACES_COUNTED))
+    places = list(islice(_find_occurrences(text, "\n".join(["", *hunk.old, ""])), PLACES_COUNTED))
     if not places:
-        raise not_found("\n".join(lines), "\n".join(hunk.old), what, shown, is_cancelled)
+        raise edit_not_found("\n".join(lines), "\n".join(hunk.old), what, shown, is_cancelled)
     if len(places) > 1:
-        raise ambiguous((text.count("\n", 0, at) + 1 for at in places), len(places), what, shown)
+        raise edit_ambiguous((text.count("\n", 0, at) + 1 for at in places), len(places), what, shown)
     return text.count("\n", 0, places[0])
 
 
-def _occurrences(text: str, old: str) -> Iterator[int]:
+def _find_occurrences(text: str, old: str) -> Iterator[int]:
     position = text.find(old)
     while position >= 0:
         yield position
         position = text.find(old, position + 1)
 
 
-def _fitted(hunk: Hunk, old: list[str], end: str, is_cancelled: IsCancelled) -> list[str]:
+def _fit_new_lines(hunk: Hunk, old: list[str], end: str, is_cancelled: IsCancelled) -> list[str]:
     """The new lines of a hunk with the line ends of the lines that they replace."""
     if not hunk.new:
         return []
@@ -90,7 +94,7 @@ def _fitted(hunk: Hunk, old: list[str], end: str, is_cancelled: IsCancelled) -> 
     return fit_line_ends(new, "".join(f"{line}\n" for line in old), end, is_cancelled).split("\n")[:-1]
 
 
-def _at_open_end(hunk: Hunk, fitted: list[str]) -> list[str]:
+def _fit_at_open_end(hunk: Hunk, fitted: list[str]) -> list[str]:
     """New lines in place of a last line that has no line end: the last of them has one only where the diff says so."""
     if not fitted:
         return [""]

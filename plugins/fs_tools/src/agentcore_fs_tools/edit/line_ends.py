@@ -4,11 +4,17 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never, refuse_if_cancelled
-from agentcore_fs_tools.text.encoding import line_ends_of
+from agentcore_fs_tools.edit.bounds import (
+    COMPARED_LINES,
+    IsCancelled,
+    StoppableMatcher,
+    never_cancelled,
+    refuse_if_cancelled,
+)
+from agentcore_fs_tools.text.encoding import detect_line_ends
 
 
-def fit_line_ends(new: str, old: str, usual_end: str, is_cancelled: IsCancelled = never) -> str:
+def fit_line_ends(new: str, old: str, usual_end: str, is_cancelled: IsCancelled = never_cancelled) -> str:
     """Give new text the line ends of the old text that it takes the place of.
 
     Args:
@@ -21,15 +27,15 @@ def fit_line_ends(new: str, old: str, usual_end: str, is_cancelled: IsCancelled 
     """
     if "\n" not in new:
         return new
-    ends = line_ends_of(old)
+    ends = detect_line_ends(old)
     if ends == "none":
         return _with_ends(new, usual_end)
     if ends == "mixed":
-        return _carried_over(_with_ends(new, "\n"), old, usual_end, is_cancelled)
+        return _carry_over_line_ends(_with_ends(new, "\n"), old, usual_end, is_cancelled)
     return _with_ends(new, "\n" if ends == "lf" else "\r\n")
 
 
-def dominant_end(text: str) -> str:
+def find_dominant_end(text: str) -> str:
     """The line end that most lines have; `\\n` where there is none."""
     both = text.count("\r\n")
     return "\r\n" if both > text.count("\n") - both else "\n"
@@ -40,7 +46,7 @@ def _with_ends(text: str, end: str) -> str:
     return flat if end == "\n" else flat.replace("\n", end)
 
 
-def _carried_over(new: str, old: str, end: str, is_cancelled: IsCancelled) -> str:
+def _carry_over_line_ends(new: str, old: str, end: str, is_cancelled: IsCancelled) -> str:
     if (old.count("\n") + 1) * (new.count("\n") + 1) > COMPARED_LINES:
         return _with_ends(new, end)
     old_lines = old.split("\n")  # a line of CRLF keeps its `\r` at the end
@@ -62,17 +68,17 @@ class FlatText:
         flat: The text to search in.
     """
 
-    def __init__(self, text: str, is_cancelled: IsCancelled = never) -> None:
+    def __init__(self, text: str, is_cancelled: IsCancelled = never_cancelled) -> None:
         self.flat = text.replace("\r\n", "\n")
         # an array, for there may be millions, and an int takes eight times as much
-        self._ends = array("L", _ends_in_flat(text, is_cancelled))
+        self._ends = array("L", _find_line_ends(text, is_cancelled))
 
-    def original(self, position: int) -> int:
+    def to_original_position(self, position: int) -> int:
         """The position in the text itself, in front of a `\\r` and never behind it."""
         return position + bisect_left(self._ends, position)
 
 
-def _ends_in_flat(text: str, is_cancelled: IsCancelled) -> Iterator[int]:
+def _find_line_ends(text: str, is_cancelled: IsCancelled) -> Iterator[int]:
     """Where each `\\r\\n` of a text is once all of them are `\\n`."""
     index = 0
     position = text.find("\r\n")

@@ -20,7 +20,7 @@ _COMPARED_CHARS = 300
 _COMPARED_CLOSELY = 50  # each may take 20 ms
 
 
-def ambiguous(lines: Iterable[int], count: int, what: str, shown: str) -> ToolError:
+def edit_ambiguous(lines: Iterable[int], count: int, what: str, shown: str) -> ToolError:
     """The error for a text that occurs several times.
 
     Args:
@@ -38,7 +38,7 @@ def ambiguous(lines: Iterable[int], count: int, what: str, shown: str) -> ToolEr
     return ToolError("edit_ambiguous", message, path=shown, lines=found, count=count)
 
 
-def not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsCancelled) -> ToolError:
+def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsCancelled) -> ToolError:
     """The error for a text that does not occur, with the nearest place of the file's first lines.
 
     Raises:
@@ -48,7 +48,7 @@ def not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsCancel
     # each is compared by its beginning: a file may be one line
     compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
     wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
-    nearest = _nearest(compared, [line[: 4 * _COMPARED_CHARS].strip() for line in wanted], is_cancelled)
+    nearest = _find_nearest(compared, [line[: 4 * _COMPARED_CHARS].strip() for line in wanted], is_cancelled)
     message = f"{what} does not occur in {shown!r}, and nothing was changed."
     if nearest is None:
         return ToolError("edit_not_found", f"{message} Read the file and copy the text exactly.", path=shown)
@@ -58,21 +58,21 @@ def not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsCancel
     return ToolError("edit_not_found", message, path=shown, line=nearest + 1, nearest=excerpt)
 
 
-def _nearest(lines: Sequence[str], old: Sequence[str], is_cancelled: IsCancelled) -> int | None:
+def _find_nearest(lines: Sequence[str], old: Sequence[str], is_cancelled: IsCancelled) -> int | None:
     """The line, from 0, at which the text that resembles the old one begins."""
     clues = sorted(enumerate(old), key=lambda clue: -len(clue[1]))[:3]
     for index, clue in clues:
         refuse_if_cancelled(is_cancelled)
         same = [at for at, line in enumerate(lines) if line == clue] if clue else []
         if same:
-            best = max(same, key=lambda at: _likeness(lines, old, at - index))
+            best = max(same, key=lambda at: _count_equal_lines(lines, old, at - index))
             return max(best - index, 0)
     index, clue = clues[0]
-    best_at = _most_alike(lines, clue, is_cancelled) if clue else None
+    best_at = _find_most_similar(lines, clue, is_cancelled) if clue else None
     return None if best_at is None else max(best_at - index, 0)
 
 
-def _most_alike(lines: Sequence[str], clue: str, is_cancelled: IsCancelled) -> int | None:
+def _find_most_similar(lines: Sequence[str], clue: str, is_cancelled: IsCancelled) -> int | None:
     """The line that resembles another one most, if any does."""
     words = set(clue.split())
     likely = sorted(range(len(lines)), key=lambda at: -len(words.intersection(lines[at].split())))[:_COMPARED_LINES]
@@ -95,7 +95,7 @@ def _most_alike(lines: Sequence[str], clue: str, is_cancelled: IsCancelled) -> i
     return best_at
 
 
-def _likeness(lines: Sequence[str], old: Sequence[str], start: int) -> int:
+def _count_equal_lines(lines: Sequence[str], old: Sequence[str], start: int) -> int:
     return sum(
         0 <= start + step < len(lines) and lines[start + step] == line for step, line in enumerate(old[:_SHOWN_LINES])
     )

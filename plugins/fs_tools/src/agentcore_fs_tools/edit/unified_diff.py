@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agentcore.api import ToolError
-from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never
+from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never_cancelled
 from agentcore_fs_tools.text.presenting import show_count
 
 _CONTEXT_LINES = 3
@@ -41,7 +41,7 @@ def make_diff(
     *,
     is_new_file: bool = False,
     limit_chars: int | None = None,
-    is_cancelled: IsCancelled = never,
+    is_cancelled: IsCancelled = never_cancelled,
 ) -> str:
     """The difference of two texts as a unified diff; empty when they are equal.
 
@@ -56,7 +56,7 @@ def make_diff(
     if old == new and not is_new_file:
         return ""
     heading = [f"--- {'/dev/null' if is_new_file else 'a/' + shown}\n", f"+++ b/{shown}\n"]
-    lines, count = _hunks(_find_difference(old, new), is_cancelled)
+    lines, count = _build_hunks(_find_difference(old, new), is_cancelled)
     made = list(heading)
     size = sum(map(len, made))
     for line in map(_with_end, lines):
@@ -86,11 +86,11 @@ def parse_diff(diff: str) -> list[Hunk]:
             hunk, position = _read_hunk(lines, position, header)
             hunks.append(hunk)
         elif hunks and lines[position].startswith("--- "):
-            raise _invalid("it changes several files; give one file's part", position)
+            raise _invalid_diff("it changes several files; give one file's part", position)
         else:
             position += 1
     if not hunks:
-        raise _invalid("it has no hunk that begins with `@@ -LINE,COUNT +LINE,COUNT @@`", 0)
+        raise _invalid_diff("it has no hunk that begins with `@@ -LINE,COUNT +LINE,COUNT @@`", 0)
     return hunks
 
 
@@ -102,17 +102,17 @@ def _read_hunk(lines: Sequence[str], position: int, header: re.Match[str]) -> tu
     while position < len(lines) and (
         len(hunk.old) < counts[0] or len(hunk.new) < counts[1] or lines[position].startswith("\\")
     ):
-        _take_line(hunk, lines[position], lines[position - 1][:1], position)
+        _add_line(hunk, lines[position], lines[position - 1][:1], position)
         position += 1
     if [len(hunk.old), len(hunk.new)] != counts:
         found = f"{len(hunk.old)} old and {len(hunk.new)} new lines"
-        raise _invalid(f"the hunk says {counts[0]} old and {counts[1]} new lines and has {found}", first)
+        raise _invalid_diff(f"the hunk says {counts[0]} old and {counts[1]} new lines and has {found}", first)
     if position < len(lines) and lines[position][:1] in ("+", "-", " ") and not lines[position].startswith("--- "):
-        raise _invalid(f"the hunk has more lines than its {counts[0]} old and {counts[1]} new ones", first)
+        raise _invalid_diff(f"the hunk has more lines than its {counts[0]} old and {counts[1]} new ones", first)
     return hunk, position
 
 
-def _take_line(hunk: Hunk, line: str, before: str, position: int) -> None:
+def _add_line(hunk: Hunk, line: str, before: str, position: int) -> None:
     sign, text = line[:1], line[1:]
     if sign == "\\":
         hunk.old_at_end |= before in ("-", " ")
@@ -125,10 +125,10 @@ def _take_line(hunk: Hunk, line: str, before: str, position: int) -> None:
     elif sign == "+":
         hunk.new.append(text)
     else:
-        raise _invalid(f"{line[:40]!r} begins with none of blank, `-` and `+`", position)
+        raise _invalid_diff(f"{line[:40]!r} begins with none of blank, `-` and `+`", position)
 
 
-def _invalid(reason: str, position: int) -> ToolError:
+def _invalid_diff(reason: str, position: int) -> ToolError:
     return ToolError("invalid_diff", f"The diff cannot be applied: line {position + 1}: {reason}.", line=position + 1)
 
 
@@ -166,10 +166,10 @@ def _find_difference(old: str, new: str) -> _Difference:
         first = old.rfind("\n", 0, max(first - 1, 0)) + 1
     return _Difference(
         start=old.count("\n", 0, head),
-        before=list(_lines(old[first:head])),
+        before=list(_split_lines(old[first:head])),
         old=old[head:old_end],
         new=new[head:new_end],
-        after=list(_lines(old, old_end, _CONTEXT_LINES)),
+        after=list(_split_lines(old, old_end, _CONTEXT_LINES)),
     )
 
 
@@ -181,7 +181,7 @@ def _common_start(left: str, right: str) -> int:
         at += _BLOCK_CHARS
     if at >= end:
         return end
-    return at + _alike(left[at : at + _BLOCK_CHARS], right[at : at + _BLOCK_CHARS])
+    return at + _count_common_prefix(left[at : at + _BLOCK_CHARS], right[at : at + _BLOCK_CHARS])
 
 
 def _common_end(left: str, right: str, limit: int) -> int:
@@ -192,12 +192,12 @@ def _common_end(left: str, right: str, limit: int) -> int:
         one = left[len(left) - at - size : len(left) - at]
         other = right[len(right) - at - size : len(right) - at]
         if one != other:
-            return at + _alike(one[::-1], other[::-1])
+            return at + _count_common_prefix(one[::-1], other[::-1])
         at += size
     return limit
 
 
-def _alike(left: str, right: str) -> int:
+def _count_common_prefix(left: str, right: str) -> int:
     """How many characters two short texts begin with alike."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
@@ -207,7 +207,7 @@ def _is_line_start(text: str, position: int) -> bool:
     return position == 0 or text[position - 1] == "\n"
 
 
-def _lines(text: str, start: int = 0, count: int = -1) -> Iterator[str]:
+def _split_lines(text: str, start: int = 0, count: int = -1) -> Iterator[str]:
     """The lines from a position on, each with its line end; at most `count` unless that is negative."""
     while start < len(text) and count:
         end = text.find("\n", start) + 1 or len(text)
@@ -224,31 +224,31 @@ def _with_end(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}\n"
 
 
-def _hunks(difference: _Difference, is_cancelled: IsCancelled) -> tuple[Iterator[str], int]:
+def _build_hunks(difference: _Difference, is_cancelled: IsCancelled) -> tuple[Iterator[str], int]:
     """The lines of all hunks, and how many lines of text they are."""
     old_count = _count_lines(difference.old)
     new_count = _count_lines(difference.new)
     if old_count * new_count <= COMPARED_LINES and old_count + new_count <= _SPLIT_LINES:
-        lines = _compared(difference, is_cancelled)
+        lines = _compare_lines(difference, is_cancelled)
         return iter(lines), sum(_with_end(line).count("\n") for line in lines)
     around = len(difference.before) + len(difference.after)
     count = 1 + around + old_count + new_count
     ends = (difference.old, difference.new) if not difference.after else (difference.after[-1],)
     count += sum(end != "" and not end.endswith("\n") for end in ends)
-    return _replaced_whole(difference, around + old_count, around + new_count), count
+    return _replace_whole(difference, around + old_count, around + new_count), count
 
 
-def _compared(difference: _Difference, is_cancelled: IsCancelled) -> list[str]:
+def _compare_lines(difference: _Difference, is_cancelled: IsCancelled) -> list[str]:
     """Hunks of the lines that really differ."""
-    old = [*difference.before, *_lines(difference.old), *difference.after]
-    new = [*difference.before, *_lines(difference.new), *difference.after]
+    old = [*difference.before, *_split_lines(difference.old), *difference.after]
+    new = [*difference.before, *_split_lines(difference.new), *difference.after]
     start = difference.start - len(difference.before)
     made: list[str] = []
     for group in StoppableMatcher(old, new, is_cancelled).get_grouped_opcodes(_CONTEXT_LINES):
         _, old_first, _, new_first, _ = group[0]
         _, _, old_last, _, new_last = group[-1]
-        old_range = _range(start + old_first, old_last - old_first)
-        made.append(f"@@ -{old_range} +{_range(start + new_first, new_last - new_first)} @@\n")
+        old_range = _format_range(start + old_first, old_last - old_first)
+        made.append(f"@@ -{old_range} +{_format_range(start + new_first, new_last - new_first)} @@\n")
         for tag, old_from, old_to, new_from, new_to in group:
             if tag == "equal":
                 made += [f" {line}" for line in old[old_from:old_to]]
@@ -258,17 +258,17 @@ def _compared(difference: _Difference, is_cancelled: IsCancelled) -> list[str]:
     return made
 
 
-def _replaced_whole(difference: _Difference, old_count: int, new_count: int) -> Iterator[str]:
+def _replace_whole(difference: _Difference, old_count: int, new_count: int) -> Iterator[str]:
     """One hunk in which all old lines go and all new lines come."""
     start = difference.start - len(difference.before)
-    yield f"@@ -{_range(start, old_count)} +{_range(start, new_count)} @@\n"
+    yield f"@@ -{_format_range(start, old_count)} +{_format_range(start, new_count)} @@\n"
     yield from (f" {line}" for line in difference.before)
-    yield from (f"-{line}" for line in _lines(difference.old))
-    yield from (f"+{line}" for line in _lines(difference.new))
+    yield from (f"-{line}" for line in _split_lines(difference.old))
+    yield from (f"+{line}" for line in _split_lines(difference.new))
     yield from (f" {line}" for line in difference.after)
 
 
-def _range(start: int, count: int) -> str:
+def _format_range(start: int, count: int) -> str:
     """Lines `start` (from 0) and following, as a hunk's header says them."""
     if count == 1:
         return str(start + 1)

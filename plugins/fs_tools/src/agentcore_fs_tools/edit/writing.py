@@ -15,10 +15,10 @@ def write_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled
     Raises:
         ToolError: `cannot_encode`, `file_changed`, `cancelled`, and those of writing.
     """
-    content = change.content()
+    content = change.encode_content()
     # first, since it can be cancelled: what is written is reported
     is_compared = len(change.old.text) + len(change.new) <= _COMPARED_CHARS
-    diff = {"diff": change.diff(is_cancelled)} if is_compared else {}
+    diff = {"diff": change.build_diff(is_cancelled)} if is_compared else {}
     is_new = workspace.write_file(
         change.place,
         content,
@@ -27,7 +27,7 @@ def write_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled
         expected=change.old.status,
     )
     lines = change.new.count("\n") + (not change.new.endswith("\n") and change.new != "")
-    facts = change.facts() | {"created": is_new, "size_bytes": len(content), "lines": lines} | diff
+    facts = change.describe_change() | {"created": is_new, "size_bytes": len(content), "lines": lines} | diff
     size = f"{show_count(lines, 'line')}, {show_size(len(content))}, {change.form.label}"
     return ToolResult(f"{'Created' if is_new else 'Overwrote'} {change.shown} ({size}).", facts)
 
@@ -38,12 +38,12 @@ def edit_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled,
     Raises:
         ToolError: `cannot_encode`, `file_changed`, `cancelled`, and those of writing.
     """
-    content = change.content()
+    content = change.encode_content()
     is_changed = change.new != change.old.text
-    diff = change.diff(is_cancelled)  # first, since it can be cancelled: what is written is reported
+    diff = change.build_diff(is_cancelled)  # first, since it can be cancelled: what is written is reported
     if is_changed and not dry_run:
         workspace.write_file(change.place, content, expected=change.old.status)
-    facts = change.facts() | {
+    facts = change.describe_change() | {
         "changed": is_changed and not dry_run,
         "dry_run": dry_run,
         "replacements": change.replacements,

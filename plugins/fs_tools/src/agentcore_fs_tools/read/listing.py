@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.status import kind_name
-from agentcore_fs_tools.text.presenting import fitting, show_count, show_size
+from agentcore_fs_tools.text.presenting import fit_lines, show_count, show_size
 
 LISTED_ENTRIES = 2_000
 """More entries are counted, not listed."""
@@ -39,7 +39,7 @@ def list_dir(
     items: list[_Item] = []
     count = 0
     with workspace.open_folder(place) as top, workspace.errors(place):
-        for item in _walk(top, (), depth, is_cancelled):
+        for item in _walk_folder(top, (), depth, is_cancelled):
             count += 1
             if count <= LISTED_ENTRIES:
                 items.append(item)
@@ -49,21 +49,21 @@ def list_dir(
     if not count:
         return ToolResult(f"0 entries in {shown}: the folder is empty.", facts)
     more = "at least " if count >= _COUNTED_ENTRIES else ""
-    named = fitting([item.line for item in items], limit_chars)
+    named = fit_lines([item.line for item in items], limit_chars)
     lines = [f"{more}{show_count(count, 'entry', 'entries')} in {shown}", *named]
     if count > len(named):
         lines.append(f"[{more}{count - len(named):,} entries are left out; list a folder below, or use glob.]")
     return ToolResult("\n".join(lines), facts, truncated=count > len(named))
 
 
-def _walk(
+def _walk_folder(
     folder: Workspace.Folder, way: tuple[bytes, ...], depth: int, is_cancelled: Callable[[], bool]
 ) -> Iterator[_Item]:
     if is_cancelled():
         raise ToolError("cancelled", "Listing was cancelled.")
     for entry in sorted(folder.entries(), key=lambda entry: entry.name):
         below = (*way, entry.name)
-        item = _item(folder, entry, below)
+        item = _describe_entry(folder, entry, below)
         if item is None:
             continue
         yield item
@@ -73,10 +73,10 @@ def _walk(
             except OSError:  # it vanished, became something else, or is closed to us; its own line stands
                 continue
             with opened:
-                yield from _walk(opened, below, depth - 1, is_cancelled)
+                yield from _walk_folder(opened, below, depth - 1, is_cancelled)
 
 
-def _item(folder: Workspace.Folder, entry: Workspace.Entry, way: tuple[bytes, ...]) -> _Item | None:
+def _describe_entry(folder: Workspace.Folder, entry: Workspace.Entry, way: tuple[bytes, ...]) -> _Item | None:
     """The line of an entry; None: it vanished."""
     try:
         status = folder.lstat(entry.name)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from agentcore.api import Image, Text, ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
-from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, TextForm, detect_form, line_ends_of, named_form
+from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, TextForm, detect_form, detect_line_ends, named_form
 from agentcore_fs_tools.text.presenting import LINE_CHARS, cut_line, show_count, show_size
 
 LINES_DEFAULT = 2_000
@@ -78,16 +78,16 @@ def read_file(workspace: Workspace, request: ReadRequest, is_cancelled: Callable
         content = file.read(WHOLE_LIMIT_BYTES if is_small else SAMPLE_BYTES)
         mime = image_type(content)
         if mime is not None:
-            return _picture(file, content, mime, shown)
-        form = _form_of(content, request.encoding, shown, file.size_bytes)
+            return _read_image(file, content, mime, shown)
+        form = _choose_form(content, request.encoding, shown, file.size_bytes)
         if is_small:
-            window = _lines_of_text(form.decode(content, shown, errors=_errors(request)), request)
+            window = _select_lines(form.decode(content, shown, errors=_choose_error_mode(request)), request)
         else:
-            window = _lines_of_blocks(file, form, request, shown, is_cancelled)
-    return _result(window, request, form, shown, file.size_bytes)
+            window = _select_lines_in_blocks(file, form, request, shown, is_cancelled)
+    return _build_result(window, request, form, shown, file.size_bytes)
 
 
-def _picture(file: Workspace.OpenFile, head: bytes, mime: str, shown: str) -> ToolResult:
+def _read_image(file: Workspace.OpenFile, head: bytes, mime: str, shown: str) -> ToolResult:
     if file.size_bytes > IMAGE_LIMIT_BYTES:
         message = f"The picture {shown!r} has {show_size(file.size_bytes)}, more than {show_size(IMAGE_LIMIT_BYTES)}."
         raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
@@ -96,7 +96,7 @@ def _picture(file: Workspace.OpenFile, head: bytes, mime: str, shown: str) -> To
     return ToolResult([note, Image(content, mime)], {"path": shown, "size_bytes": len(content), "mime": mime})
 
 
-def _form_of(head: bytes, encoding: str | None, shown: str, size_bytes: int) -> TextForm:
+def _choose_form(head: bytes, encoding: str | None, shown: str, size_bytes: int) -> TextForm:
     if encoding is not None:
         return named_form(encoding, head)
     form = detect_form(head, is_whole=len(head) == size_bytes)
@@ -109,11 +109,11 @@ def _form_of(head: bytes, encoding: str | None, shown: str, size_bytes: int) -> 
     return form
 
 
-def _errors(request: ReadRequest) -> str:
+def _choose_error_mode(request: ReadRequest) -> str:
     return "strict" if request.encoding is not None else "replace"
 
 
-def _lines_of_text(text: str, request: ReadRequest) -> _Window:
+def _select_lines(text: str, request: ReadRequest) -> _Window:
     total = text.count("\n") + (not text.endswith("\n") and text != "")
     if request.offset > total:
         return _Window("", total)
@@ -136,7 +136,7 @@ def _after_line(text: str, count: int, start: int) -> int:
     return start
 
 
-def _lines_of_blocks(
+def _select_lines_in_blocks(
     file: Workspace.OpenFile, form: TextForm, request: ReadRequest, shown: str, is_cancelled: Callable[[], bool]
 ) -> _Window:
     """Lines of a large file, of which only the asked part is kept in memory."""
@@ -167,7 +167,7 @@ def _lines_of_blocks(
         )
         raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
     end = _after_newline(kept, request.limit)
-    text = form.decode(bytes(kept[:end]), shown, errors=_errors(request))
+    text = form.decode(bytes(kept[:end]), shown, errors=_choose_error_mode(request))
     return _Window(text, passed + (last != b"\n") if is_counted else None)
 
 
@@ -181,12 +181,12 @@ def _after_newline(block: bytes | bytearray, count: int) -> int:
     return position
 
 
-def _result(window: _Window, request: ReadRequest, form: TextForm, shown: str, size_bytes: int) -> ToolResult:
+def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: str, size_bytes: int) -> ToolResult:
     text, total = window.text, window.total_lines
     if not text and request.offset > 1:
         message = f"{shown!r} has only {show_count(total or 0, 'line')}; `offset` is {request.offset}."
         raise ToolError("offset_out_of_range", message, path=shown, total_lines=total)
-    text = _for_model(_within_bound(text), request, shown)
+    text = _for_model(_cut_to_limit(text), request, shown)
     is_complete = window.is_all and len(text) == len(window.text)
     count = total if is_complete and total is not None else text.count("\n") + (not text.endswith("\n") and text != "")
     last_line = request.offset + count - 1
@@ -198,20 +198,20 @@ def _result(window: _Window, request: ReadRequest, form: TextForm, shown: str, s
         "last_line": last_line if count else 0,
         "encoding": form.encoding,
         "bom": bool(form.mark),
-        "line_ends": line_ends_of(text),
+        "line_ends": detect_line_ends(text),
     }
-    blocks = [Text(_heading(facts, form, shown))]
+    blocks = [Text(_format_heading(facts, form, shown))]
     if text:
-        blocks.append(Text(text if request.raw else _numbered(text, request.offset)))
+        blocks.append(Text(text if request.raw else _number_lines(text, request.offset)))
     is_cut = not is_complete and (total is None or last_line < total or len(text) < len(window.text))
     if is_cut:
-        blocks.append(Text(_continuation(text, window, request, shown, last_line)))
+        blocks.append(Text(_describe_continuation(text, window, request, shown, last_line)))
     elif request.limit_chars is not None and not request.raw and max(map(len, text.split("\n"))) > LINE_CHARS:
         blocks.append(Text(_LONG_LINES))
     return ToolResult(blocks, facts, truncated=is_cut)
 
 
-def _heading(facts: dict[str, object], form: TextForm, shown: str) -> str:
+def _format_heading(facts: dict[str, object], form: TextForm, shown: str) -> str:
     size, total = show_size(int(str(facts["size_bytes"]))), facts["total_lines"]
     if not facts["last_line"]:
         return f"{shown}: empty file ({size})"
@@ -220,7 +220,7 @@ def _heading(facts: dict[str, object], form: TextForm, shown: str) -> str:
     return f"{shown}: lines {facts['first_line']:,}-{facts['last_line']:,}{of}, {size}, {form.label}{ends}"
 
 
-def _within_bound(text: str) -> str:
+def _cut_to_limit(text: str) -> str:
     """The text, cut at the last line that fits, or inside of a line that alone is too long."""
     if len(text) * (1 if text.isascii() else 4) <= TEXT_LIMIT_BYTES:
         return text
@@ -247,36 +247,36 @@ def _for_model(text: str, request: ReadRequest, shown: str) -> str:
     return text[: position or limit_chars]
 
 
-def _numbered(text: str, first: int) -> str:
+def _number_lines(text: str, first: int) -> str:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
     if "\r" in text or max(map(len, lines)) > LINE_CHARS:
         lines = [cut_line(line) for line in lines]
     pieces = [""] * (2 * len(lines))
-    pieces[0::2] = _numbers(first, len(lines))
+    pieces[0::2] = _make_line_numbers(first, len(lines))
     pieces[1::2] = lines
     pieces[0] = pieces[0][1:]  # no line end in front of the first
     return "".join(pieces)
 
 
-def _numbers(first: int, count: int) -> list[str]:
+def _make_line_numbers(first: int, count: int) -> list[str]:
     """What stands in front of lines, from a number on: the end of the line before, and the number."""
     chunk, skipped = divmod(first - 1, _CHUNK_LINES)
     numbers: list[str] = []
     while len(numbers) < skipped + count:
-        numbers += _chunk_of_numbers(chunk)
+        numbers += _make_number_chunk(chunk)
         chunk += 1
     return numbers[skipped : skipped + count]
 
 
 @lru_cache(maxsize=64)
-def _chunk_of_numbers(index: int) -> tuple[str, ...]:
+def _make_number_chunk(index: int) -> tuple[str, ...]:
     start = index * _CHUNK_LINES + 1
     return tuple(f"\n{number:6}\t" for number in range(start, start + _CHUNK_LINES))
 
 
-def _continuation(text: str, window: _Window, request: ReadRequest, shown: str, last_line: int) -> str:
+def _describe_continuation(text: str, window: _Window, request: ReadRequest, shown: str, last_line: int) -> str:
     said = []
     if len(text) < len(window.text) and not text.endswith("\n"):
         begin = text.rfind("\n") + 1

@@ -21,7 +21,7 @@ _OTHER_KINDS = {
 }
 
 
-def describe(workspace: Workspace, path: str, is_cancelled: Callable[[], bool]) -> ToolResult:
+def describe_path(workspace: Workspace, path: str, is_cancelled: Callable[[], bool]) -> ToolResult:
     """Type, size, time, permissions; for a text file its encoding and number of lines.
 
     Raises:
@@ -42,7 +42,7 @@ def describe(workspace: Workspace, path: str, is_cancelled: Callable[[], bool]) 
         facts |= _about_link(workspace, place)
     elif stat.S_ISREG(status.st_mode):
         facts |= _about_text(workspace, place, is_cancelled)
-    return ToolResult(_sentence(facts), facts)
+    return ToolResult(_format_facts(facts), facts)
 
 
 def kind_name(mode: int) -> str:
@@ -87,7 +87,7 @@ def _about_text(workspace: Workspace, place: Workspace.Place, is_cancelled: Call
         return facts | {"lines": lines + (last != b"\n")}
 
 
-def _sentence(facts: dict[str, object]) -> str:
+def _format_facts(facts: dict[str, object]) -> str:
     parts = [f"{facts['path']}: {facts['type']}, {show_size(int(str(facts['size_bytes'])))}"]
     parts.append(f"modified {facts['modified']}")
     parts.append(f"{facts['permissions']} ({facts['mode']})" + (", read-only" if facts["read_only"] else ""))

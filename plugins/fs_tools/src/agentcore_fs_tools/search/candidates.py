@@ -47,15 +47,15 @@ def read_candidates(blocks: Iterable[bytes]) -> Iterator[FileMatches]:
     """
     current = FileMatches(b"")
     try:
-        for message in _messages(blocks):
+        for message in _read_messages(blocks):
             if isinstance(message, LongLine):
                 current.matches.append(message)
                 continue
             kind, content = message["type"], message["data"]
             if kind == "match":
-                current.matches.append(_match(content))
+                current.matches.append(_parse_match(content))
             elif kind == "begin":
-                current = FileMatches(_bytes(content["path"]).removeprefix(b"./"))
+                current = FileMatches(_decode_value(content["path"]).removeprefix(b"./"))
             elif kind == "end":
                 current.is_binary = content["binary_offset"] is not None
                 yield current
@@ -81,18 +81,18 @@ def read_counts(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
         rest = path
 
 
-def _match(content: Mapping[str, Any]) -> Match:
+def _parse_match(content: Mapping[str, Any]) -> Match:
     parts = content["submatches"]
-    text = _bytes(content["lines"]).removesuffix(b"\n")
+    text = _decode_value(content["lines"]).removesuffix(b"\n")
     return Match(content["line_number"], content["absolute_offset"], text, parts[0]["start"] if parts else 0)
 
 
-def _bytes(value: Mapping[str, str]) -> bytes:
+def _decode_value(value: Mapping[str, str]) -> bytes:
     """A value of ripgrep: text, or base64 where it is not UTF-8."""
     return value["text"].encode() if "text" in value else base64.b64decode(value["bytes"])
 
 
-def _messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]:
+def _read_messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]:
     """The messages, each a line of JSON; of a huge one what tells where the match is."""
     pieces: list[bytes] = []
     size = kept = 0
@@ -104,7 +104,7 @@ def _messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]
                 kept += size + len(end)
                 yield json.loads(b"".join((*pieces, end)))
             else:
-                yield from long.read(end)
+                yield from long.feed(end)
                 long = None
             pieces, size = [], 0
         if long is None:
@@ -113,7 +113,7 @@ def _messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]
             if size > MESSAGE_LIMIT_BYTES:
                 long, rest, pieces = _LongMessage(), b"".join(pieces), []
         if long is not None:
-            yield from long.read(rest)
+            yield from long.feed(rest)
         if kept > KEPT_LIMIT_BYTES:
             raise OutputCutError
 
@@ -130,13 +130,13 @@ class _LongMessage:
         self._header: re.Match[bytes] | None = None
         self._is_given = False
 
-    def read(self, piece: bytes) -> Iterator[LongLine]:
+    def feed(self, piece: bytes) -> Iterator[LongLine]:
         """Take the next piece; gives the line once, when its first match is known."""
         if self._is_given:
             return
         self._tail += piece
         if self._header is None:
-            self._keep_from(_LINE_ENDS)
+            self._drop_before(_LINE_ENDS)
             self._header = _HEADER.match(bytes(self._tail[:_NUMBERS_BYTES]))
             if self._header is None:
                 return
@@ -145,18 +145,18 @@ class _LongMessage:
         start = _START.match(bytes(self._tail[end : end + _NUMBERS_BYTES])) if end >= 0 else None
         if start is not None:
             self._is_given = True
-            yield self._line(end, int(start[1]))
+            yield self._build_line(end, int(start[1]))
         elif len(self._tail) > MESSAGE_LIMIT_BYTES:
-            self._keep_from(_MATCH_ENDS)
+            self._drop_before(_MATCH_ENDS)
 
-    def _line(self, end: int, start: int) -> LongLine:
+    def _build_line(self, end: int, start: int) -> LongLine:
         assert self._header is not None  # noqa: S101  (it was read before the match)
         # a match that is itself too long was not kept from its beginning on
         is_whole = self._tail.startswith(b"{")
-        match = _bytes(json.loads(self._tail[:end] + b'"}')) if is_whole else b""
+        match = _decode_value(json.loads(self._tail[:end] + b'"}')) if is_whole else b""
         return LongLine(int(self._header[1]), int(self._header[2]), start, match)
 
-    def _keep_from(self, mark: bytes) -> None:
+    def _drop_before(self, mark: bytes) -> None:
         """Forget what stands in front of a mark, which may have come in part."""
         found = self._tail.find(mark)
         del self._tail[: found if found >= 0 else max(len(self._tail) - len(mark), 0)]

@@ -8,8 +8,14 @@ from typing import Literal
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.globs import compile_glob
 from agentcore_fs_tools.search.ignoring import rules_above
-from agentcore_fs_tools.search.ripgrep import OutputCutError, RipgrepError, arguments_against_git, ripgrep, search_error
-from agentcore_fs_tools.text.presenting import fitting, show_count
+from agentcore_fs_tools.search.ripgrep import (
+    OutputCutError,
+    RipgrepError,
+    arguments_against_git,
+    run_ripgrep,
+    search_error,
+)
+from agentcore_fs_tools.text.presenting import fit_lines, show_count
 
 Order = Literal["modified", "path", "none"]
 
@@ -50,7 +56,7 @@ class Globbing:
         self._matcher = compile_glob(pattern)
         self._no_ignore, self._program = no_ignore, program
 
-    def paths(self) -> list[str]:
+    def find_paths(self) -> list[str]:
         """Matching paths relative to the folder, in no order; what is given of them is still to be looked up.
 
         Raises:
@@ -69,7 +75,7 @@ class Globbing:
         with self._workspace.open_folder(root) as folder:
             blocks: list[bytes] = []
             try:
-                with ripgrep(
+                with run_ripgrep(
                     self._program,
                     arguments,
                     folder,
@@ -84,22 +90,22 @@ class Globbing:
             except RipgrepError as exc:
                 raise search_error(str(exc)) from exc
         names = b"".join(blocks)
-        paths = _names(names, prefix)
+        paths = _decode_names(names, prefix)
         if any(mark in names for mark in _GIT):
             paths = [path for path in paths if "/.git/" not in f"/{path}/"]
         return list(filter(self._matcher, paths))
 
-    def newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
+    def select_newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
         """How many of the paths are files, and the `limit` that changed last, the newest first."""
-        timed = [(-time_ns, path) for path, time_ns in self._times(paths)]
+        timed = [(-time_ns, path) for path, time_ns in self._read_times(paths)]
         return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
 
-    def existing(self, paths: list[str]) -> list[str]:
+    def select_existing(self, paths: list[str]) -> list[str]:
         """Those that are files beneath the root, in the given order."""
-        found = {path for path, _ in self._times(paths)}
+        found = {path for path, _ in self._read_times(paths)}
         return [path for path in paths if path in found]
 
-    def _times(self, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    def _read_times(self, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
         """Each path that is a file, with its time, looked up folder by folder beneath the root."""
         folders: dict[str, list[str]] = {}
         for path in paths:
@@ -120,7 +126,7 @@ class Globbing:
                     yield path, time_ns
 
 
-def glob(
+def find_files(
     workspace: Workspace,
     pattern: str,
     path: str,
@@ -146,44 +152,44 @@ def glob(
         ToolError: `invalid_glob`, `not_a_directory`, `path_not_found`, `cancelled`, …
     """
     if pattern.startswith("/"):
-        path, pattern = _parted(pattern)
+        path, pattern = _split_absolute(pattern)
     place = workspace.locate(path)
     workspace.open_folder(place).close()
     real = workspace.locate(workspace.real_path(place))
     globbing = Globbing(workspace, real, pattern, no_ignore=no_ignore, program=program, is_cancelled=is_cancelled)
-    found = globbing.paths()
+    found = globbing.find_paths()
     count = len(found)
     if order == "modified":
-        count, given = globbing.newest(found, PATH_LIMIT)
+        count, given = globbing.select_newest(found, PATH_LIMIT)
     else:
-        given = globbing.existing(sorted(found)[:PATH_LIMIT] if order == "path" else found[:PATH_LIMIT])
+        given = globbing.select_existing(sorted(found)[:PATH_LIMIT] if order == "path" else found[:PATH_LIMIT])
     above = workspace.show(place)
     shown = given if above == "." else [f"{above.rstrip('/')}/{name}" for name in given]
     facts = {"paths": shown, "count": count, "truncated": count > len(shown)}
     if not shown:
-        return ToolResult(_nothing(pattern, above), facts)
-    named = fitting(shown, limit_chars)
+        return ToolResult(_describe_no_match(pattern, above), facts)
+    named = fit_lines(shown, limit_chars)
     lines = [show_count(count, "file"), *named]
     if count > len(named):
         lines.append(f"[{count - len(named):,} more are left out; use a narrower pattern or a folder.]")
     return ToolResult("\n".join(lines), facts, truncated=count > len(named))
 
 
-def _parted(pattern: str) -> tuple[str, str]:
+def _split_absolute(pattern: str) -> tuple[str, str]:
     """An absolute pattern as the folder that it names and the pattern beneath it."""
     parts = pattern.split("/")
     plain = next((at for at, part in enumerate(parts[:-1]) if not _SHAPED.isdisjoint(part)), len(parts) - 1)
     return "/".join(parts[:plain]) or "/", "/".join(parts[plain:]) or "*"
 
 
-def _nothing(pattern: str, shown: str) -> str:
+def _describe_no_match(pattern: str, shown: str) -> str:
     hint = (
         f" A pattern without `**/` looks only into the folder itself: try '**/{pattern}'." if "/" not in pattern else ""
     )
     return f"No file matches {pattern!r} in {shown!r}.{hint}"
 
 
-def _names(output: bytes, prefix: bytes) -> list[str]:
+def _decode_names(output: bytes, prefix: bytes) -> list[str]:
     """The paths of ripgrep's output, as callers see them."""
     if len(output.translate(None, _SPELLED)) == len(output):
         with suppress(UnicodeDecodeError):  # then each name is spelled on its own

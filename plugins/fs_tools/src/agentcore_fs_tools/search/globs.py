@@ -30,7 +30,7 @@ def compile_glob(pattern: str) -> Matcher:
     ending = pattern.removeprefix("**/*")
     if ending != pattern and _PLAIN.fullmatch(ending):  # the frequent `**/*.py`: no regular expression is as quick
         return methodcaller("endswith", ending)
-    return _matcher(_alternatives(pattern, pattern))
+    return _compile_matcher(_expand_braces(pattern, pattern))
 
 
 class FileFilter:
@@ -46,8 +46,8 @@ class FileFilter:
         self._excludes = pattern.startswith("!")
         bare = pattern[self._excludes :].rstrip("/")
         start = [] if "/" in bare else [*_DEEP, "/"]
-        self._globs = [[*start, *pieces] for pieces in _alternatives(bare.lstrip("/"), pattern)]
-        self._matches = _matcher([*self._globs, *([*pieces, "/", *_DEEP] for pieces in self._globs)])
+        self._globs = [[*start, *pieces] for pieces in _expand_braces(bare.lstrip("/"), pattern)]
+        self._matches = _compile_matcher([*self._globs, *([*pieces, "/", *_DEEP] for pieces in self._globs)])
 
     def __call__(self, path: str) -> bool:
         """Whether a path is chosen."""
@@ -74,23 +74,23 @@ class _GlobError(Exception):
         self.position = position
 
 
-def _alternatives(glob: str, shown: str) -> list[list[str]]:
+def _expand_braces(glob: str, shown: str) -> list[list[str]]:
     """What a glob stands for without its braces, each in pieces: a character, a star, a slash, a set."""
     try:
-        return _read(glob)
+        return _parse_alternatives(glob)
     except _GlobError as exc:
         position = exc.position + shown.find(glob)
         message = f"The glob {shown!r} cannot be read: {exc} (character {position + 1})."
         raise ToolError("invalid_glob", message, pattern=shown, position=position) from exc
 
 
-def _read(glob: str) -> list[list[str]]:
+def _parse_alternatives(glob: str) -> list[list[str]]:
     found: list[list[str]] = [[]]
     # of each brace that is open: where it stands, what is in front of it, and its alternatives so far
     opened: list[tuple[int, list[list[str]], list[list[str]]]] = []
     at = 0
     while at < len(glob):
-        piece = _piece(glob, at)
+        piece = _read_token(glob, at)
         if piece == "{":
             opened.append((at, found, []))
             found = [[]]
@@ -112,9 +112,9 @@ def _read(glob: str) -> list[list[str]]:
     return found
 
 
-def _piece(glob: str, at: int) -> str:
+def _read_token(glob: str, at: int) -> str:
     if glob[at] == "[":
-        return _set(glob, at)
+        return _read_set(glob, at)
     if glob[at] != "\\":
         return glob[at]
     if at + 1 == len(glob):
@@ -122,7 +122,7 @@ def _piece(glob: str, at: int) -> str:
     return glob[at : at + 2]
 
 
-def _set(glob: str, at: int) -> str:
+def _read_set(glob: str, at: int) -> str:
     first = at + 1 + (glob[at + 1 : at + 2] in ("!", "^"))
     end = glob.find("]", first + 1)  # a `]` in the first place stands for itself
     if end < 0:
@@ -136,22 +136,22 @@ def _set(glob: str, at: int) -> str:
     return glob[at : end + 1]
 
 
-def _matcher(alternatives: Sequence[Sequence[str]]) -> Callable[[str], re.Match[str] | None]:
-    return re.compile("|".join(map(_regex, alternatives)), re.DOTALL).fullmatch
+def _compile_matcher(alternatives: Sequence[Sequence[str]]) -> Callable[[str], re.Match[str] | None]:
+    return re.compile("|".join(map(_build_regex, alternatives)), re.DOTALL).fullmatch
 
 
-def _regex(pieces: Sequence[str]) -> str:
+def _build_regex(pieces: Sequence[str]) -> str:
     """The expression of a glob without braces.
 
     What stands between two stars is taken where it comes first, for good (`(?>…)`): the second star reaches whatever a
     later place would have left. Only behind the last star other places are tried. So it is with `**` and whole names.
     """
     chunks: list[list[str]] = [[]]
-    for name in _split(pieces, "/"):
+    for name in _split_at(pieces, "/"):
         if name == _DEEP:
             chunks.append([])
         else:
-            chunks[-1].append(_name(name))
+            chunks[-1].append(_build_name_regex(name))
     *above, last = chunks
     if not above:
         return "/".join(last)
@@ -160,14 +160,14 @@ def _regex(pieces: Sequence[str]) -> str:
     return first + "".join(f"(?>(?:[^/]*/)*?{names})" for names in middle) + end
 
 
-def _name(pieces: Sequence[str]) -> str:
-    first, *others = ("".join(map(_character, run)) for run in _split(pieces, "*"))
+def _build_name_regex(pieces: Sequence[str]) -> str:
+    first, *others = ("".join(map(_build_character_regex, run)) for run in _split_at(pieces, "*"))
     if not others:
         return first
     return first + "".join(f"(?>[^/]*?{run})" for run in others[:-1] if run) + f"[^/]*{others[-1]}"
 
 
-def _character(piece: str) -> str:
+def _build_character_regex(piece: str) -> str:
     if piece == "?":
         return "[^/]"
     if piece[0] != "[":
@@ -181,7 +181,7 @@ def _escaped_item(found: re.Match[str]) -> str:
     return re.escape(found[0]) if found[1] is None else f"{re.escape(found[1])}-{re.escape(found[2])}"
 
 
-def _split(pieces: Sequence[str], mark: str) -> list[list[str]]:
+def _split_at(pieces: Sequence[str], mark: str) -> list[list[str]]:
     parts: list[list[str]] = [[]]
     for piece in pieces:
         if piece == mark:

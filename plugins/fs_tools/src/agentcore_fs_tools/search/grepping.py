@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
 from agentcore_fs_tools.search.searching import FileHits, Search, SearchOutcome, SearchRequest
-from agentcore_fs_tools.search.spreading import by_folder, evenly
+from agentcore_fs_tools.search.spreading import count_by_folder, pick_evenly
 from agentcore_fs_tools.text.presenting import show_count
 
 LINE_CHARS = 500
@@ -33,7 +33,7 @@ class _Shown:
     files: int = 0
 
 
-def grep(
+def search_files(
     workspace: Workspace,
     request: SearchRequest,
     context: int,
@@ -62,18 +62,22 @@ def grep(
             message = f"No match for {request.pattern!r} in the part of {searched} that was searched. {_NARROW}"
         elif not request.pattern.isascii():
             message += _OLD_ENCODINGS
-        return ToolResult(message, _facts(outcome, request), truncated=outcome.is_cut)
+        return ToolResult(message, _build_facts(outcome, request), truncated=outcome.is_cut)
     room = (limit_chars or TEXT_LIMIT_CHARS) - _AROUND_CHARS
-    shown = _names(outcome, room) if request.files_only else _Matches(workspace, context).fill(outcome.hits, room)
+    shown = (
+        _select_names(outcome, room)
+        if request.files_only
+        else _Matches(workspace, context).format_matches(outcome.hits, room)
+    )
     matches = sum(outcome.counts.values())
     is_cut = shown.matches < matches or not outcome.is_counted
-    text = [_heading(outcome, request, matches), *shown.lines]
+    text = [_format_heading(outcome, request, matches), *shown.lines]
     if is_cut:
-        text.append(_summary(workspace, outcome, request, shown))
-    return ToolResult("\n".join(text), _facts(outcome, request), truncated=is_cut)
+        text.append(_format_summary(workspace, outcome, request, shown))
+    return ToolResult("\n".join(text), _build_facts(outcome, request), truncated=is_cut)
 
 
-def _facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, object]:
+def _build_facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, object]:
     facts: dict[str, object] = {
         "files": [hits.shown for hits in outcome.hits],
         "truncated": outcome.is_cut,
@@ -90,7 +94,7 @@ def _facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, object]:
     return facts
 
 
-def _heading(outcome: SearchOutcome, request: SearchRequest, matches: int) -> str:
+def _format_heading(outcome: SearchOutcome, request: SearchRequest, matches: int) -> str:
     least = "" if outcome.is_counted else "at least "
     files = show_count(len(outcome.counts), "file")
     if request.files_only:
@@ -98,14 +102,14 @@ def _heading(outcome: SearchOutcome, request: SearchRequest, matches: int) -> st
     return f"{least}{show_count(matches, 'matching line')} in {files}"
 
 
-def _summary(workspace: Workspace, outcome: SearchOutcome, request: SearchRequest, shown: _Shown) -> str:
+def _format_summary(workspace: Workspace, outcome: SearchOutcome, request: SearchRequest, shown: _Shown) -> str:
     """How much is here, where most of it is, and how to get to the rest."""
     what = "" if request.files_only else f"{show_count(shown.matches, 'matching line')} from "
     said = [f"Here are {what}{shown.files:,} of these files."]
     if not outcome.is_counted:
         said.append("Counting took too long and was ended, so there are more.")
     root = Workspace.Place(outcome.hits[0].place.root, ())
-    folders = [f"{workspace.show(root.child(*way))} ({count:,})" for way, count in by_folder(outcome.counts)]
+    folders = [f"{workspace.show(root.child(*way))} ({count:,})" for way, count in count_by_folder(outcome.counts)]
     if folders:
         said.append(f"Most are in {', '.join(folders)[: _AROUND_CHARS // 2]}.")
     said.append(_NARROW if len(outcome.counts) > 1 else "Search for something more special.")
@@ -114,12 +118,12 @@ def _summary(workspace: Workspace, outcome: SearchOutcome, request: SearchReques
     return f"\n[{' '.join(said)}]"
 
 
-def _names(outcome: SearchOutcome, room: int) -> _Shown:
+def _select_names(outcome: SearchOutcome, room: int) -> _Shown:
     """The paths of the files, or of as many of them at even distances as there is room for."""
     names = [hits.shown for hits in outcome.hits]
     size = sum(len(name) + 1 for name in names)
     if size > room:
-        names = evenly(names, max(len(names) * room // size, 1))
+        names = pick_evenly(names, max(len(names) * room // size, 1))
     return _Shown(names, len(names), len(names))
 
 
@@ -134,22 +138,22 @@ class _Matches:
     def __init__(self, workspace: Workspace, context: int) -> None:
         self._workspace, self._context = workspace, context
 
-    def fill(self, hits: list[FileHits], room: int) -> _Shown:
+    def format_matches(self, hits: list[FileHits], room: int) -> _Shown:
         """Show some matches of each file, of those with few all; of too many files those at even distances."""
         least = sum(len(each.shown) + _HEADER_CHARS + len(next(_match_lines(each.matches[0]))) for each in hits)
         if least > room:
-            hits = evenly(hits, max(len(hits) * room // least, 1))
+            hits = pick_evenly(hits, max(len(hits) * room // least, 1))
         parts: dict[str, list[str]] = {}
         shown = _Shown(files=len(hits))
         for index, each in enumerate(sorted(hits, key=lambda each: len(each.matches))):  # they leave room to others
-            lines, matches = self._part(each, room // (len(hits) - index))
+            lines, matches = self._format_file(each, room // (len(hits) - index))
             room -= sum(map(len, lines)) + len(lines)
             parts[each.shown] = lines
             shown.matches += matches
         shown.lines = [line for each in hits for line in parts[each.shown]]
         return shown
 
-    def _part(self, hits: FileHits, room: int) -> tuple[list[str], int]:
+    def _format_file(self, hits: FileHits, room: int) -> tuple[list[str], int]:
         """As many lines of one file as fit, its first match always, and how many matches these are."""
         room -= len(hits.shown) + _HEADER_CHARS
         lines: list[str] = []
@@ -174,12 +178,12 @@ class _Matches:
         """Each line, and whether a match begins in it."""
         if not self._context:
             for match in hits.matches:
-                yield from _flagged(match)
+                yield from _flag_lines(match)
             return
         try:
             file = self._workspace.open_file(hits.place)
         except ToolError:  # it vanished since; the matches were there
-            yield from (line for match in hits.matches for line in _flagged(match))
+            yield from (line for match in hits.matches for line in _flag_lines(match))
             return
         with file:
             yield from _with_context(SearchedText(file), hits.matches, self._context)
@@ -189,40 +193,40 @@ def _with_context(text: SearchedText, matches: list[Match | LongLine], context: 
     """Matching lines as `12:…`, lines around them as `11-…`, and `--` between groups."""
     shown = 0  # the last line that was given
     for index, match in enumerate(matches):
-        before = text.before(match, min(context, match.number - 1 - shown))
+        before = text.read_lines_before(match, min(context, match.number - 1 - shown))
         if shown and match.number - len(before) > shown + 1:
             yield "--", False
         for number, line in enumerate(before, match.number - len(before)):
-            yield f"{number}-{_cut(line, 0)}", False
-        yield from _flagged(match)
+            yield f"{number}-{_cut_line(line, 0)}", False
+        yield from _flag_lines(match)
         shown = match.last_number
         following = matches[index + 1].number if index + 1 < len(matches) else shown + context + 1
-        for number, line in enumerate(text.after(match, min(context, following - shown - 1)), shown + 1):
-            yield f"{number}-{_cut(line, 0)}", False
+        for number, line in enumerate(text.read_lines_after(match, min(context, following - shown - 1)), shown + 1):
+            yield f"{number}-{_cut_line(line, 0)}", False
             shown = number
 
 
-def _flagged(match: Match | LongLine) -> Iterator[tuple[str, bool]]:
+def _flag_lines(match: Match | LongLine) -> Iterator[tuple[str, bool]]:
     for index, line in enumerate(_match_lines(match)):
         yield line, not index
 
 
 def _match_lines(match: Match | LongLine) -> Iterator[str]:
     if isinstance(match, LongLine):
-        yield f"{match.number}:{_excerpt(match)}"
+        yield f"{match.number}:{_format_excerpt(match)}"
         return
     for step, line in enumerate(match.content.split(b"\n")):
-        yield f"{match.number + step}:{_cut(line, match.column if not step else 0)}"
+        yield f"{match.number + step}:{_cut_line(line, match.column if not step else 0)}"
 
 
-def _excerpt(match: LongLine) -> str:
+def _format_excerpt(match: LongLine) -> str:
     """Of a line too long to be kept the part around its first match."""
     text = match.excerpt.decode("utf-8", "ignore")  # it may begin and end within a character
     head = f"({match.excerpt_column:,} bytes) …" if match.excerpt_column else ""
     return f"{head}{text[:LINE_CHARS]}… (the rest of this very long line is left out)"
 
 
-def _cut(line: bytes, column: int) -> str:
+def _cut_line(line: bytes, column: int) -> str:
     """A line as text, of a very long one the part around a column."""
     text = line.decode("utf-8", "replace").rstrip("\r")
     if len(text) <= LINE_CHARS:

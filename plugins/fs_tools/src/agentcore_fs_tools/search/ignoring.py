@@ -27,7 +27,7 @@ def rules_above(workspace: Workspace, place: Workspace.Place) -> list[str]:
     for depth in range(len(place.parts)):
         above = workspace.Place(place.root, place.parts[:depth])
         with suppress(ToolError), workspace.open_folder(above) as folder:  # it may vanish; the search itself says so
-            lines += rules_for_root(_read(folder), folder_glob(above.parts))
+            lines += rules_for_root(_read_ignore_file(folder), folder_glob(above.parts))
     return lines
 
 
@@ -39,7 +39,7 @@ def rules_for_root(content: bytes, base: str) -> Iterator[str]:
         base: Its folder as a glob, with `/` at both ends.
     """
     for raw in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        line = _trimmed(raw.removesuffix(b"\r").decode("utf-8", "replace"))
+        line = _trim_blanks(raw.removesuffix(b"\r").decode("utf-8", "replace"))
         if line.startswith("#") or len(line) > _LINE_LIMIT_CHARS:
             continue
         mark = "!" if line.startswith("!") else ""
@@ -51,10 +51,10 @@ def rules_for_root(content: bytes, base: str) -> Iterator[str]:
 
 def folder_glob(names: Iterable[bytes]) -> str:
     """A glob of the root that matches only the folder with these names; `/` at both ends."""
-    return "".join(["/", *(f"{_escaped(name)}/" for name in names)])
+    return "".join(["/", *(f"{_escape_name(name)}/" for name in names)])
 
 
-def _read(folder: Workspace.Folder) -> bytes:
+def _read_ignore_file(folder: Workspace.Folder) -> bytes:
     try:
         with folder.open_file(_IGNORE_FILE) as file:
             return file.read(_FILE_LIMIT_BYTES)
@@ -62,13 +62,13 @@ def _read(folder: Workspace.Folder) -> bytes:
         return b""  # there is none, or none that may be read
 
 
-def _trimmed(line: str) -> str:
+def _trim_blanks(line: str) -> str:
     """Without blanks at the end, but for one behind a backslash."""
     trimmed = line.rstrip(" ")
     return trimmed + " " if trimmed.endswith("\\") and len(trimmed) < len(line) else trimmed
 
 
-def _escaped(name: bytes) -> str:
+def _escape_name(name: bytes) -> str:
     text = name.decode("utf-8", "surrogateescape")
     # a glob has no spelling of a line end or of bytes that are not UTF-8; for ripgrep each is one `?`
     return _UNSPELLED.sub("?", _SHAPED.sub(r"\\\g<0>", text))

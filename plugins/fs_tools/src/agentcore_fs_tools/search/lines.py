@@ -85,38 +85,38 @@ class SearchedText:
         elif head.startswith(b"\xef\xbb\xbf"):
             self._start = 3
 
-    def read(self, offset: int, count: int) -> bytes:
+    def read_bytes(self, offset: int, count: int) -> bytes:
         """Bytes from an offset."""
         if self._text is not None:
             return self._text[offset : offset + count]
         return self._file.read(count, self._start + offset)
 
-    def confirmed(self, match: Match | LongLine) -> Match | LongLine | None:
+    def confirm_match(self, match: Match | LongLine) -> Match | LongLine | None:
         """A match, with what is shown of it; None: it is not there."""
         if isinstance(match, Match):
-            return match if self.read(match.offset, len(match.content)) == match.content else None
+            return match if self.read_bytes(match.offset, len(match.content)) == match.content else None
         at = match.offset + match.column
-        if self.read(at, len(match.match)) != match.match:
+        if self.read_bytes(at, len(match.match)) != match.match:
             return None
         start = max(match.offset, at - LEAD_BYTES)
-        around = self.read(start, EXCERPT_BYTES)
+        around = self.read_bytes(start, EXCERPT_BYTES)
         before, behind = around[: at - start], around[at - start :]
         excerpt = before.rpartition(b"\n")[2] + behind.partition(b"\n")[0]
         return replace(match, excerpt=excerpt, excerpt_column=start - match.offset)
 
-    def before(self, match: Match | LongLine, count: int) -> list[bytes]:
+    def read_lines_before(self, match: Match | LongLine, count: int) -> list[bytes]:
         """Up to so many whole lines in front of a match."""
         start = max(match.offset - CONTEXT_BYTES, 0)
-        lines = self.read(start, match.offset - start).split(b"\n")[:-1]
+        lines = self.read_bytes(start, match.offset - start).split(b"\n")[:-1]
         if start > 0:
             lines = lines[1:]  # its beginning is not here
         return lines[max(len(lines) - count, 0) :]
 
-    def after(self, match: Match | LongLine, count: int) -> list[bytes]:
+    def read_lines_after(self, match: Match | LongLine, count: int) -> list[bytes]:
         """Up to so many whole lines behind a match, none behind a line whose end is far off."""
         if isinstance(match, LongLine):
             return []
-        block = self.read(match.offset + len(match.content), CONTEXT_BYTES)
+        block = self.read_bytes(match.offset + len(match.content), CONTEXT_BYTES)
         lines = block.split(b"\n")
         if len(block) == CONTEXT_BYTES or not lines[-1]:
             lines = lines[:-1]

@@ -58,7 +58,7 @@ def arguments_against_git(workspace: Workspace, place: Workspace.Place) -> list[
 
 
 @contextmanager
-def ripgrep(
+def run_ripgrep(
     program: str | None,
     arguments: Iterable[str | bytes],
     folder: Workspace.Folder,
@@ -104,10 +104,10 @@ def ripgrep(
             pass_fds=inherited,
             env={"PATH": os.defpath, "LC_ALL": "C"},
         )
-        _bound_memory(process.pid, memory_bytes)
+        _limit_memory(process.pid, memory_bytes)
         stack.enter_context(process)  # at the end it closes the pipes and waits …
         stack.callback(process.kill)  # … for what was killed before
-        yield _output(process, limit_bytes, is_cancelled)
+        yield _read_output(process, limit_bytes, is_cancelled)
 
 
 def search_error(complaint: str) -> ToolError:
@@ -124,7 +124,7 @@ def pattern_error(pattern: str, complaint: str) -> ToolError:
     shown = _PROBLEM.search(complaint)
     position = len(shown["blanks"]) - _WRAPPED if shown else None
     if position is None or not 0 <= position < len(pattern) or reason in ("unclosed group", "unopened group"):
-        position = _unbalanced(pattern) if "group" in reason else None
+        position = _find_unbalanced(pattern) if "group" in reason else None
     where = "" if position is None else f" at character {position + 1}"
     message = f"The regular expression {pattern!r} cannot be read: {reason}{where}."
     return ToolError("invalid_regex", message, position=position)
@@ -138,14 +138,16 @@ class RipgrepError(Exception):
     """ripgrep refused to search, or broke; the text is what it said."""
 
 
-def _output(process: subprocess.Popen[bytes], limit_bytes: int, is_cancelled: Callable[[], bool]) -> Iterator[bytes]:
+def _read_output(
+    process: subprocess.Popen[bytes], limit_bytes: int, is_cancelled: Callable[[], bool]
+) -> Iterator[bytes]:
     assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  (they were asked for)
     output, complaints = process.stdout.fileno(), process.stderr.fileno()
     if _F_SETPIPE_SZ is not None:
         with suppress(OSError):  # the system's bound for pipes may be lower
             fcntl.fcntl(output, _F_SETPIPE_SZ, _PIPE_BYTES)
     total, complaint = 0, b""
-    for fd, block in _blocks(process.pid, (output, complaints), is_cancelled):
+    for fd, block in _read_pipes(process.pid, (output, complaints), is_cancelled):
         if fd == complaints:
             complaint = (complaint + block)[:_COMPLAINT_BYTES]
             continue
@@ -160,7 +162,7 @@ def _output(process: subprocess.Popen[bytes], limit_bytes: int, is_cancelled: Ca
         raise RipgrepError(complaint.decode("utf-8", "replace") or f"it was ended by signal {-status}")
 
 
-def _blocks(pid: int, pipes: Sequence[int], is_cancelled: Callable[[], bool]) -> Iterator[tuple[int, bytes]]:
+def _read_pipes(pid: int, pipes: Sequence[int], is_cancelled: Callable[[], bool]) -> Iterator[tuple[int, bytes]]:
     """What a process writes into pipes, until all are closed."""
     poll = select.poll()
     opened = set(pipes)
@@ -193,13 +195,13 @@ def _waits_for_pipe(pid: int) -> bool:
         return False
 
 
-def _bound_memory(pid: int, limit_bytes: int) -> None:
+def _limit_memory(pid: int, limit_bytes: int) -> None:
     if sys.platform == "linux":
         with suppress(OSError, ValueError):  # it has ended already, or its bound is lower
             resource.prlimit(pid, resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
 
 
-def _unbalanced(pattern: str) -> int | None:
+def _find_unbalanced(pattern: str) -> int | None:
     """The position of the first bracket without its other half."""
     opened: list[int] = []
     in_set = is_escaped = False

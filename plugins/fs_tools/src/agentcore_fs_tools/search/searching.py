@@ -16,9 +16,9 @@ from agentcore_fs_tools.search.ripgrep import (
     RipgrepError,
     arguments_against_git,
     pattern_error,
-    ripgrep,
+    run_ripgrep,
 )
-from agentcore_fs_tools.search.spreading import evenly, fair_share
+from agentcore_fs_tools.search.spreading import fair_share, pick_evenly
 from agentcore_fs_tools.text.encoding import is_binary
 
 MATCH_LIMIT = 1_000
@@ -113,29 +113,29 @@ class Search:
         # the real path, so that rules of `.gitignore` and ripgrep speak of the same folders
         place = self._workspace.locate(self._workspace.real_path(place))
         if Workspace.kind_of(status) == "directory":
-            area = _Area(place, self._rules(place))
+            area = _Area(place, self._build_ignore_rules(place))
         else:
             self._refuse_binary(place)
             area = _Area(place, is_file=True)
-        found, is_cut = self._candidates(area, MATCH_LIMIT + 1, MATCH_LIMIT)
+        found, is_cut = self._find_candidates(area, MATCH_LIMIT + 1, MATCH_LIMIT)
         if is_cut:
-            return self._spread(area, found)
-        hits = self._hits(place, found, {})
+            return self._search_evenly(area, found)
+        hits = self._confirm_hits(place, found, {})
         counts = {b"/".join(each.place.parts): each.count for each in hits}
         return SearchOutcome(hits, counts)
 
-    def _spread(self, area: "_Area", found: list[FileMatches]) -> SearchOutcome:
+    def _search_evenly(self, area: "_Area", found: list[FileMatches]) -> SearchOutcome:
         """Count all matches, and give some of each file, or of files all over the tree."""
-        counts, is_counted = self._counted(area)
+        counts, is_counted = self._count_matches(area)
         for each in found:  # counting may have ended before it came to them
             counts[each.path] = max(counts.get(each.path, 0), len(each.matches))
         if not counts:
             return SearchOutcome(is_cut=True, is_counted=False)
-        chosen = evenly(sorted(counts), MATCH_LIMIT)
+        chosen = pick_evenly(sorted(counts), MATCH_LIMIT)
         share = fair_share([counts[path] for path in chosen], MATCH_LIMIT)
         named = _Area(area.place, paths=_within_bytes(chosen, _NAMED_BYTES), is_file=True)
-        spread, _ = self._candidates(named, share, 2 * MATCH_LIMIT)
-        hits = self._hits(area.place, spread, counts)
+        spread, _ = self._find_candidates(named, share, 2 * MATCH_LIMIT)
+        hits = self._confirm_hits(area.place, spread, counts)
         return SearchOutcome(hits, counts, is_cut=True, is_counted=is_counted)
 
     def _refuse_binary(self, place: Workspace.Place) -> None:
@@ -145,15 +145,15 @@ class Search:
             shown = self._workspace.show(place)
             raise ToolError("binary_file", f"{shown!r} is a binary file and is not searched.", path=shown)
 
-    def _candidates(self, area: "_Area", limit_per_file: int, limit: int) -> tuple[list[FileMatches], bool]:
+    def _find_candidates(self, area: "_Area", limit_per_file: int, limit: int) -> tuple[list[FileMatches], bool]:
         """What ripgrep says that it found, and whether there may be more of it."""
         collected: list[FileMatches] = []
         total = 0
         options = ["--json", f"--max-count={1 if self._request.files_only else limit_per_file}"]
         try:
-            with self._ripgrep(area, options, self._is_cancelled) as output:
+            with self._run_ripgrep(area, options, self._is_cancelled) as output:
                 for found in read_candidates(output):
-                    if not self._is_wanted(area, found):
+                    if not self._is_selected(area, found):
                         continue
                     collected.append(found)
                     total += 1 if self._request.files_only else len(found.matches)
@@ -163,7 +163,7 @@ class Search:
             return collected, True
         return collected, False
 
-    def _counted(self, area: "_Area") -> tuple[dict[bytes, int], bool]:
+    def _count_matches(self, area: "_Area") -> tuple[dict[bytes, int], bool]:
         """How many matches each file has, and whether these are all."""
         counts: dict[bytes, int] = {}
         until = time.monotonic() + COUNT_SECONDS
@@ -173,8 +173,8 @@ class Search:
 
         options = ["--count", "--null", "--with-filename"] + ["--max-count=1"] * self._request.files_only
         try:
-            with self._ripgrep(area, options, is_over, _COUNTS_LIMIT_BYTES) as output:
-                counts.update(one for one in read_counts(output) if self._is_wanted(area, FileMatches(one[0])))
+            with self._run_ripgrep(area, options, is_over, _COUNTS_LIMIT_BYTES) as output:
+                counts.update(one for one in read_counts(output) if self._is_selected(area, FileMatches(one[0])))
         except OutputCutError:
             return counts, False
         except ToolError as error:
@@ -184,7 +184,7 @@ class Search:
         return counts, True
 
     @contextmanager
-    def _ripgrep(
+    def _run_ripgrep(
         self,
         area: "_Area",
         options: Sequence[str],
@@ -204,7 +204,7 @@ class Search:
         try:
             with (
                 self._workspace.open_folder(root) as folder,
-                ripgrep(
+                run_ripgrep(
                     self._program,
                     arguments,
                     folder,
@@ -221,12 +221,12 @@ class Search:
         except RipgrepError as exc:
             raise pattern_error(request.pattern, str(exc)) from exc
 
-    def _rules(self, place: Workspace.Place) -> list[str]:
+    def _build_ignore_rules(self, place: Workspace.Place) -> list[str]:
         """Lines of an ignore file that keep ripgrep to the wanted files; those it lets pass too many are sorted out."""
         rules = [] if self._filter is None else self._filter.ignore_rules(folder_glob(place.parts))
         return rules if self._request.no_ignore else rules + rules_above(self._workspace, place)
 
-    def _is_wanted(self, area: "_Area", found: FileMatches) -> bool:
+    def _is_selected(self, area: "_Area", found: FileMatches) -> bool:
         if area.paths:
             return not found.is_binary
         if area.is_file:
@@ -236,19 +236,21 @@ class Search:
             return False
         return self._filter is None or self._filter(Workspace.show_name(b"/".join(parts)))
 
-    def _hits(self, place: Workspace.Place, found: list[FileMatches], counts: Mapping[bytes, int]) -> list[FileHits]:
+    def _confirm_hits(
+        self, place: Workspace.Place, found: list[FileMatches], counts: Mapping[bytes, int]
+    ) -> list[FileHits]:
         """What is really there of what ripgrep found, sorted by path."""
         root = Workspace.Place(place.root, ())
         hits = []
         for parts, matches in sorted(((each.path.split(b"/"), each.matches) for each in found), key=itemgetter(0)):
             file = root.child(*parts)
-            confirmed = self._confirmed(file, matches)
+            confirmed = self._confirm_matches(file, matches)
             if confirmed:
                 count = counts.get(b"/".join(parts), len(confirmed))
                 hits.append(FileHits(file, self._workspace.show(file), confirmed, count))
         return hits
 
-    def _confirmed(self, place: Workspace.Place, matches: list[Match | LongLine]) -> list[Match | LongLine]:
+    def _confirm_matches(self, place: Workspace.Place, matches: list[Match | LongLine]) -> list[Match | LongLine]:
         """What is really there, read through the root's descriptor."""
         try:
             file = self._workspace.open_file(place)
@@ -256,7 +258,7 @@ class Search:
             return []
         with file, self._workspace.errors(place):
             text = SearchedText(file)
-            return [found for match in matches if (found := text.confirmed(match)) is not None]
+            return [found for match in matches if (found := text.confirm_match(match)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,4 +281,4 @@ class _Area:
 def _within_bytes(paths: Sequence[bytes], limit_bytes: int) -> list[bytes]:
     """The paths, or as many of them at even distances as fit."""
     size = sum(map(len, paths))
-    return list(paths) if size <= limit_bytes else evenly(paths, len(paths) * limit_bytes // size)
+    return list(paths) if size <= limit_bytes else pick_evenly(paths, len(paths) * limit_bytes // size)

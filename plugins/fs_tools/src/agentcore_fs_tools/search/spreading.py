@@ -9,7 +9,7 @@ _FOLDERS = 8
 """Folders that a summary names."""
 
 
-def evenly(items: Sequence[T], limit: int) -> list[T]:
+def pick_evenly(items: Sequence[T], limit: int) -> list[T]:
     """As many of the items as the limit allows, from the first on at even distances."""
     if len(items) <= limit:
         return list(items)
@@ -31,7 +31,7 @@ def fair_share(counts: Iterable[int], limit: int) -> int:
     return max(share, ascending[-1] if ascending else 1)
 
 
-def by_folder(counts: Mapping[bytes, int]) -> list[tuple[tuple[bytes, ...], int]]:
+def count_by_folder(counts: Mapping[bytes, int]) -> list[tuple[tuple[bytes, ...], int]]:
     """The folders, or files, that most matches are in: those just below what all paths have in common.
 
     Args:

@@ -138,11 +138,11 @@ def detect_form(head: bytes, *, is_whole: bool) -> TextForm | None:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
     except UnicodeDecodeError:
-        return _guess(head[:SAMPLE_BYTES])
+        return _guess_form(head[:SAMPLE_BYTES])
     return UTF8
 
 
-def line_ends_of(text: str) -> LineEnds:
+def detect_line_ends(text: str) -> LineEnds:
     """Which line ends a text has."""
     if "\r" not in text:
         return "lf" if "\n" in text else "none"
@@ -169,6 +169,6 @@ def _little_endian(name: str) -> tuple[str, bytes]:
     return f"{name}-le", codecs.BOM_UTF16_LE if name == "utf-16" else codecs.BOM_UTF32_LE
 
 
-def _guess(sample: bytes) -> TextForm | None:
+def _guess_form(sample: bytes) -> TextForm | None:
     encoding = guess_encoding(sample)
     return None if encoding is None else replace(named_form(encoding), is_guess=True)

@@ -35,7 +35,7 @@ def cut_line(line: str, limit_chars: int = LINE_CHARS) -> str:
     return f"{line[:limit_chars]}… ({len(line) - limit_chars:,} more characters)"
 
 
-def fitting(lines: Sequence[str], limit_chars: int | None) -> list[str]:
+def fit_lines(lines: Sequence[str], limit_chars: int | None) -> list[str]:
     """The first lines, as many as a model gets; all of them where there is no limit."""
     if limit_chars is None:
         return list(lines)

@@ -69,7 +69,7 @@ class Copy:
             self.links += 1
             return
         with file:
-            blocks = self._blocks(file)
+            blocks = self._read_blocks(file)
             to.write_file(name, blocks, like=file.stat, keep_times=True, overwrite=overwrite, is_durable=is_durable)
         self.files += 1
 
@@ -84,7 +84,7 @@ class Copy:
             to.make_folder(name, 0o700)
             with to.open_folder(name) as target:
                 if depth == 0:
-                    self._own = _identity(target)
+                    self._own = _read_identity(target)
                 self._copy_entries(source, place, target, depth)
                 target.take_over(os.fstat(source.fd))
         self.folders += 1
@@ -107,7 +107,7 @@ class Copy:
         status = folder.lstat(name)
         return (status.st_dev, status.st_ino) == self._own
 
-    def _blocks(self, file: Workspace.OpenFile) -> Iterator[bytes]:
+    def _read_blocks(self, file: Workspace.OpenFile) -> Iterator[bytes]:
         for block in file.blocks():
             if self.is_cancelled():
                 raise ToolError("cancelled", f"Copying was cancelled after {show_count(self.files, 'file')}.")
@@ -115,7 +115,7 @@ class Copy:
             yield block
 
 
-def copy(
+def copy_path(
     workspace: Workspace, source: Target, target: Target, *, overwrite: bool, is_cancelled: Callable[[], bool]
 ) -> ToolResult:
     """Copy a file, a link, or a folder with all in it.
@@ -158,6 +158,6 @@ def _make_link(target: bytes, to: Workspace.Folder, name: bytes, *, overwrite: b
         raise
 
 
-def _identity(folder: Workspace.Folder) -> tuple[int, int]:
+def _read_identity(folder: Workspace.Folder) -> tuple[int, int]:
     status = os.fstat(folder.fd)
     return status.st_dev, status.st_ino

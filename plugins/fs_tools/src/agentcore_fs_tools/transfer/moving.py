@@ -9,7 +9,7 @@ from agentcore_fs_tools.transfer.removing import Removal
 from agentcore_fs_tools.transfer.targets import Target
 
 
-def move(
+def move_path(
     workspace: Workspace, source: Target, target: Target, *, overwrite: bool, is_cancelled: Callable[[], bool]
 ) -> ToolResult:
     """Give a file, link or folder another path; missing folders above it are made.

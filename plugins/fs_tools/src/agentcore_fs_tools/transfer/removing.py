@@ -35,9 +35,9 @@ class Removal:
 
     def remove(self, parent: Workspace.Folder, name: bytes, shown: str, *, is_folder: bool) -> None:
         """Remove an entry and all below it, however deep; what resists is noted, and the rest goes on."""
-        self._remove(parent, name, shown, parent, is_folder=is_folder, depth=0)
+        self._remove_entry(parent, name, shown, parent, is_folder=is_folder, depth=0)
 
-    def _remove(
+    def _remove_entry(
         self, parent: Workspace.Folder, name: bytes, shown: str, top: Workspace.Folder, *, is_folder: bool, depth: int
     ) -> None:
         if self.is_cancelled():
@@ -45,7 +45,7 @@ class Removal:
         known = len(self.failed)
         try:
             if is_folder:
-                self._empty(parent, name, shown, top, depth)
+                self._empty_folder(parent, name, shown, top, depth)
                 if len(self.failed) > known:
                     return  # it holds what was told of already
                 parent.remove_folder(name)
@@ -58,27 +58,33 @@ class Removal:
         else:
             self.count += 1
 
-    def _empty(self, parent: Workspace.Folder, name: bytes, shown: str, top: Workspace.Folder, depth: int) -> None:
+    def _empty_folder(
+        self, parent: Workspace.Folder, name: bytes, shown: str, top: Workspace.Folder, depth: int
+    ) -> None:
         with parent.open_folder(name) as folder:
             here = folder if depth == 0 else top
             for entry in folder.entries():
                 below = f"{shown}/{Workspace.show_name(entry.name)}"
                 if entry.kind == "directory" and depth >= DEPTH_LIMIT:
-                    self._lift(folder, entry.name, here)
+                    self._move_to_top(folder, entry.name, here)
                 else:
-                    self._remove(folder, entry.name, below, here, is_folder=entry.kind == "directory", depth=depth + 1)
+                    self._remove_entry(
+                        folder, entry.name, below, here, is_folder=entry.kind == "directory", depth=depth + 1
+                    )
             while depth == 0 and self._deep:
                 lifted = self._deep.pop()
-                self._remove(folder, lifted, f"{shown}/{Workspace.show_name(lifted)}", folder, is_folder=True, depth=1)
+                self._remove_entry(
+                    folder, lifted, f"{shown}/{Workspace.show_name(lifted)}", folder, is_folder=True, depth=1
+                )
 
-    def _lift(self, folder: Workspace.Folder, name: bytes, top: Workspace.Folder) -> None:
+    def _move_to_top(self, folder: Workspace.Folder, name: bytes, top: Workspace.Folder) -> None:
         """Move a folder that lies too deep to the top of what is removed, to be removed from there."""
         lifted = b".agentcore-%s.tmp" % os.urandom(8).hex().encode("ascii")
         folder.rename(name, top, lifted, overwrite=False)
         self._deep.append(lifted)
 
 
-def delete(
+def delete_path(
     workspace: Workspace, target: Target, *, recursive: bool, trash: bool, is_cancelled: Callable[[], bool]
 ) -> ToolResult:
     """Remove what a target names, or move it to the bin.
@@ -99,7 +105,7 @@ def delete(
         removal = Removal(is_cancelled)
         removal.remove(parent, place.name, target.shown, is_folder=True)
     if removal.failed:
-        raise _incomplete(target, removal)
+        raise _delete_incomplete(target, removal)
     count = show_count(removal.count, "entry", "entries")
     return ToolResult(f"Deleted {target.shown} with all in it ({count}).", facts | {"count": removal.count})
 
@@ -123,7 +129,7 @@ def refuse_full_folder(workspace: Workspace, target: Target, *, recursive: bool)
         raise ToolError("directory_not_empty", message, path=target.shown, count=count)
 
 
-def _incomplete(target: Target, removal: Removal) -> ToolError:
+def _delete_incomplete(target: Target, removal: Removal) -> ToolError:
     listed = [{"path": path, "reason": reason} for path, reason in removal.failed[:_LISTED_FAILURES]]
     first = "; ".join(f"{path!r}: {reason}" for path, reason in removal.failed[:3])
     message = (

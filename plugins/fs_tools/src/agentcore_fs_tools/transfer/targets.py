@@ -27,7 +27,7 @@ class Target:
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
 
-def existing(workspace: Workspace, path: str) -> Target:
+def locate_existing(workspace: Workspace, path: str) -> Target:
     """What a path names.
 
     Raises:
@@ -37,13 +37,13 @@ def existing(workspace: Workspace, path: str) -> Target:
     return Target(place, workspace.show(place), workspace.stat(place, follow=False))
 
 
-def removable(workspace: Workspace, path: str) -> Target:
+def locate_removable(workspace: Workspace, path: str) -> Target:
     """What a path names, sure that it is no root and holds none.
 
     Raises:
         ToolError: `path_is_root`, `path_not_found`, …
     """
-    target = existing(workspace, path)
+    target = locate_existing(workspace, path)
     _refuse_root(workspace, target)
     return target
 

@@ -29,19 +29,19 @@ def move_to_trash(parent: Workspace.Folder, name: bytes, shown: str) -> None:
         return
     device = os.fstat(parent.fd).st_dev
     origin = parent.real_path() + b"/" + name
-    for place, top in _bins(origin, device):
+    for place, top in _list_bins(origin, device):
         try:
             bin_fd = _open_bin(place, device)
         except OSError:
             continue
         with Workspace.Folder(bin_fd) as folder:
-            _put(parent, name, folder, os.path.relpath(origin, top) if top else origin)
+            _move_to_bin(parent, name, folder, os.path.relpath(origin, top) if top else origin)
         return
     message = f"There is no bin for {shown!r} on its file system; delete it for good with the setting `trash` off."
     raise ToolError("no_trash", message, path=shown)
 
 
-def _bins(origin: bytes, device: int) -> list[tuple[Path, bytes]]:
+def _list_bins(origin: bytes, device: int) -> list[tuple[Path, bytes]]:
     """Folders that may be the bin, and for each the folder that its records are relative to (empty: absolute)."""
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "Trash"
     top = origin
@@ -64,7 +64,7 @@ def _open_bin(place: Path, device: int) -> int:
     return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def _put(parent: Workspace.Folder, name: bytes, trash: Workspace.Folder, origin: bytes) -> None:
+def _move_to_bin(parent: Workspace.Folder, name: bytes, trash: Workspace.Folder, origin: bytes) -> None:
     for folder in (b"files", b"info"):
         with suppress(FileExistsError):
             trash.make_folder(folder, 0o700)

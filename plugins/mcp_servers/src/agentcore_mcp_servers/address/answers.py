@@ -28,7 +28,7 @@ class Answers(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
-        asked = _asked(request)
+        asked = _request_id(request)
         response = await self._inner.handle_async_request(request)
         is_error = response.status_code >= _FIRST_ERROR
         is_left_alone = response.status_code in _LEFT_ALONE or _FIRST_REDIRECT <= response.status_code < _FIRST_ERROR
@@ -36,11 +36,11 @@ class Answers(httpx2.AsyncBaseTransport):
         if asked is None or is_left_alone or not (is_error or has_json):
             return response
         try:
-            body = await _read(response)
+            body = await _read_body(response)
         except httpx2.HTTPError as exc:
-            body = _error(asked, f"its answer cannot be read: {str(exc) or type(exc).__name__}")
+            body = _encode_error(asked, f"its answer cannot be read: {str(exc) or type(exc).__name__}")
         if is_error and not _is_error(body):
-            body = _error(asked, _refusal(response))
+            body = _encode_error(asked, _describe_refusal(response))
         headers = httpx2.Headers(response.headers)
         headers["content-type"], headers["content-length"] = "application/json", str(len(body))
         headers.pop("transfer-encoding", None)
@@ -51,7 +51,7 @@ class Answers(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _asked(request: httpx2.Request) -> Any:
+def _request_id(request: httpx2.Request) -> Any:
     """The id of the request that waits for this answer; None: there is none."""
     if request.method != "POST":
         return None
@@ -62,7 +62,7 @@ def _asked(request: httpx2.Request) -> Any:
     return message.get("id") if isinstance(message, dict) and "method" in message else None
 
 
-async def _read(response: httpx2.Response) -> bytes:
+async def _read_body(response: httpx2.Response) -> bytes:
     assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
     try:
         return b"".join([part async for part in response.stream])
@@ -77,12 +77,12 @@ def _is_error(body: bytes) -> bool:
         return False
 
 
-def _refusal(response: httpx2.Response) -> str:
+def _describe_refusal(response: httpx2.Response) -> str:
     wait = response.headers.get("retry-after", "")[:_SAID_CHARS]
     said = f"HTTP {response.status_code} {response.reason_phrase}".strip()
     return f"{said}; it asks to wait for {wait} (seconds, or until then)" if wait else said
 
 
-def _error(asked: Any, said: str) -> bytes:
+def _encode_error(asked: Any, said: str) -> bytes:
     error = {"code": types.INTERNAL_ERROR, "message": said}
     return json.dumps({"jsonrpc": "2.0", "id": asked, "error": error}).encode()

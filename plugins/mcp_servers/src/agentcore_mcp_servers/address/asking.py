@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from agentcore.api import ToolError
 from agentcore_mcp_servers.address.keyring import Keyring
-from agentcore_mcp_servers.address.landing import Landing
+from agentcore_mcp_servers.address.landing import CallbackServer
 from agentcore_mcp_servers.address.login_http import LoginHttp
 from agentcore_mcp_servers.address.providers import AskingProvider, Challenge
 from agentcore_mcp_servers.block import LoginSettings
@@ -35,7 +35,7 @@ class Asking:
     """
 
     def __init__(
-        self, keyring: Keyring, settings: LoginSettings, http: LoginHttp, landing: Landing, challenge: Challenge
+        self, keyring: Keyring, settings: LoginSettings, http: LoginHttp, landing: CallbackServer, challenge: Challenge
     ) -> None:
         self._keyring, self._settings, self._http = keyring, settings, http
         self._landing, self._challenge = landing, challenge
@@ -43,7 +43,7 @@ class Asking:
         self.address = ""
         self.failure = ""
 
-    async def known_address(self) -> str:
+    async def wait_for_address(self) -> str:
         """What the person opens, when it is known.
 
         Raises:
@@ -60,7 +60,7 @@ class Asking:
         Raises:
             ToolError: `login_failed`: it is no answer to what was opened.
         """
-        if not self._landing.take(address.strip()):
+        if not self._landing.accept_address(address.strip()):
             message = (
                 "that is not the address at which this log-in ends: give the whole of what stands in the browser's "
                 "address bar then, which begins with http://127.0.0.1 and has a code and a state"
@@ -79,14 +79,16 @@ class Asking:
         except (OAuthFlowError, ValidationError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as exc:
             self.failure = f"logging in did not work: {str(exc) or type(exc).__name__}"[:_SAID_CHARS]
         finally:
-            self._landing.end(self.failure)
+            self._landing.set_outcome(self.failure)
             self._is_known.set()
             await self._landing.close()
         return not self.failure
 
     async def _log_in(self) -> None:
-        redirect = await self._landing.open(self._ports())
-        provider = AskingProvider(self._keyring, self._settings, redirect, self._show, self._landing.landed)
+        redirect = await self._landing.open(self._list_ports())
+        provider = AskingProvider(
+            self._keyring, self._settings, redirect, self._publish_address, self._landing.wait_for_code
+        )
         # stands for the request that was refused, which is not sent again
         refused = httpx2.Request(
             "POST", self._keyring.kept.url, headers={"mcp-protocol-version": self._challenge.protocol or _LATEST}
@@ -99,7 +101,7 @@ class Asking:
             while request is not refused:
                 request = await flow.asend(await self._http.send(request))
 
-    def _ports(self) -> tuple[int, ...]:
+    def _list_ports(self) -> tuple[int, ...]:
         """Where the browser comes back to: where it did before, as the authorization server knows that place."""
         if self._settings.port is not None:
             return (self._settings.port,)
@@ -107,8 +109,8 @@ class Asking:
         known = [uri.port for uri in (client.redirect_uris or ())] if client is not None else []
         return (*(port for port in known if port is not None), 0)
 
-    async def _show(self, address: str) -> None:
-        await self._http.judge(address)
-        self._landing.expect(address)
+    async def _publish_address(self, address: str) -> None:
+        await self._http.check_url(address)
+        self._landing.expect_answer(address)
         self.address = address
         self._is_known.set()

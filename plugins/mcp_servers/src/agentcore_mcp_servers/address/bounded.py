@@ -38,11 +38,11 @@ class Bounded(httpx2.AsyncBaseTransport):
         packing = response.headers.pop("content-encoding", "identity").strip().lower()
         if packing not in ("", "identity"):
             response.headers.pop("content-length", None)
-            stream = _unpacked(stream, packing)
+            stream = _decompress(stream, packing)
         if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            stream = _plain_events(stream)
+            stream = _limit_events(stream)
         else:
-            stream = _short(stream, self._limit_bytes)
+            stream = _limit_size(stream, self._limit_bytes)
         response.stream = _Stream(stream, response.stream.aclose)
         return response
 
@@ -62,7 +62,7 @@ class _Stream(httpx2.AsyncByteStream):
         await self._close()
 
 
-async def _unpacked(parts: AsyncIterator[bytes], packing: str) -> AsyncIterator[bytes]:
+async def _decompress(parts: AsyncIterator[bytes], packing: str) -> AsyncIterator[bytes]:
     if packing not in _PACKED:
         raise httpx2.DecodingError(f"an answer that is packed as {packing[:40]!r}, which was not asked for")
     unpacking = zlib.decompressobj(_EITHER_HEAD)
@@ -77,7 +77,7 @@ async def _unpacked(parts: AsyncIterator[bytes], packing: str) -> AsyncIterator[
         raise httpx2.DecodingError(f"an answer that cannot be unpacked: {exc}") from exc
 
 
-async def _short(parts: AsyncIterator[bytes], limit_bytes: int) -> AsyncIterator[bytes]:
+async def _limit_size(parts: AsyncIterator[bytes], limit_bytes: int) -> AsyncIterator[bytes]:
     size = 0
     values = JsonParts(MESSAGE_PARTS)
     async for part in parts:
@@ -90,7 +90,7 @@ async def _short(parts: AsyncIterator[bytes], limit_bytes: int) -> AsyncIterator
         yield part
 
 
-async def _plain_events(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _limit_events(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """A stream of events, each of which has no more values than a message may have."""
     values = JsonParts(MESSAGE_PARTS)
     before = b""

@@ -20,14 +20,14 @@ def checked_headers(headers: Mapping[str, SecretStr]) -> dict[str, str]:
         value = secret.get_secret_value()
         if not _NAME.fullmatch(name):
             raise ToolError("server_not_started", f"{name[:100]!r} is no name of a header")
-        if (fault := _fault_of(value)) is not None:
+        if (fault := _describe_problem(value)) is not None:
             message = f"the value of the header {name!r} {fault}, which no header may; set it again without"
             raise ToolError("server_not_started", message, header=name)
         checked[name] = value
     return checked
 
 
-def _fault_of(value: str) -> str | None:
+def _describe_problem(value: str) -> str | None:
     if "\n" in value or "\r" in value:
         return f"has {len(value.splitlines())} lines" if len(value.splitlines()) > 1 else "ends with a line break"
     if value != value.strip():

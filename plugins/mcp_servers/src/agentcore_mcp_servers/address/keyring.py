@@ -12,7 +12,7 @@ _SECRETS = (("tokens", "access_token"), ("tokens", "refresh_token"), ("client", 
 _REST = "login"
 
 
-class Kept(BaseModel):
+class StoredLogin(BaseModel):
     """What a log-in gave.
 
     Args:
@@ -48,7 +48,7 @@ class Keyring:
 
     def __init__(self, secrets: Secrets, url: str) -> None:
         self._secrets, self._url = secrets, url
-        self.kept = Kept(url=url)
+        self.kept = StoredLogin(url=url)
 
     async def load(self) -> None:
         """Read what was kept; what is damaged, or for another address, is nothing."""
@@ -58,13 +58,13 @@ class Keyring:
             for part, name in _SECRETS:
                 if name in values and isinstance(document.get(part), dict):
                     document[part][name] = values[name]
-            kept = Kept.model_validate(document)
+            kept = StoredLogin.model_validate(document)
         except (ValueError, ValidationError, AttributeError):
             return
         if kept.url == self._url:
             self.kept = kept
 
-    async def save(self, kept: Kept) -> None:
+    async def save(self, kept: StoredLogin) -> None:
         """Keep this.
 
         Raises:
@@ -80,11 +80,11 @@ class Keyring:
             del document["tokens"]
         await self._secrets.write({**values, _REST: json.dumps(document)})
 
-    async def forget(self) -> None:
+    async def delete(self) -> None:
         """Keep nothing any more.
 
         Raises:
             OSError: It cannot be written.
         """
-        self.kept = Kept(url=self._url)
+        self.kept = StoredLogin(url=self._url)
         await self._secrets.write({})

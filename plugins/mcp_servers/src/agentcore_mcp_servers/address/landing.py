@@ -1,4 +1,4 @@
-"""`Landing`: the place on this machine to which a browser comes back from a log-in."""
+"""`CallbackServer`: the place on this machine to which a browser comes back from a log-in."""
 
 import asyncio
 import secrets
@@ -44,7 +44,7 @@ _WORDS = {
 }
 
 
-class Landing:
+class CallbackServer:
     """Waits for one browser; open from `open` to `close`.
 
     Args:
@@ -71,7 +71,7 @@ class Landing:
             ToolError: `login_failed`: all of them are taken.
         """
         app = web.Application()
-        app.router.add_get(_PATH, self._serve)
+        app.router.add_get(_PATH, self._handle_callback)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
         for port in ports:
@@ -84,11 +84,11 @@ class Landing:
         taken = ", ".join(str(port) for port in ports)
         raise ToolError("login_failed", f"the browser could not come back: port {taken} is in use by another program")
 
-    def expect(self, authorization_url: str) -> None:
+    def expect_answer(self, authorization_url: str) -> None:
         """Wait for the answer to this address, and to no other."""
-        self._state = _parameter(authorization_url, "state")
+        self._state = _query_parameter(authorization_url, "state")
 
-    async def landed(self) -> AuthorizationCodeResult:
+    async def wait_for_code(self) -> AuthorizationCodeResult:
         """What the browser brought.
 
         Raises:
@@ -96,54 +96,54 @@ class Landing:
         """
         return await asyncio.shield(self._landed)
 
-    def take(self, address: str) -> bool:
+    def accept_address(self, address: str) -> bool:
         """Take the address at which a browser ended; whether it is the one that is waited for."""
-        state = _parameter(address, "state")
+        state = _query_parameter(address, "state")
         if not self._state or not secrets.compare_digest(state.encode(), self._state.encode()) or self._landed.done():
             return False
-        if error := _parameter(address, "error"):
-            said = f"{error}: {_parameter(address, 'error_description')}".rstrip(": ")
+        if error := _query_parameter(address, "error"):
+            said = f"{error}: {_query_parameter(address, 'error_description')}".rstrip(": ")
             self._landed.set_exception(OAuthFlowError(f"the authorization server said {said[:_SAID_CHARS]}"))
         else:
             found = AuthorizationCodeResult(
-                code=_parameter(address, "code"), state=state, iss=_parameter(address, "iss") or None
+                code=_query_parameter(address, "code"), state=state, iss=_query_parameter(address, "iss") or None
             )
             self._landed.set_result(found)
         return True
 
-    def end(self, failure: str) -> None:
+    def set_outcome(self, failure: str) -> None:
         """Tell the browser how it ended; empty: well."""
         if not self._ended.done():
             self._ended.set_result(failure)
 
     async def close(self) -> None:
         """Wait no longer; safe to call twice."""
-        self.end("ended")
+        self.set_outcome("ended")
         if self._landed.done() and not self._landed.cancelled():
             self._landed.exception()  # whoever waited may have gone
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
 
-    async def _serve(self, request: web.Request) -> web.Response:
+    async def _handle_callback(self, request: web.Request) -> web.Response:
         words = _WORDS[self._locale]
-        if not self.take(str(request.url)):
-            return self._page(words["failed"], words["other"], 400)
+        if not self.accept_address(str(request.url)):
+            return self._render_page(words["failed"], words["other"], 400)
         try:
             async with asyncio.timeout(_EXCHANGE_SECONDS):
                 failure = await asyncio.shield(self._ended)
         except TimeoutError:
             failure = f"no answer within {_EXCHANGE_SECONDS:g} s"
         if failure:
-            return self._page(words["failed"], failure, 400)
-        return self._page(words["done"], words["back"].format(name=self._name), 200)
+            return self._render_page(words["failed"], failure, 400)
+        return self._render_page(words["done"], words["back"].format(name=self._name), 200)
 
-    def _page(self, title: str, text: str, status: int) -> web.Response:
+    def _render_page(self, title: str, text: str, status: int) -> web.Response:
         page = _PAGE.format(lang=self._locale, title=escape(title), text=escape(text))
         return web.Response(text=page, content_type="text/html", status=status, headers=_HEADERS)
 
 
-def _parameter(address: str, name: str) -> str:
+def _query_parameter(address: str, name: str) -> str:
     try:
         return parse_qs(urlsplit(address).query).get(name, [""])[0]
     except ValueError:

@@ -13,7 +13,7 @@ from mcp.client.auth.utils import extract_field_from_www_auth
 from agentcore.api import Background, LoginStatus, Runtime, ToolError
 from agentcore_mcp_servers.address.asking import Asking
 from agentcore_mcp_servers.address.keyring import Keyring
-from agentcore_mcp_servers.address.landing import Landing
+from agentcore_mcp_servers.address.landing import CallbackServer
 from agentcore_mcp_servers.address.login_http import LoginHttp
 from agentcore_mcp_servers.address.providers import Challenge, QuietProvider
 from agentcore_mcp_servers.block import LoginSettings
@@ -62,7 +62,7 @@ class ServerLogin:
         self._may_try = asyncio.Event()
         self._may_try.set()
         self._said = ""
-        self.auth = QuietProvider(self._keyring, settings, self._http, self._on_answer)
+        self.auth = QuietProvider(self._keyring, settings, self._http, self._on_response)
 
     async def load(self) -> None:
         """Read what an earlier log-in gave."""
@@ -77,16 +77,17 @@ class ServerLogin:
         """Whether the server lets nothing in until a person has logged in."""
         return self.challenge is not None and self.challenge.status == _UNAUTHORIZED
 
-    async def until_possible(self) -> None:
+    async def wait_until_possible(self) -> None:
         """Wait until it makes sense to connect again."""
         await self._may_try.wait()
 
-    def refusal(self, challenge: Challenge) -> ToolError:
+    def create_refusal_error(self, challenge: Challenge) -> ToolError:
         """What a call is told that the server refused."""
         name = self._runtime.name
         message = (
-            f"the server {name} {_wants(challenge)}. Nothing was done. Only the user can do that: ask them to log in, "
-            f"on the page of the module {name} or with `agentcore mcp login {name}`, and call again then"
+            f"the server {name} {_describe_challenge(challenge)}. Nothing was done. Only the user can do that: ask "
+            f"them to log in, on the page of the module {name} or with `agentcore mcp login {name}`, and "
+            "call again then"
         )
         return ToolError("login_needed", message, server=name)
 
@@ -98,7 +99,7 @@ class ServerLogin:
         if asking is not None:
             return LoginStatus("waiting", "", asking.address)
         if self.challenge is not None:
-            more = "" if self.is_needed else f"The server {_wants(self.challenge)}."
+            more = "" if self.is_needed else f"The server {_describe_challenge(self.challenge)}."
             return LoginStatus("needed", self._said or more)
         if self._keyring.kept.tokens is not None:
             issuer = urlsplit(self._keyring.kept.issuer or self._keyring.kept.url).netloc
@@ -108,12 +109,12 @@ class ServerLogin:
     async def begin(self) -> str:
         """Begin, or go on with what has begun."""
         if self._asking is None:
-            landing = Landing(self._runtime.name, self._runtime.locale)
+            landing = CallbackServer(self._runtime.name, self._runtime.locale)
             challenge = self.challenge or Challenge(_UNAUTHORIZED)
             self._said = ""
             self._asking = Asking(self._keyring, self._settings, self._http, landing, challenge)
-            self._background.start(self._carry_out(self._asking))
-        return await self._asking.known_address()
+            self._background.start(self._run_login(self._asking))
+        return await self._asking.wait_for_address()
 
     async def finish(self, address: str) -> None:
         """End what has begun by the address at which the person's browser ended."""
@@ -125,17 +126,17 @@ class ServerLogin:
         """Forget the tokens, here and, where it has a way for that, at the authorization server."""
         await self._background.stop()
         self._asking = None
-        await self._revoke()
-        await self._keyring.forget()
-        self.auth.start_anew()
+        await self._revoke_tokens()
+        await self._keyring.delete()
+        self.auth.reload_tokens()
         self._said = ""
-        self._refuse(Challenge(_UNAUTHORIZED))
+        self._record_refusal(Challenge(_UNAUTHORIZED))
         await self._on_change(False)
 
-    async def _carry_out(self, asking: Asking) -> None:
+    async def _run_login(self, asking: Asking) -> None:
         try:
             if await asking.run():
-                self.auth.start_anew()
+                self.auth.reload_tokens()
                 self.challenge = None
                 self._may_try.set()
                 await self._on_change(True)
@@ -145,7 +146,7 @@ class ServerLogin:
             self._said = asking.failure
             log.info("mcp_login_ended", module=self._runtime.name, failure=asking.failure)
 
-    async def _revoke(self) -> None:
+    async def _revoke_tokens(self) -> None:
         request = self.auth.revoking_request()
         if request is None:
             return
@@ -156,14 +157,14 @@ class ServerLogin:
 
     # -- what the server says ----------------------------------------------------------------------------------
 
-    def _on_answer(self, challenge: Challenge | None) -> None:
+    def _on_response(self, challenge: Challenge | None) -> None:
         if challenge is not None:
-            self._refuse(challenge)
+            self._record_refusal(challenge)
         elif self.is_needed:
             self.challenge = None
             self._may_try.set()
 
-    def _refuse(self, challenge: Challenge) -> None:
+    def _record_refusal(self, challenge: Challenge) -> None:
         found = _refusals.get()
         if found is not None:
             found.append(challenge)
@@ -172,7 +173,7 @@ class ServerLogin:
             self._may_try.clear()
 
 
-def _wants(challenge: Challenge) -> str:
+def _describe_challenge(challenge: Challenge) -> str:
     if challenge.status == _UNAUTHORIZED:
         return "wants the user to log in"
     response = challenge.response_to(httpx2.Request("POST", "http://server"))

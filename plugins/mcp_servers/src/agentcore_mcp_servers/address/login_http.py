@@ -34,7 +34,7 @@ class LoginHttp:
             runtime.url_policy(schemes=frozenset(("https",))),
         )
 
-    async def judge(self, url: str) -> None:
+    async def check_url(self, url: str) -> None:
         """Let an address be opened, or not.
 
         Raises:

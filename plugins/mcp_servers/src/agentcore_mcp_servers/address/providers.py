@@ -11,7 +11,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from pydantic import AnyUrl
 
 from agentcore.api import ToolError
-from agentcore_mcp_servers.address.keyring import Kept, Keyring
+from agentcore_mcp_servers.address.keyring import Keyring, StoredLogin
 from agentcore_mcp_servers.address.login_http import LoginHttp
 from agentcore_mcp_servers.block import LoginSettings
 
@@ -37,7 +37,7 @@ class Challenge:
     protocol: str = ""
 
     @classmethod
-    def of(cls, response: httpx2.Response) -> "Challenge | None":
+    def from_response(cls, response: httpx2.Response) -> "Challenge | None":
         """What a response says of it; None: it is about something else."""
         needs_more = extract_field_from_www_auth(response, "error") == "insufficient_scope"
         if response.status_code != _UNAUTHORIZED and not (response.status_code == _FORBIDDEN and needs_more):
@@ -68,7 +68,7 @@ class _Provider(OAuthClientProvider):
             keyring.kept.url, metadata, self, show, landed, client_metadata_url=settings.client_metadata_url
         )
 
-    def start_anew(self) -> None:
+    def reload_tokens(self) -> None:
         """Read the keyring again before the next request."""
         self._initialized = False
 
@@ -88,11 +88,11 @@ class _Provider(OAuthClientProvider):
         return OAuthClientInformationFull(
             client_id=client_id,
             client_secret=None if secret is None else secret.get_secret_value(),
-            token_endpoint_auth_method="none" if secret is None else self._method(),
+            token_endpoint_auth_method="none" if secret is None else self._token_auth_method(),
             redirect_uris=self.context.client_metadata.redirect_uris,
         )
 
-    def _method(self) -> str:
+    def _token_auth_method(self) -> str:
         """How the token endpoint is told our secret."""
         metadata = self.context.oauth_metadata
         offered = None if metadata is None else metadata.token_endpoint_auth_methods_supported
@@ -109,15 +109,15 @@ class _Provider(OAuthClientProvider):
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """See the SDK's `TokenStorage`."""
-        await self._keep(tokens)
+        await self._save_login(tokens)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """See the SDK's `TokenStorage`."""
-        await self._keep(None)
+        await self._save_login(None)
 
-    async def _keep(self, tokens: OAuthToken | None) -> None:
+    async def _save_login(self, tokens: OAuthToken | None) -> None:
         context = self.context
-        kept = Kept(
+        kept = StoredLogin(
             url=context.server_url,
             tokens=tokens,
             expires_at=None if tokens is None else context.token_expiry_time,
@@ -163,18 +163,18 @@ class QuietProvider(_Provider):
         return httpx2.Request("POST", str(endpoint), data=data, headers=headers)
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        used = await self._token()
-        _sign(request, used)
+        used = await self._current_token()
+        _add_authorization(request, used)
         response = yield request
-        if response.status_code == _UNAUTHORIZED and (renewed := await self._token(instead_of=used)) != used:
-            _sign(request, renewed)
+        if response.status_code == _UNAUTHORIZED and (renewed := await self._current_token(instead_of=used)) != used:
+            _add_authorization(request, renewed)
             response = yield request
         # what a server pushes beside its answers may be refused by itself, and nobody misses it
-        challenge = Challenge.of(response)
+        challenge = Challenge.from_response(response)
         if request.method == "POST" and (challenge is not None or response.is_success):
             self._on_answer(challenge)
 
-    async def _token(self, instead_of: str | None = None) -> str | None:
+    async def _current_token(self, instead_of: str | None = None) -> str | None:
         """The token as it is now, renewed where it has ended, or is the one that was refused."""
         context = self.context
         # held while the token is renewed, and not while a request is on its way: calls run side by side
@@ -184,11 +184,11 @@ class QuietProvider(_Provider):
             tokens = context.current_tokens
             is_refused = instead_of is not None and tokens is not None and tokens.access_token == instead_of
             if (is_refused or not context.is_token_valid()) and context.can_refresh_token():
-                await self._renew()
+                await self._renew_token()
             tokens = context.current_tokens
             return None if tokens is None else tokens.access_token
 
-    async def _renew(self) -> None:
+    async def _renew_token(self) -> None:
         try:
             response = await self._http.send(await self._refresh_token())
         except (httpx2.HTTPError, ToolError) as exc:
@@ -199,7 +199,7 @@ class QuietProvider(_Provider):
             log.warning("mcp_login_not_renewed", server=self.context.server_url, status=response.status_code)
             return
         if not await self._handle_refresh_response(response):
-            await self._keep(None)
+            await self._save_login(None)
 
 
 class AskingProvider(_Provider):
@@ -240,6 +240,6 @@ class AskingProvider(_Provider):
         return await super()._perform_authorization()
 
 
-def _sign(request: httpx2.Request, token: str | None) -> None:
+def _add_authorization(request: httpx2.Request, token: str | None) -> None:
     if token is not None:
         request.headers["Authorization"] = f"Bearer {token}"

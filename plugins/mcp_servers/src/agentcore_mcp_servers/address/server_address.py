@@ -66,12 +66,12 @@ class ServerAddress:
         Raises:
             ToolError: `server_not_started`.
         """
-        await self._judge()
+        await self._check_address()
         async with AsyncExitStack() as stack:
-            read, write = await stack.enter_async_context(await self._transport(stack))
+            read, write = await stack.enter_async_context(await self._create_transport(stack))
             self._stack = stack.pop_all()
         incoming, outgoing = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        self._background.start(self._pass_on(read, incoming))
+        self._background.start(self._forward_messages(read, incoming))
         return JSONRPCDispatcher(outgoing, write)
 
     async def __aexit__(
@@ -85,17 +85,17 @@ class ServerAddress:
         """Wait until it ends the session."""
         await self._is_over.wait()
 
-    async def _judge(self) -> None:
+    async def _check_address(self) -> None:
         try:
             self._policy.check(self._url)
             await self._policy.resolve(self._url)
         except ToolError as exc:
             raise ToolError("server_not_started", f"its address is refused: {exc.message}") from exc
 
-    async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+    async def _create_transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         if self._is_sse:
             return sse_client(self._url, dict(self._headers), _CONNECT_SECONDS, _SILENCE_SECONDS, self._sse_client)
-        http = await stack.enter_async_context(self._client())
+        http = await stack.enter_async_context(self._create_client())
         return streamable_http_client(self._url, http_client=http, max_sse_event_size=MESSAGE_BYTES)
 
     def _sse_client(
@@ -104,9 +104,9 @@ class ServerAddress:
         timeout: httpx2.Timeout | None = None,
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
-        return self._client()
+        return self._create_client()
 
-    def _client(self) -> httpx2.AsyncClient:
+    def _create_client(self) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
             headers=dict(self._headers),
             auth=self._auth,
@@ -124,7 +124,7 @@ class ServerAddress:
         else:
             self.ending = "ended the connection"
 
-    async def _pass_on(
+    async def _forward_messages(
         self, read: ReadStream[SessionMessage | Exception], incoming: "anyio.abc.ObjectSendStream[Any]"
     ) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -22,7 +22,7 @@ class Consent:
         self._given_for: str | None = None
         self._asking: OrderedDict[str, str] = OrderedDict()
 
-    def asks(self, call_id: str) -> str:
+    def find_reason(self, call_id: str) -> str:
         """Why a person has to confirm this call; empty: there is nothing to confirm."""
         if call_id in self._asking:
             return self._asking[call_id]
@@ -34,7 +34,7 @@ class Consent:
             self._asking.popitem(last=False)
         return sandbox.reason
 
-    async def check(self, call_id: str) -> None:
+    async def check_confirmed(self, call_id: str) -> None:
         """See, as a call runs, that it may: in the sandbox, or without it because a person has confirmed that.
 
         Raises:

@@ -16,7 +16,7 @@ _NAMESPACES = re.compile(
 _HIDDEN = re.compile(r"permission denied \(publickey|could not read (?:username|password)|identity file", re.IGNORECASE)
 
 
-def why_sandbox(output: str, exit_code: int | None, *, network: bool) -> str:
+def explain_denial(output: str, exit_code: int | None, *, network: bool) -> str:
     """One sentence on how to allow what the sandbox has probably refused; empty: nothing looks like it.
 
     Args:

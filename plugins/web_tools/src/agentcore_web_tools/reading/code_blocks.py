@@ -16,7 +16,7 @@ def restore_code(root: html.HtmlElement) -> None:
         if next(block.iterancestors("pre"), None) is not None:
             block.drop_tag()
     for block in list(root.iter("div")):
-        if "fragment" in _classes(block):
+        if "fragment" in _list_classes(block):
             _join_lines(block)
     for code in list(root.iter(*_INLINE)):
         if next(code.iterancestors("pre", "a"), None) is None:
@@ -32,7 +32,7 @@ def _drop_line_numbers(root: html.HtmlElement) -> None:
 
 def _join_lines(block: html.HtmlElement) -> None:
     """Doxygen gives each line of code a `div`."""
-    lines = [child for child in block if child.tag == "div" and "line" in _classes(child)]
+    lines = [child for child in block if child.tag == "div" and "line" in _list_classes(child)]
     for line in lines:
         line.tag, line.tail = "span", "\n"
     if lines:
@@ -54,5 +54,5 @@ def _lead_links_out(code: html.HtmlElement) -> None:
     around.append(code)
 
 
-def _classes(element: html.HtmlElement) -> list[str]:
+def _list_classes(element: html.HtmlElement) -> list[str]:
     return (element.get("class") or "").split()

@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 from lxml import etree, html
 
 from agentcore_web_tools.reading.code_blocks import restore_code
-from agentcore_web_tools.reading.frame import IN_PAGE, drop, without_frame
+from agentcore_web_tools.reading.frame import IN_PAGE, drop_elements, without_frame
 from agentcore_web_tools.reading.text_length import text_length
 
 _INVISIBLE = (
@@ -48,18 +48,18 @@ class Document:
     """
 
     def __init__(self, text: str, url: str) -> None:
-        root = _parse(text)
-        base = _first(root, "//base/@href")
-        self._url = _join(url, base) if base else url
-        self.title = " ".join(_first(root, "//title//text()").split())
-        self.sends_on_to = _refresh_of(root, self._url)
+        root = _parse_html(text)
+        base = _find_first(root, "//base/@href")
+        self._url = _join_url(url, base) if base else url
+        self.title = " ".join(_find_first(root, "//title//text()").split())
+        self.sends_on_to = _find_refresh(root, self._url)
         self.has_scripts = bool(root.xpath("count(//script)"))
         _remove_invisible(root)
         _make_absolute(root, self._url)
         restore_code(root)
         self._body = root.find("body") if root.find("body") is not None else root
 
-    def content(self, *, is_full: bool) -> tuple[html.HtmlElement, int]:
+    def extract_content(self, *, is_full: bool) -> tuple[html.HtmlElement, int]:
         """What somebody came for, and how many characters of the page were left out for it, spaces not counted.
 
         Args:
@@ -71,7 +71,7 @@ class Document:
         return kept, text_length(self._body) - text_length(kept)
 
 
-def _parse(text: str) -> html.HtmlElement:
+def _parse_html(text: str) -> html.HtmlElement:
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     # as bytes: lxml refuses a text that declares an encoding; NUL would end the document for the parser
     content = text.replace("\0", "�").encode("utf-8", "replace")
@@ -79,7 +79,7 @@ def _parse(text: str) -> html.HtmlElement:
         root = html.document_fromstring(content, parser=parser, ensure_head_body=True)
     except etree.ParserError:  # nothing but white space
         return html.document_fromstring(b"<html><body></body></html>", parser=parser, ensure_head_body=True)
-    _begin_body(root)
+    _move_to_body(root)
     _part_definitions(root)
     return root
 
@@ -97,7 +97,7 @@ def _part_definitions(root: html.HtmlElement) -> None:
         place[at:at] = rest
 
 
-def _begin_body(root: html.HtmlElement) -> None:
+def _move_to_body(root: html.HtmlElement) -> None:
     """Take out of the head what ends it in HTML 5, and which the parser, being older, leaves there (`<main>`)."""
     head, body = root.find("head"), root.find("body")
     if head is None or body is None:
@@ -109,21 +109,21 @@ def _begin_body(root: html.HtmlElement) -> None:
         body[:0] = moved
 
 
-def _first(root: html.HtmlElement, path: str) -> str:
+def _find_first(root: html.HtmlElement, path: str) -> str:
     return str(next(iter(root.xpath(path)), ""))
 
 
-def _refresh_of(root: html.HtmlElement, url: str) -> str | None:
+def _find_refresh(root: html.HtmlElement, url: str) -> str | None:
     for element in root.iter("meta"):
         if (element.get("http-equiv") or "").strip().lower() == "refresh":
             _, found, onward = (element.get("content") or "").partition("=")
-            return _join(url, onward.strip(" '\"")) if found else None
+            return _join_url(url, onward.strip(" '\"")) if found else None
     return None
 
 
 def _remove_invisible(root: html.HtmlElement) -> None:
-    drop(element for element in root.iter(*_INVISIBLE) if element.tag != "head")
-    drop(element for element in root.iter(etree.Element) if _is_hidden(element))
+    drop_elements(element for element in root.iter(*_INVISIBLE) if element.tag != "head")
+    drop_elements(element for element in root.iter(etree.Element) if _is_hidden(element))
 
 
 def _is_hidden(element: html.HtmlElement) -> bool:
@@ -144,10 +144,10 @@ def _make_absolute(root: html.HtmlElement, url: str) -> None:
                 del element.attrib[attribute]
                 element.set(IN_PAGE, "")
             elif value:
-                element.set(attribute, _join(url, value))
+                element.set(attribute, _join_url(url, value))
 
 
-def _join(url: str, value: str) -> str:
+def _join_url(url: str, value: str) -> str:
     try:
         return urljoin(url, value)
     except ValueError:  # it cannot be an address; it stays as it is written

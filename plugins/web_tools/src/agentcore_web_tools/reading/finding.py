@@ -44,13 +44,13 @@ def find_parts(text: str, words: str, limit_chars: int, offset: int = 0) -> Foun
         offset: Where to begin.
     """
     pattern = re.compile(_BETWEEN.join(map(re.escape, words.split())), re.IGNORECASE)
-    blocks = list(_blocks(text, offset))
+    blocks = list(_split_blocks(text, offset))
     wanted = [number for number, block in enumerate(blocks) if pattern.search(block.text)]
     parts: list[str] = []
     room = limit_chars
     last = -1
     for shown, number in enumerate(wanted):
-        part = _part(blocks, number, pattern, is_next=number == last + 1)
+        part = _format_part(blocks, number, pattern, is_next=number == last + 1)
         if parts and len(part) > room:
             return Found("\n\n".join(parts), shown, len(wanted))
         parts.append(part)
@@ -59,7 +59,7 @@ def find_parts(text: str, words: str, limit_chars: int, offset: int = 0) -> Foun
     return Found("\n\n".join(parts), len(wanted), len(wanted))
 
 
-def _blocks(text: str, offset: int) -> Iterator[_Block]:
+def _split_blocks(text: str, offset: int) -> Iterator[_Block]:
     headings: dict[int, str] = {}
     lines: list[str] = []
     start = place = offset
@@ -81,7 +81,7 @@ def _blocks(text: str, offset: int) -> Iterator[_Block]:
         place += len(line)
 
 
-def _part(blocks: list[_Block], number: int, pattern: re.Pattern[str], *, is_next: bool) -> str:
+def _format_part(blocks: list[_Block], number: int, pattern: re.Pattern[str], *, is_next: bool) -> str:
     block = blocks[number]
     shown = block.text if len(block.text) <= _LONG_CHARS else _lines_around(block.text, pattern)
     if _HEADING.match(block.text) or block.text.endswith(":"):  # what it announces is what is looked for

@@ -64,8 +64,10 @@ class _Amount(NamedTuple):
 def without_frame(body: html.HtmlElement) -> html.HtmlElement:
     """The part of a page that somebody came for; a copy, or the body itself where nothing else is left."""
     page = deepcopy(body)
-    amounts = _amounts(page)
-    drop([element for element in page.iter(etree.Element) if element is not page and _is_frame(element, amounts)])
+    amounts = _count_amounts(page)
+    drop_elements(
+        [element for element in page.iter(etree.Element) if element is not page and _is_frame(element, amounts)]
+    )
     length = text_length(page)
     if length < _INDEX_SHARE * amounts[page].chars:
         return body
@@ -77,22 +79,22 @@ def without_frame(body: html.HtmlElement) -> html.HtmlElement:
     return page
 
 
-def drop(elements: Iterable[html.HtmlElement]) -> None:
+def drop_elements(elements: Iterable[html.HtmlElement]) -> None:
     """Take elements out, all with what they hold, and leave the text that follows them."""
     for element in list(elements):
         if element.getparent() is not None:
             element.drop_tree()
 
 
-def _amounts(root: html.HtmlElement) -> dict[html.HtmlElement, _Amount]:
+def _count_amounts(root: html.HtmlElement) -> dict[html.HtmlElement, _Amount]:
     """The amounts of all elements, counted in one walk."""
     amounts: dict[html.HtmlElement, _Amount] = {}
     for _, element in etree.iterwalk(root, events=("end",)):
-        chars = _chars(element.text)
+        chars = _count_chars(element.text)
         links = in_page = 0
         for child in element:
             inner = amounts[child]
-            chars += inner.chars + _chars(child.tail)
+            chars += inner.chars + _count_chars(child.tail)
             links += inner.links
             in_page += inner.in_page
         if element.tag == "a" and (element.get("href") is not None or element.get(IN_PAGE) is not None):
@@ -102,7 +104,7 @@ def _amounts(root: html.HtmlElement) -> dict[html.HtmlElement, _Amount]:
     return amounts
 
 
-def _chars(text: str | None) -> int:
+def _count_chars(text: str | None) -> int:
     return sum(map(len, text.split())) if text else 0
 
 
@@ -112,7 +114,7 @@ def _is_frame(element: html.HtmlElement, amounts: dict[html.HtmlElement, _Amount
         return True
     if tag in ("header", "footer") and next(element.iterancestors(*_OF_ARTICLES), None) is None:
         return tag == "footer" or element.find(".//h1") is None
-    if tag == "aside" and _is_of_links(amounts[element]):
+    if tag == "aside" and _is_mostly_links(amounts[element]):
         return True
     names = f"{element.get('id') or ''} {element.get('class') or ''}" if tag in _NAMED else ""
     return bool(names.strip()) and _is_named_frame(element, names, amounts[element])
@@ -122,17 +124,17 @@ def _is_named_frame(element: html.HtmlElement, names: str, amount: _Amount) -> b
     if _NAMES_OF_CONTENTS.search(names):
         # one that leads to other pages is what a page of contents is for
         return amount.in_page > _LINKS_SHARE * amount.chars
-    if _NAMES_OF_LINKS.search(names) and _is_of_links(amount):
+    if _NAMES_OF_LINKS.search(names) and _is_mostly_links(amount):
         return True
     if _NAMES_OF_BANNERS.search(names):
-        return amount.chars <= _BANNER_CHARS and _holds_no_content(element)
-    is_line = amount.chars <= _LINE_CHARS and _holds_no_content(element)
-    return _NAMES_OF_LINES.search(names) is not None and (is_line or _is_of_links(amount))
+        return amount.chars <= _BANNER_CHARS and _has_no_content(element)
+    is_line = amount.chars <= _LINE_CHARS and _has_no_content(element)
+    return _NAMES_OF_LINES.search(names) is not None and (is_line or _is_mostly_links(amount))
 
 
-def _is_of_links(amount: _Amount) -> bool:
+def _is_mostly_links(amount: _Amount) -> bool:
     return amount.links >= _LINKS_SHARE * amount.chars
 
 
-def _holds_no_content(element: html.HtmlElement) -> bool:
+def _has_no_content(element: html.HtmlElement) -> bool:
     return next(element.iter(*_CONTENT), None) is None

@@ -18,7 +18,7 @@ def read_page(text: str, url: str, options: FetchOptions) -> Reading:
         options: The format `markdown`, `text` or `html`, and whether the whole page is wanted.
     """
     document = Document(text, url)
-    content, left_out = document.content(is_full=options.full)
+    content, left_out = document.extract_content(is_full=options.full)
     chars = text_length(content)
     notices = shell_notice(chars, has_scripts=document.has_scripts, sends_on_to=document.sends_on_to)
     if left_out:

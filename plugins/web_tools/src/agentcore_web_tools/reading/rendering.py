@@ -47,7 +47,7 @@ def to_markdown(element: html.HtmlElement) -> str:
         bs4_options="lxml",
         heading_style="ATX",
         bullets="-",
-        code_language_callback=_language_of,
+        code_language_callback=_find_language,
         escape_underscores=False,
         escape_asterisks=False,
     )
@@ -94,7 +94,7 @@ def _mark_raised_and_lowered(root: html.HtmlElement) -> None:
         element.tag = "span"
 
 
-def _language_of(element: Any) -> str:
+def _find_language(element: Any) -> str:
     """The language that a block of code is marked with, on itself or on what it stands in."""
     for node in (element, element.find("code"), *islice(element.parents, 3)):
         found = _LANGUAGE.search(" ".join(node.get("class") or ())) if node is not None else None

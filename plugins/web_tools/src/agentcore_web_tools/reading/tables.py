@@ -23,23 +23,23 @@ def regularise_tables(root: html.HtmlElement) -> None:
     for table in reversed(list(root.iter("table"))):
         if table.getparent() is None:
             continue
-        rows = _rows_of(table)
+        rows = _list_rows(table)
         if _is_layout(table, rows):
-            _take_apart(table)
+            _flatten_layout(table)
         else:
-            _rebuild(table, rows)
+            _rebuild_table(table, rows)
 
 
-def _rows_of(table: html.HtmlElement) -> list[Row]:
-    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in _own(table) if row.tag == "tr"]
+def _list_rows(table: html.HtmlElement) -> list[Row]:
+    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in _iterate_own_parts(table) if row.tag == "tr"]
     return [row for row in rows if row]
 
 
-def _own(table: html.HtmlElement) -> Iterator[html.HtmlElement]:
+def _iterate_own_parts(table: html.HtmlElement) -> Iterator[html.HtmlElement]:
     """The parts of a table, without those of tables inside of it."""
     for part in list(table):
         if part.tag in ("thead", "tbody", "tfoot", "tr"):
-            yield from _own(part)
+            yield from _iterate_own_parts(part)
         if part.tag in ("thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"):
             yield part
 
@@ -62,16 +62,16 @@ def _lays_out_columns(cell: Cell) -> bool:
     return len(cell.text_content()) > _LONG_CELL_CHARS
 
 
-def _take_apart(table: html.HtmlElement) -> None:
-    for element in _own(table):
+def _flatten_layout(table: html.HtmlElement) -> None:
+    for element in _iterate_own_parts(table):
         element.tag = "div"
     table.tag = "div"
 
 
-def _rebuild(table: html.HtmlElement, rows: list[Row]) -> None:
-    grid = _grid_of(rows)
+def _rebuild_table(table: html.HtmlElement, rows: list[Row]) -> None:
+    grid = _build_grid(rows)
     head_rows = max(1, _head_rows(rows))
-    heads = [_joined([row[column] for row in grid[:head_rows]]) for column in range(len(grid[0]))]
+    heads = [_join_heads([row[column] for row in grid[:head_rows]]) for column in range(len(grid[0]))]
     caption = table.find("caption")
     made = builder.TABLE(
         builder.THEAD(builder.TR(*heads)), builder.TBODY(*(builder.TR(*row) for row in grid[head_rows:]))
@@ -93,7 +93,7 @@ def _head_rows(rows: list[Row]) -> int:
     return 1
 
 
-def _grid_of(rows: list[Row]) -> list[Row]:
+def _build_grid(rows: list[Row]) -> list[Row]:
     """The cells in their places; a cell that spans several stands in the first, and as a head in each."""
     cells: dict[tuple[int, int], Cell] = {}
     for y, row in enumerate(rows):
@@ -101,26 +101,28 @@ def _grid_of(rows: list[Row]) -> list[Row]:
         for cell in row:
             while (y, x) in cells:
                 x += 1
-            width, height = _span(cell, "colspan"), min(_span(cell, "rowspan"), len(rows) - y)
+            width, height = _parse_span(cell, "colspan"), min(_parse_span(cell, "rowspan"), len(rows) - y)
             for down in range(height):
                 for right in range(width):
                     if len(cells) < _CELLS_LIMIT:
-                        cells[y + down, x + right] = cell if not (down or right) else _filler(cell, is_below=bool(down))
+                        cells[y + down, x + right] = (
+                            cell if not (down or right) else _create_filler(cell, is_below=bool(down))
+                        )
             x += width
     width = max(x for _, x in cells) + 1
     return [[cells.get((y, x)) if (y, x) in cells else builder.TD() for x in range(width)] for y in range(len(rows))]
 
 
-def _filler(cell: Cell, *, is_below: bool) -> Cell:
+def _create_filler(cell: Cell, *, is_below: bool) -> Cell:
     return builder.TH(" ".join(cell.text_content().split())) if cell.tag == "th" and not is_below else builder.TD()
 
 
-def _span(cell: Cell, attribute: str) -> int:
+def _parse_span(cell: Cell, attribute: str) -> int:
     text = (cell.get(attribute) or "").strip()
     return max(1, min(int(text), _SPAN_LIMIT)) if text.isascii() and text.isdigit() and len(text) < 6 else 1  # noqa: PLR2004
 
 
-def _joined(heads: Row) -> Cell:
+def _join_heads(heads: Row) -> Cell:
     """The heads of one column as one."""
     first, *more = heads
     words = [" ".join(cell.text_content().split()) for cell in more]

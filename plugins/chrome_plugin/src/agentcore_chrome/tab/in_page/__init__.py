@@ -12,19 +12,19 @@ _HEARD = f"heard-{secrets.token_hex(8)}"
 @cache
 def selector_engine() -> str:
     """The selector engine, an expression for the driver."""
-    return f"(() => {{ const HEARD_EVENT = '{_HEARD}';\n{''.join(map(_read, _ENGINE))} }})()"
+    return f"(() => {{ const HEARD_EVENT = '{_HEARD}';\n{''.join(map(_read_script, _ENGINE))} }})()"
 
 
 def with_its(script: str) -> str:
     """A function for a page's own world, which can use `its` as the engine does."""
-    return f"(() => {{ {_read('its.js')}\nreturn ({script}); }})()"
+    return f"(() => {{ {_read_script('its.js')}\nreturn ({script}); }})()"
 
 
 @cache
 def listener_search() -> str:
     """What says which elements scripts listen to, to be evaluated in the page's own world with the console's API."""
-    return _read("listeners.js").replace("HEARD_EVENT", f"'{_HEARD}'")
+    return _read_script("listeners.js").replace("HEARD_EVENT", f"'{_HEARD}'")
 
 
-def _read(name: str) -> str:
+def _read_script(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")

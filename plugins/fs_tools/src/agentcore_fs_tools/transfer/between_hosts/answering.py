@@ -10,19 +10,19 @@ from typing import Any
 
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.text.presenting import show_size
-from agentcore_fs_tools.transfer.between_hosts.incoming import Incoming, lost
+from agentcore_fs_tools.transfer.between_hosts.incoming import Incoming, copy_lost
 from agentcore_fs_tools.transfer.between_hosts.messages import (
     AskSource,
     AskTarget,
+    ChunkDigest,
     Finish,
     Nothing,
-    PieceRead,
-    ReadPiece,
+    ReadChunk,
     Receive,
     Received,
     SourceFacts,
-    TakePiece,
     TargetFacts,
+    WriteChunk,
     read_question,
 )
 
@@ -53,9 +53,9 @@ class CopyingSide:
         """Give up what has not arrived."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                await asyncio.gather(*(each.give_up() for each in self._incoming.values()))
+                await asyncio.gather(*(each.abort() for each in self._incoming.values()))
 
-    async def answer(self, request: Mapping[str, Any], data: bytes | None) -> Answer:
+    async def answer_request(self, request: Mapping[str, Any], data: bytes | None) -> Answer:
         """Answer one.
 
         Raises:
@@ -64,23 +64,23 @@ class CopyingSide:
         asked = read_question(request)
         match asked:
             case AskSource():
-                return (await asyncio.to_thread(self._source, asked)).to_json(), None
+                return (await asyncio.to_thread(self._describe_source, asked)).to_json(), None
             case AskTarget():
-                return (await asyncio.to_thread(self._target, asked)).to_json(), None
-            case ReadPiece():
-                piece = await asyncio.to_thread(self._read, asked)
-                return PieceRead(sha256=hashlib.sha256(piece).hexdigest()).to_json(), piece
+                return (await asyncio.to_thread(self._describe_target, asked)).to_json(), None
+            case ReadChunk():
+                piece = await asyncio.to_thread(self._read_chunk, asked)
+                return ChunkDigest(sha256=hashlib.sha256(piece).hexdigest()).to_json(), piece
             case Receive():
-                return Received(is_new=await self._receive(asked)).to_json(), None
-            case TakePiece():
-                await self._named(asked.transfer).take(asked.offset, data or b"")
+                return Received(is_new=await self._receive_file(asked)).to_json(), None
+            case WriteChunk():
+                await self._get_incoming(asked.transfer).write_chunk(asked.offset, data or b"")
             case Finish():
-                await self._named(asked.transfer).finish(asked.sha256)
+                await self._get_incoming(asked.transfer).finish(asked.sha256)
         return Nothing().to_json(), None
 
     # -- from here ---------------------------------------------------------------------------------------------
 
-    def _source(self, asked: AskSource) -> SourceFacts:
+    def _describe_source(self, asked: AskSource) -> SourceFacts:
         place = self._workspace.locate(asked.path)
         with self._workspace.open_file(place) as file:
             status = file.stat
@@ -89,25 +89,25 @@ class CopyingSide:
             path=self._workspace.real_path(place),
             size_bytes=status.st_size,
             mode=stat.S_IMODE(status.st_mode),
-            version=_version(status),
+            version=_compute_version(status),
             is_protected=self._workspace.is_protected(place),
         )
 
-    def _read(self, asked: ReadPiece) -> bytes:
+    def _read_chunk(self, asked: ReadChunk) -> bytes:
         with self._workspace.open_file(self._workspace.locate(asked.path)) as file:
             piece = file.read(asked.limit_bytes, asked.offset)
-            if {_version(file.stat), _version(os.fstat(file.fd))} != {asked.version}:
+            if {_compute_version(file.stat), _compute_version(os.fstat(file.fd))} != {asked.version}:
                 message = f"{asked.path!r} was changed while it was copied; nothing is left of the copy. Copy it again."
                 raise ToolError("file_changed", message, retryable=True, path=asked.path)
         return piece
 
     # -- to here -----------------------------------------------------------------------------------------------
 
-    def _target(self, asked: AskTarget) -> TargetFacts:
+    def _describe_target(self, asked: AskTarget) -> TargetFacts:
         self._refuse_unless_writable()
         self._refuse_large(asked.path, asked.size_bytes)
         workspace, place = self._workspace, self._workspace.locate(asked.path)
-        status = _status(workspace, place)
+        status = _find_status(workspace, place)
         if status is not None:
             self._refuse_replacing(place, status, overwrite=asked.overwrite)
         return TargetFacts(
@@ -129,7 +129,7 @@ class CopyingSide:
             raise ToolError("file_exists", message, path=shown)
         workspace.refuse_read_only(place, status)
 
-    async def _receive(self, asked: Receive) -> bool:
+    async def _receive_file(self, asked: Receive) -> bool:
         """Take a file to its place; where the server is lost meanwhile, this is cancelled, and the file given up."""
         if asked.transfer in self._incoming or len(self._incoming) >= _INCOMING:
             message = f"{_INCOMING} files arrive here already; try again when one has arrived."
@@ -138,15 +138,15 @@ class CopyingSide:
         arriving = self._incoming[asked.transfer] = Incoming(self._workspace, asked)
         try:
             target = AskTarget(path=asked.path, size_bytes=asked.size_bytes, overwrite=asked.overwrite)
-            await asyncio.to_thread(self._target, target)
-            return await arriving.write()
+            await asyncio.to_thread(self._describe_target, target)
+            return await arriving.write_file()
         finally:
             self._incoming.pop(asked.transfer, None)
 
-    def _named(self, transfer: str) -> Incoming:
+    def _get_incoming(self, transfer: str) -> Incoming:
         arriving = self._incoming.get(transfer)
         if arriving is None:
-            raise lost("it does not arrive any more")
+            raise copy_lost("it does not arrive any more")
         return arriving
 
     def _refuse_large(self, path: str, size_bytes: int) -> None:
@@ -158,7 +158,7 @@ class CopyingSide:
             raise ToolError("file_too_large", message, path=path, size_bytes=size_bytes, limit_bytes=limit)
 
 
-def _status(workspace: Workspace, place: Workspace.Place) -> os.stat_result | None:
+def _find_status(workspace: Workspace, place: Workspace.Place) -> os.stat_result | None:
     try:
         return workspace.stat(place)
     except ToolError as error:
@@ -167,5 +167,5 @@ def _status(workspace: Workspace, place: Workspace.Place) -> os.stat_result | No
         return None
 
 
-def _version(status: os.stat_result) -> str:
+def _compute_version(status: os.stat_result) -> str:
     return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"

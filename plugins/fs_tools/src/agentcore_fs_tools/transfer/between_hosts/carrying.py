@@ -14,17 +14,17 @@ from agentcore_fs_tools.transfer.between_hosts.messages import (
     PIECE_BYTES,
     AskSource,
     AskTarget,
+    ChunkDigest,
     Finish,
     M,
     Nothing,
-    PieceRead,
     Question,
-    ReadPiece,
+    ReadChunk,
     Receive,
     Received,
     SourceFacts,
-    TakePiece,
     TargetFacts,
+    WriteChunk,
     read_answer,
     wrong_answer,
 )
@@ -81,8 +81,8 @@ class Copying:
         """
         if self.from_host == self.to_host:
             message = (
-                f"Both paths are on {_machine(self.from_host)}: `file_copy` copies on one machine. Name two different "
-                "hosts, as `list_hosts` gives them; left out, one is the server."
+                f"Both paths are on {_describe_host(self.from_host)}: `file_copy` copies on one machine. Name two "
+                "different hosts, as `list_hosts` gives them; left out, one is the server."
             )
             raise ToolError("same_host", message, host=self.from_host)
         known = {each.name: each for each in hosts}
@@ -97,20 +97,20 @@ class Copying:
                 message = f"Host {name!r} takes nothing new at the moment, as a person wants it."
                 raise ToolError("host_draining", message, host=name)
 
-    async def facts(self, ctx: ToolContext) -> tuple[SourceFacts, TargetFacts]:
+    async def request_facts(self, ctx: ToolContext) -> tuple[SourceFacts, TargetFacts]:
         """What both sides say of it, before anything is done.
 
         Raises:
             ToolError: Why it cannot be.
         """
-        source = await _ask(ctx, self.from_host, AskSource(path=self.from_path), SourceFacts)
+        source = await _ask_host(ctx, self.from_host, AskSource(path=self.from_path), SourceFacts)
         question = AskTarget(path=self.to_path, size_bytes=source.size_bytes, overwrite=self.overwrite)
-        target = await _ask(ctx, self.to_host, question, TargetFacts)
+        target = await _ask_host(ctx, self.to_host, question, TargetFacts)
         if target.replaced_bytes is not None and not self.overwrite:
-            raise wrong_answer(_machine(self.to_host))
+            raise wrong_answer(_describe_host(self.to_host))
         return source, target
 
-    def preview(self, source: SourceFacts, target: TargetFacts, locale: Literal["en", "zh"]) -> CallPreview:
+    def build_preview(self, source: SourceFacts, target: TargetFacts, locale: Literal["en", "zh"]) -> CallPreview:
         """What a person sees before it is done."""
         texts = _TEXTS[locale]
         here, there = (
@@ -118,10 +118,10 @@ class Copying:
         )
         replaced = target.replaced_bytes
         words = [
-            texts["from"].format(path=_quoted(source.path), size=show_size(source.size_bytes), machine=here),
-            texts["new"].format(path=_quoted(target.path), machine=there)
+            texts["from"].format(path=_quote_path(source.path), size=show_size(source.size_bytes), machine=here),
+            texts["new"].format(path=_quote_path(target.path), machine=there)
             if replaced is None
-            else texts["over"].format(path=_quoted(target.path), size=show_size(replaced), machine=there),
+            else texts["over"].format(path=_quote_path(target.path), size=show_size(replaced), machine=there),
         ]
         is_protected = source.is_protected or target.is_protected
         caution = [texts["caution"].format(source=here, target=there)]
@@ -139,7 +139,7 @@ class Copying:
         Raises:
             ToolError: Why it was not copied; nothing is left of it then.
         """
-        source, target = await self.facts(ctx)
+        source, target = await self.request_facts(ctx)
         receive = Receive(
             transfer=secrets.token_hex(16),
             path=self.to_path,
@@ -150,31 +150,33 @@ class Copying:
         try:
             async with asyncio.TaskGroup() as group:
                 # it is answered when the file is in its place, and cancelled with this call: then nothing is left
-                receiving = group.create_task(_ask(ctx, self.to_host, receive, Received, timeout_s=_RECEIVE_SECONDS))
-                passing = group.create_task(self._pass_on(ctx, source, receive.transfer))
+                receiving = group.create_task(
+                    _ask_host(ctx, self.to_host, receive, Received, timeout_s=_RECEIVE_SECONDS)
+                )
+                passing = group.create_task(self._transfer_chunks(ctx, source, receive.transfer))
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None
-        return self._result(source, target, passing.result(), is_new=receiving.result().is_new)
+        return self._build_result(source, target, passing.result(), is_new=receiving.result().is_new)
 
-    async def _pass_on(self, ctx: ToolContext, source: SourceFacts, transfer: str) -> str:
+    async def _transfer_chunks(self, ctx: ToolContext, source: SourceFacts, transfer: str) -> str:
         """Carry all pieces; gives the digest of the file."""
         size, done, digest = source.size_bytes, 0, hashlib.sha256()
         while done < size:
-            piece = await self._read(ctx, source, done)
+            piece = await self._request_chunk(ctx, source, done)
             digest.update(piece)
-            await _ask(ctx, self.to_host, TakePiece(transfer=transfer, offset=done), Nothing, piece)
+            await _ask_host(ctx, self.to_host, WriteChunk(transfer=transfer, offset=done), Nothing, piece)
             done += len(piece)
             ctx.progress(done / size, f"{show_size(done)} of {show_size(size)} ({done:,} of {size:,} bytes)")
         finish = Finish(transfer=transfer, sha256=digest.hexdigest())
-        await _ask(ctx, self.to_host, finish, Nothing)
+        await _ask_host(ctx, self.to_host, finish, Nothing)
         return finish.sha256
 
-    async def _read(self, ctx: ToolContext, source: SourceFacts, offset: int) -> bytes:
+    async def _request_chunk(self, ctx: ToolContext, source: SourceFacts, offset: int) -> bytes:
         limit = min(PIECE_BYTES, source.size_bytes - offset)
-        asked = ReadPiece(path=self.from_path, version=source.version, offset=offset, limit_bytes=limit)
-        machine = _machine(self.from_host)
+        asked = ReadChunk(path=self.from_path, version=source.version, offset=offset, limit_bytes=limit)
+        machine = _describe_host(self.from_host)
         answer, piece = await ctx.ask_host(self.from_host, asked.to_json(), timeout_s=_PIECE_SECONDS)
-        read = read_answer(PieceRead, answer, machine)
+        read = read_answer(ChunkDigest, answer, machine)
         if piece is None or len(piece) != limit:
             raise wrong_answer(machine)
         if hashlib.sha256(piece).hexdigest() != read.sha256:
@@ -182,7 +184,7 @@ class Copying:
             raise ToolError("copy_corrupted", message, retryable=True, path=self.from_path)
         return piece
 
-    def _result(self, source: SourceFacts, target: TargetFacts, sha256: str, *, is_new: bool) -> ToolResult:
+    def _build_result(self, source: SourceFacts, target: TargetFacts, sha256: str, *, is_new: bool) -> ToolResult:
         facts = {
             "from_host": self.from_host,
             "from_path": source.path,
@@ -193,13 +195,13 @@ class Copying:
             "overwrote": not is_new,
         }
         text = (
-            f"Copied {_quoted(source.path)} of {_machine(self.from_host)} to {_quoted(target.path)} of "
-            f"{_machine(self.to_host)} ({show_size(source.size_bytes)}, sha256 {sha256})."
+            f"Copied {_quote_path(source.path)} of {_describe_host(self.from_host)} to {_quote_path(target.path)} of "
+            f"{_describe_host(self.to_host)} ({show_size(source.size_bytes)}, sha256 {sha256})."
         )
         return ToolResult(text, facts)
 
 
-async def _ask(
+async def _ask_host(
     ctx: ToolContext,
     host: str,
     question: Question,
@@ -209,10 +211,10 @@ async def _ask(
     timeout_s: float = _PIECE_SECONDS,
 ) -> M:
     answer, _ = await ctx.ask_host(host, question.to_json(), data, timeout_s=timeout_s)
-    return read_answer(model, answer, _machine(host))
+    return read_answer(model, answer, _describe_host(host))
 
 
-def _machine(host: str) -> str:
+def _describe_host(host: str) -> str:
     return f"host {host!r}" if host else "the server"
 
 
@@ -220,5 +222,5 @@ def _path_on(host: str, path: str) -> str:
     return f"{host}:{path}" if host else path
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     return json.dumps(path, ensure_ascii=False)

@@ -34,14 +34,14 @@ class Incoming:
         self._sent_bytes = 0
         self._hash, self._written_bytes = hashlib.sha256(), 0
 
-    async def write(self) -> bool:
+    async def write_file(self) -> bool:
         """Write it as it comes; gives whether it is new. Cancelled, it is given up.
 
         Raises:
             ToolError: Why it cannot be written; `copy_lost`: no more pieces came; `copy_corrupted`.
         """
         try:
-            return await asyncio.to_thread(self._write)
+            return await asyncio.to_thread(self._write_in_thread)
         except asyncio.CancelledError:
             self._queue.put(_DROP)  # the thread cannot be cancelled
             raise
@@ -52,12 +52,12 @@ class Incoming:
             self._over.set()
             self._wants_more.set()
 
-    async def give_up(self) -> None:
+    async def abort(self) -> None:
         """Write no more of it, and wait until what has come is removed."""
         self._queue.put(_DROP)
         await self._over.wait()
 
-    async def take(self, offset: int, piece: bytes) -> None:
+    async def write_chunk(self, offset: int, piece: bytes) -> None:
         """Write the next piece.
 
         Raises:
@@ -69,7 +69,7 @@ class Incoming:
                 message = f"this is not the piece that comes next, at {self._sent_bytes:,}"
                 raise ToolError("invalid_arguments", message, offset=offset)
             self._sent_bytes += len(piece)
-            self._put(piece)
+            self._enqueue(piece)
             await self._wait_for_room()
 
     async def finish(self, sha256: str) -> None:
@@ -80,30 +80,30 @@ class Incoming:
         """
         async with self._turn:
             await self._wait_for_room()
-            self._put(sha256)
+            self._enqueue(sha256)
 
-    def _put(self, item: object) -> None:
+    def _enqueue(self, item: object) -> None:
         self._wants_more.clear()
         self._queue.put(item)
 
     async def _wait_for_room(self) -> None:
         await self._wants_more.wait()
         if self._over.is_set():
-            raise self._failure or lost("it has ended")
+            raise self._failure or copy_lost("it has ended")
 
     # -- in the thread -----------------------------------------------------------------------------------------
 
-    def _write(self) -> bool:
+    def _write_in_thread(self) -> bool:
         asked = self._asked
         return self._workspace.write_file(
             self._workspace.locate(asked.path),
-            self._arriving(),
+            self._read_chunks(),
             create_parents=True,
             overwrite=asked.overwrite,
             mode=asked.mode & 0o755,  # nobody else may change what comes from another machine
         )
 
-    def _arriving(self) -> Iterator[bytes]:
+    def _read_chunks(self) -> Iterator[bytes]:
         """The pieces as they come; whatever is raised here, the workspace leaves nothing behind."""
         while True:
             with suppress(RuntimeError):  # the loop has ended: nothing comes any more
@@ -111,18 +111,18 @@ class Incoming:
             try:
                 piece = self._queue.get(timeout=self._idle_s)
             except queue.Empty:
-                raise lost(f"nothing came for {self._idle_s:g} s") from None
+                raise copy_lost(f"nothing came for {self._idle_s:g} s") from None
             if piece is _DROP:
-                raise lost("the server wants it no more")
+                raise copy_lost("the server wants it no more")
             if isinstance(piece, str):
-                self._check(piece)
+                self._check_digest(piece)
                 return
             assert isinstance(piece, bytes)  # noqa: S101 - nothing else is put there
             self._hash.update(piece)
             self._written_bytes += len(piece)
             yield piece
 
-    def _check(self, sha256: str) -> None:
+    def _check_digest(self, sha256: str) -> None:
         if self._written_bytes != self._asked.size_bytes or self._hash.hexdigest() != sha256:
             message = (
                 f"What arrived of {self._asked.path!r} ({show_size(self._written_bytes)}) is not what was sent; it was "
@@ -131,7 +131,7 @@ class Incoming:
             raise ToolError("copy_corrupted", message, retryable=True, path=self._asked.path)
 
 
-def lost(why: str) -> ToolError:
+def copy_lost(why: str) -> ToolError:
     """A file does not arrive."""
     message = f"The copy was given up ({why}); nothing is left of it. Copy it again."
     return ToolError("copy_lost", message, retryable=True)

@@ -79,7 +79,7 @@ class TargetFacts(_Message):
     is_protected: bool
 
 
-class ReadPiece(_Message):
+class ReadChunk(_Message):
     """A piece of the file is wanted."""
 
     wants: Literal["read"] = "read"
@@ -89,7 +89,7 @@ class ReadPiece(_Message):
     limit_bytes: Annotated[int, Field(ge=1, le=PIECE_BYTES)]
 
 
-class PieceRead(_Message):
+class ChunkDigest(_Message):
     """The piece comes as bytes; this is their digest."""
 
     sha256: Sha256
@@ -112,7 +112,7 @@ class Receive(_Message):
     overwrite: bool
 
 
-class TakePiece(_Message):
+class WriteChunk(_Message):
     """The next piece, as bytes."""
 
     wants: Literal["piece"] = "piece"
@@ -134,7 +134,7 @@ class Received(_Message):
     is_new: bool
 
 
-Question = AskSource | AskTarget | ReadPiece | Receive | TakePiece | Finish
+Question = AskSource | AskTarget | ReadChunk | Receive | WriteChunk | Finish
 _QUESTIONS: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="wants")])
 
 M = TypeVar("M", bound=_Message)
