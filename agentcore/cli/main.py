@@ -27,7 +27,7 @@ _COMMANDS = {
         "agentcore.cli.commands.modules.hosts:hosts",
         "List hosts, in which modules run; restart, drain, pair and forget them.",
     ),
-    "agent": LazyCommand("agentcore.cli.commands.agent:agent", "Offer this machine's modules to a server elsewhere."),
+    "agent": LazyCommand("agentcore.cli.commands.host:host", "Offer this machine's modules to a server elsewhere."),
     "approvers": LazyCommand(
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
     ),

@@ -44,7 +44,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Certificates that are trusted besides those of the system, such as that of your own reverse proxy.",
 )
 @click.option("--pair", "pairs", is_flag=True, help="Be paired anew: the server knows this machine no more.")
-def agent(
+def host(
     *,
     config_path: Path,
     as_json: bool,
