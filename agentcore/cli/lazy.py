@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -39,11 +40,20 @@ class LazyGroup(click.Group):
 
     Args:
         lazy: Command name to where it is found, in the order of the help.
+        former_names: Former name of a command to its current name. A former name still runs the command, with a notice
+            on stderr; help and completion do not list it.
     """
 
-    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        lazy: Mapping[str, LazyCommand],
+        former_names: Mapping[str, str] = MappingProxyType({}),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._lazy = lazy
+        self._former_names = former_names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
@@ -63,6 +73,11 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that the arguments begin with; the error of an unknown one names near ones."""
         name = args[0]
+        current_name = self._former_names.get(name)
+        if current_name is not None:
+            if not ctx.resilient_parsing:
+                click.echo(f"`{ctx.command_path} {name}` is now `{ctx.command_path} {current_name}`", err=True)
+            return super().resolve_command(ctx, [current_name, *args[1:]])
         if not name.startswith("-") and not ctx.resilient_parsing and not self.knows_command(name):
             near = closest_name(name, self.list_commands(ctx))
             hint = f" Did you mean {near!r}?" if near else ""
@@ -70,8 +85,8 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def knows_command(self, name: str) -> bool:
-        """True if there is a command of this name."""
-        return name in self._lazy
+        """True if there is a command of this name, current or former."""
+        return name in self._lazy or name in self._former_names
 
     def short_helps(self) -> list[tuple[str, str]]:
         """The names of the commands, in the order of the help, with a line for each."""

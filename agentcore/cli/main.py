@@ -27,7 +27,7 @@ _COMMANDS = {
         "agentcore.cli.commands.modules.hosts:hosts",
         "List hosts, in which modules run; restart, drain, pair and forget them.",
     ),
-    "agent": LazyCommand("agentcore.cli.commands.host:host", "Offer this machine's modules to a server elsewhere."),
+    "host": LazyCommand("agentcore.cli.commands.host:host", "Offer this machine's modules to a server elsewhere."),
     "approvers": LazyCommand(
         "agentcore.cli.commands.approvers:approvers", "Pair, list and revoke clients that act for you."
     ),
@@ -47,11 +47,14 @@ _COMMANDS = {
     "stop": LazyCommand("agentcore.cli.commands.stop:stop", "Emergency stop: end all calls of the running server."),
     "completion": LazyCommand("agentcore.cli.commands.completion:completion", "Print a shell's completion script."),
 }
+_FORMER_NAMES = {"agent": "host"}
+"""Names that commands had before; each still works for one release."""
 
 
 @click.group(
     cls=RootGroup,
     lazy=_COMMANDS,
+    former_names=_FORMER_NAMES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done · 1 the call failed · 2 usage or configuration · 3 no server, or its state is locked"
     " · 130 interrupted.",

@@ -88,7 +88,7 @@ class RemoteHostConfig(_OtherMachines):
     """Another machine, which dials in."""
 
     kind: Annotated[
-        Literal["remote"], Field(description="What it is: another machine, on which `agentcore agent` runs.")
+        Literal["remote"], Field(description="What it is: another machine, on which `agentcore host` runs.")
     ]
     keep_minutes: Annotated[
         KeepMinutes | dict[ResourceType, KeepMinutes],
@@ -109,7 +109,7 @@ class PoolConfig(_OtherMachines):
 
     kind: Annotated[
         Literal["nats"],
-        Field(description="What it is: machines on which `agentcore agent --pool` runs, found over NATS."),
+        Field(description="What it is: machines on which `agentcore host --pool` runs, found over NATS."),
     ]
     servers: Annotated[
         tuple[Annotated[str, Field(min_length=1, max_length=500)], ...],

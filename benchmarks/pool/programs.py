@@ -57,11 +57,11 @@ class Program:
     def of_host(
         cls, folder: Path, name: str, modules: Sequence[str], *arguments: str, config: dict[str, Any] | None = None
     ) -> "Program":
-        """`agentcore agent`, over a folder in which `modules` may have local ones."""
+        """`agentcore host`, over a folder in which `modules` may have local ones."""
         (folder / "workspace").mkdir(parents=True, exist_ok=True)
         app = {"modules": list(modules), "workspace": {"roots": ["workspace"]}, "config": config or {}}
         (folder / "app.json").write_text(json.dumps(app))
-        command = [sys.executable, "-u", "-m", "agentcore", "agent", "--name", name, *arguments]
+        command = [sys.executable, "-u", "-m", "agentcore", "host", "--name", name, *arguments]
         return cls(command, folder, _environ(folder), folder / "agent.log")
 
     @classmethod

@@ -49,7 +49,7 @@ class Agentcore(QtCore.QObject):
             self._follow()
         else:
             self.process.readyReadStandardOutput.connect(lambda: self._read(self.process))
-        command = ["serve"] if server is None else ["agent", "--server", server, "--json"]
+        command = ["serve"] if server is None else ["host", "--server", server, "--json"]
         self.process.setProcessEnvironment(environment)
         self.process.start(program, [*command, "--config", str(config)])
 

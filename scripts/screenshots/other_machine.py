@@ -65,7 +65,7 @@ async def _dialled_in(server: ServerClient, folder: Path) -> AsyncIterator[str]:
     (folder / "app.json").write_text(json.dumps(_APP), encoding="utf-8")
     address = str(server.make_url("/")).rstrip("/")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-u", "-m", "agentcore", "agent", "--server", address, "--name", "laptop"),
+        *(sys.executable, "-u", "-m", "agentcore", "host", "--server", address, "--name", "laptop"),
         cwd=folder,
         env={**os.environ, "AGENTCORE_STATE_DIR": str(folder / "state")},
         stdout=asyncio.subprocess.PIPE,

@@ -23,7 +23,10 @@ def fail():
     """Fail."""
     raise ToolError("no_ink", "there is no ink")
 '''
-POINTS = "[agentcore.commands]\npress = added_press:press\nserve = added_press:press\nbroken = no_such_package:press\n"
+POINTS = (
+    "[agentcore.commands]\npress = added_press:press\nserve = added_press:press\nagent = added_press:press\n"
+    "broken = no_such_package:press\n"
+)
 
 
 @pytest.fixture
@@ -64,4 +67,6 @@ def test_one_that_cannot_be_imported_says_whose_it_is(place, with_press):
 
 def test_our_own_names_cannot_be_taken_and_near_ones_are_suggested(place, with_press):
     assert "Start the modules and serve" in place.run("serve", "--help", environ=with_press).out
+    assert "Offer the modules of this machine" in place.run("agent", "--help", environ=with_press).out
+    assert "\n  agent " not in place.run("--help", environ=with_press).out
     assert "Did you mean 'press'?" in place.run("pres", environ=with_press).err

@@ -51,6 +51,17 @@ def test_each_command_explains_itself(empty_place, name):
     assert "Usage: agentcore" in done.out
 
 
+def test_former_name_of_a_command_runs_it_with_a_notice_and_is_not_listed(empty_place):
+    former = empty_place.run("agent", "--help")
+    current = empty_place.run("host", "--help")
+    assert (former.code, former.out) == (0, current.out)
+    assert former.err == "`agentcore agent` is now `agentcore host`\n"
+    assert (current.code, current.err) == (0, "")
+    listed = empty_place.run("--help").out
+    assert "\n  host " in listed
+    assert "\n  agent " not in listed
+
+
 def test_unknown_command_names_a_near_one(empty_place):
     done = empty_place.run("tolos")
     assert done.code == 2

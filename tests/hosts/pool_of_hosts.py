@@ -134,7 +134,7 @@ def member_place(folder: Path) -> Place:
 
 @asynccontextmanager
 async def member(place: Place, nats: Nats, name: str, *arguments: str) -> AsyncIterator[Agent]:
-    """`agentcore agent --pool farm`; it may have been killed at the end."""
+    """`agentcore host --pool farm`; it may have been killed at the end."""
     async with dialling(place, nats.address, name, "--pool", "farm", *arguments) as agent:
         try:
             yield agent

@@ -1,4 +1,4 @@
-"""What `agentcore agent --json` tells the program that has started it, such as a desktop shell."""
+"""What `agentcore host --json` tells the program that has started it, such as a desktop shell."""
 
 import asyncio
 import json

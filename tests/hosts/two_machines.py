@@ -121,7 +121,7 @@ class Turn:
 
 
 class Agent:
-    """`agentcore agent` that runs on another machine."""
+    """`agentcore host` that runs on another machine."""
 
     def __init__(self, process: AsyncCommand | asyncio.subprocess.Process) -> None:
         self.process = process
@@ -201,9 +201,9 @@ async def _read_log(stream: asyncio.StreamReader, log: list[dict[str, Any]]) -> 
 
 @asynccontextmanager
 async def dialling(place: Place, address: str, name: str, *arguments: str, **environ: str) -> AsyncIterator[Agent]:
-    """`agentcore agent` of a machine; it may have been killed at the end."""
+    """`agentcore host` of a machine; it may have been killed at the end."""
     process = await start_command(
-        *("agent", "--server", address, "--name", name, *arguments),
+        *("host", "--server", address, "--name", name, *arguments),
         cwd=place.folder,
         env=place.environ | environ,
         stdin=subprocess.DEVNULL,

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from tests import forking
 
-_OWN_PROCESS = {"serve", "agent", "-v"}
+_OWN_PROCESS = {"serve", "host", "agent", "-v"}
 """Commands that set up the log of their process, or run until a signal ends them."""
 _PR_SET_DUMPABLE = 4
 

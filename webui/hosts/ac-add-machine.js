@@ -28,7 +28,7 @@ export class AcAddMachine extends Localized(LitElement) {
         <ol>
           <li>
             <p>${t('hosts.addStart')}</p>
-            <ac-command command=${`agentcore agent --server ${location.origin}`}></ac-command>
+            <ac-command command=${`agentcore host --server ${location.origin}`}></ac-command>
             ${LOOPBACK.test(location.hostname) ? html`<p class="muted small">${t('hosts.addLoopback', {address: location.origin})}</p>` : nothing}
           </li>
           <li>

@@ -119,7 +119,7 @@ export class AcPoolCard extends Localized(LitElement) {
 
   /** How a host is started: what there is to do where there is none. @param {Pool} pool */
   _start({name, address, labels}) {
-    const words = ['agentcore agent', `--pool ${name}`, `--server ${address.replaceAll(', ', ',')}`, ...labels.map((label) => `--label ${label}`)];
+    const words = ['agentcore host', `--pool ${name}`, `--server ${address.replaceAll(', ', ',')}`, ...labels.map((label) => `--label ${label}`)];
     const how = html`
       <p>${t('hosts.poolStart')}</p>
       <ac-command command=${words.join(' ')}></ac-command>

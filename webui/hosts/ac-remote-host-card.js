@@ -82,7 +82,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
       <div class="state">
         <p>${t(`hosts.means.${state}`)}</p>
         ${state === 'away' && reason ? html`<p class="small">${t('hosts.why')} <bdi>${saidByHost(reason)}</bdi></p>` : nothing}
-        ${state === 'waiting' ? html`<ac-command command=${`agentcore agent --server ${location.origin} --name ${name}`}></ac-command>` : nothing}
+        ${state === 'waiting' ? html`<ac-command command=${`agentcore host --server ${location.origin} --name ${name}`}></ac-command>` : nothing}
       </div>`;
   }
 

@@ -1,4 +1,4 @@
-"""`agentcore agent`: this machine as a host of a server elsewhere."""
+"""`agentcore host`: this machine as a host of a server elsewhere."""
 
 import os
 import platform
@@ -71,9 +71,9 @@ def host(
 
     \b
     Examples:
-      agentcore agent --server https://agent.example.org
-      agentcore agent --server http://127.0.0.1:8765 --name build-box
-      agentcore agent --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
+      agentcore host --server https://agent.example.org
+      agentcore host --server http://127.0.0.1:8765 --name build-box
+      agentcore host --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
     """
     from agentcore.cli.terminal.exits import CliError, ExitCode
     from agentcore.config import prepare_roots

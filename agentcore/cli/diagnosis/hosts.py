@@ -49,7 +49,7 @@ def _check_remote_hosts(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Fin
         if known["kind"] != "remote":
             continue
         if known["state"] == "waiting":
-            advice = f"agentcore agent --server … --name {name}, on that machine"
+            advice = f"agentcore host --server … --name {name}, on that machine"
             yield Finding("note", subject, "it was not let in yet", advice)
         elif known["state"] in ("away", "disconnected"):
             yield Finding("note", subject, f"{known['state']}: {known['reason']}")

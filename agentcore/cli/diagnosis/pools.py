@@ -49,7 +49,7 @@ def _check_pool(subject: str, name: str, known: _Known | None, members: Sequence
 
 def _pool_finding(subject: str, name: str, known: _Known, members: Sequence[_Known]) -> Finding:
     if known["state"] != "running":
-        advice = "" if members else f"agentcore agent --server {known['address']} --pool {name}, on another machine"
+        advice = "" if members else f"agentcore host --server {known['address']} --pool {name}, on another machine"
         return Finding("note", subject, f"{known['state']}: {known['reason']}", advice)
     there = [each for each in members if each["used"] is not None]
     used, capacity = (sum(each[key] for each in there) for key in ("used", "capacity"))

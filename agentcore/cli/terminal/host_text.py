@@ -60,7 +60,7 @@ def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
     elif state != "failed":
         labels = "".join(f" --label {label}" for label in pool["labels"])
         servers = pool["address"].replace(", ", ",")
-        print_text(f"  hosts    none; to start one, there: agentcore agent --server {servers} --pool {name}{labels}")
+        print_text(f"  hosts    none; to start one, there: agentcore host --server {servers} --pool {name}{labels}")
 
 
 def print_host(host: Mapping[str, Any]) -> None:
@@ -145,7 +145,7 @@ def _process_remark(host: Mapping[str, Any]) -> str:
 
 def _remote_remark(host: Mapping[str, Any], server: str) -> str:
     if host["state"] == "waiting":
-        return f"to add it, there: agentcore agent --server {server or 'URL'} --name {host['name']}"
+        return f"to add it, there: agentcore host --server {server or 'URL'} --name {host['name']}"
     failed = next((module for module in host["modules"] if module["state"] == "failed"), None)
     if host["state"] == "away":
         return str(host["reason"])

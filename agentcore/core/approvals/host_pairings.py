@@ -159,7 +159,7 @@ class HostPairings:
         is_valid = self._codes.is_valid(shown)
         pairing = next((each for each in self._waiting.values() if each.code == shown), None) if is_valid else None
         if pairing is None:
-            message = "no host shows this code (any more); type the one that `agentcore agent` shows there now"
+            message = "no host shows this code (any more); type the one that `agentcore host` shows there now"
             raise ToolError("invalid_code", message)
         async with pairing.fetching:
             if pairing.offer is None:

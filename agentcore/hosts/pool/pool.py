@@ -343,7 +343,7 @@ class Pool:
         raise ToolError(
             "pool_full",
             f"no host of pool {self.name!r} has room for something new ({known}): close what is not needed, or start "
-            "one more with agentcore agent --pool",
+            "one more with agentcore host --pool",
             retryable=True,
             host=self.name,
         )

@@ -1,6 +1,8 @@
 """Hosts on other machines on the command line: let in at a terminal, listed, drained, disconnected, forgotten."""
 
+import json
 import re
+from itertools import takewhile
 
 import pytest
 
@@ -22,18 +24,24 @@ def terminal(on_terminal):
 
 
 @pytest.fixture
-def dial(place, tmp_path):
-    """Have another machine dial in; gives the code that it shows."""
+def far(place, tmp_path):
+    """Another machine, with a module to offer."""
     folder = tmp_path / "shed"
     folder.mkdir()
     far = Place(folder, place.environ | {"AGENTCORE_STATE_DIR": str(tmp_path / "shed-state")})
     far.add_module("clock", CLOCK)
     far.write_app(modules=["clock"])
+    return far
+
+
+@pytest.fixture
+def dial(place, far):
+    """Have another machine dial in; gives the code that it shows."""
     started = []
 
     def start(*arguments):
         address = read_server_info(place.state).addresses["page"]
-        process = far.start("agent", "--server", address, "--name", "shed", *arguments)
+        process = far.start("host", "--server", address, "--name", "shed", *arguments)
         started.append(process)
         for line in process.stdout:
             if (found := _CODE.search(line)) is not None:
@@ -156,4 +164,18 @@ def test_host_that_app_json_names_and_nobody_has_let_in_says_what_to_start_there
     place.write_app(modules=["clock"], hosts={"attic": {"kind": "remote"}})
     out = place.run("hosts").out
     assert "waiting" in out
-    assert "agentcore agent --server URL --name attic" in out
+    assert "agentcore host --server URL --name attic" in out
+
+
+@pytest.mark.parametrize(("command", "notices"), [("host", 0), ("agent", 1)])
+def test_former_name_dials_in_and_leaves_stdout_to_json(place, far, start_server, command, notices):
+    start_server()
+    address = read_server_info(place.state).addresses["page"]
+    process = far.start(command, "--server", address, "--name", "shed", "--json")
+    first_lines = list(takewhile(lambda line: '"agent.code"' not in line, process.stdout))
+    process.terminate()
+    rest, log = process.communicate(timeout=LIMIT_S)
+    told = [json.loads(line) for line in [*first_lines, *rest.splitlines()]]
+    assert told[0]["type"] == "agent.offers"
+    assert log.splitlines().count("`agentcore agent` is now `agentcore host`") == notices
+    assert process.returncode == 0

@@ -30,7 +30,7 @@ def why_not() -> str:
 
 
 class FarAgent(Agent):
-    """`agentcore agent` that runs on the other machine: what is here is the program that waits for it."""
+    """`agentcore host` that runs on the other machine: what is here is the program that waits for it."""
 
     def send(self, number: signal.Signals) -> None:
         """Send its process a signal."""
@@ -58,10 +58,10 @@ class FarAway:
 
     @asynccontextmanager
     async def dialling(self, *arguments: str, **environ: str) -> AsyncIterator[FarAgent]:
-        """`agentcore agent --server https://…` on the machine, which knows nothing of a proxy but by `environ`."""
+        """`agentcore host --server https://…` on the machine, which knows nothing of a proxy but by `environ`."""
         own = {name: value for name, value in self.far.environ.items() if not name.lower().endswith("_proxy")}
         process = await self.machine.start(
-            *(sys.executable, "-u", "-m", "agentcore", "agent", "--server", ADDRESS, "--name", "laptop", *arguments),
+            *(sys.executable, "-u", "-m", "agentcore", "host", "--server", ADDRESS, "--name", "laptop", *arguments),
             env=own | environ,
             cwd=self.far.folder,
             stdin=asyncio.subprocess.DEVNULL,

@@ -76,7 +76,7 @@ async def test_hosts_of_a_pool_are_listed_and_drained_and_what_is_not_up_to_the_
 async def test_pool_without_hosts_says_how_one_is_started_and_one_that_failed_says_why(tmp_path):
     async with nats_running(tmp_path / "nats") as nats:
         place = pool_place(tmp_path / "near", nats, "counting", labels=["gpu"])
-        start = f"agentcore agent --server {nats.address} --pool farm"
+        start = f"agentcore host --server {nats.address} --pool farm"
         async with serving(place) as server:
             async with asyncio.timeout(30):
                 while (await server.host("farm"))["reason"] != "no host of it is there":

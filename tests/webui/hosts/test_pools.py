@@ -77,7 +77,7 @@ async def test_host_of_a_pool_is_drained_and_takes_work_again_by_keyboard(show):
 
 async def test_pool_without_hosts_says_how_one_is_started(show):
     page, _ = await show("pool", "empty")
-    command = "agentcore agent --pool farm --server nats://127.0.0.1:8765 --label gpu"
+    command = "agentcore host --pool farm --server nats://127.0.0.1:8765 --label gpu"
     await expect(page.get_by_text(command)).to_be_visible()
     await expect(page.get_by_text("no host of it is there")).to_be_visible()
 
@@ -85,4 +85,4 @@ async def test_pool_without_hosts_says_how_one_is_started(show):
 async def test_pool_that_failed_says_why_and_offers_no_way_to_start_a_host(show):
     page, _ = await show("pool", "empty", hosts=[pool("failed", **FAILED)])
     await expect(page.get_by_text(FAILED["reason"])).to_be_visible()
-    await expect(page.get_by_text("agentcore agent --pool")).to_have_count(0)
+    await expect(page.get_by_text("agentcore host --pool")).to_have_count(0)

@@ -123,7 +123,7 @@ async def test_without_hosts_two_steps_say_how_a_machine_is_added(show):
     page, _ = await show("machines", "forgotten", hosts=[])
     steps = page.get_by_role("region", name="Add another machine").get_by_role("listitem")
     await expect(steps).to_have_count(2)
-    await expect(steps.first).to_contain_text("agentcore agent --server http://127.0.0.1:")
+    await expect(steps.first).to_contain_text("agentcore host --server http://127.0.0.1:")
     await expect(steps.last).to_contain_text("short code")
     address = await steps.last.get_by_role("link", name="Open the approval view").get_attribute("href")
     assert address.endswith("/#add-host")

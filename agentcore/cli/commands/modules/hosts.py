@@ -31,7 +31,7 @@ def _names_host(command: Command) -> Command:
 def hosts(context: click.Context, *, config_path: Path, as_json: bool) -> None:
     """Hosts run modules beside the server: in processes of their own, or on other machines.
 
-    The former stand in app.json, under `hosts`; the latter dial in (`agentcore agent`), and a person lets them in. A
+    The former stand in app.json, under `hosts`; the latter dial in (`agentcore host`), and a person lets them in. A
     pool has many of the latter, which NATS lets in: `farm.box7` is one of the pool `farm`.
 
     Without a command below they are listed, with their state. Without a running server, the modules are started for
@@ -51,7 +51,7 @@ def hosts(context: click.Context, *, config_path: Path, as_json: bool) -> None:
         print_notice(
             'There is no host: all modules run in the server. "hosts" in app.json gives some a process of their own;'
         )
-        print_notice("agentcore agent --server URL, on another machine, offers what that one has.")
+        print_notice("agentcore host --server URL, on another machine, offers what that one has.")
     else:
         server = running_server(config_path)
         print_hosts(found, "" if server is None else server[1].addresses.get("page", ""))
@@ -119,7 +119,7 @@ def chats(config_path: Path, as_json: bool, name: str, state: str) -> None:
 def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     """Make the key of a host on another machine void, and close what is open in it.
 
-    It can come back only with a new code: `agentcore agent --pair` there, and `hosts pair` here.
+    It can come back only with a new code: `agentcore host --pair` there, and `hosts pair` here.
     """
     from agentcore.cli.terminal.output import print_json
     from agentcore.core.modules import is_member
@@ -139,7 +139,7 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
 @click.option("--chats", is_flag=True, help="Let it use chats, their models and agents, too.")
 @click.argument("code")
 def pair(config_path: Path, code: str, *, chats: bool) -> int:
-    """Let a host in that shows this code on another machine (`agentcore agent`), once you have seen what it brings.
+    """Let a host in that shows this code on another machine (`agentcore host`), once you have seen what it brings.
 
     That takes who may approve, which the API token cannot. You log in at this terminal with a one-time code, which
     `code` in the terminal of the server makes; there, `pair CODE` does the same without one. A server without a
@@ -158,7 +158,7 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
     if is_member(code):
         raise CliError(
             f"{code!r} is no code, and nobody lets a host of a pool in here: NATS does, by its key",
-            hint="agentcore agent --pool POOL --server nats://… --key FILE, on that machine",
+            hint="agentcore host --pool POOL --server nats://… --key FILE, on that machine",
         )
     _, info = required_server(config_path)
     address = info.addresses.get("approval", "")

@@ -33,7 +33,7 @@ _ADDRESS_CHARS = 100
 
 
 class CodeBody(StrictModel):
-    """The code that `agentcore agent` shows on the other machine."""
+    """The code that `agentcore host` shows on the other machine."""
 
     code: Annotated[str, Field(min_length=1, max_length=40)]
 
@@ -136,7 +136,7 @@ async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.
         raise Refusal(
             HTTPStatus.UPGRADE_REQUIRED,
             "upgrade_required",
-            "hosts on other machines talk over a WebSocket here; start one with: agentcore agent --server URL",
+            "hosts on other machines talk over a WebSocket here; start one with: agentcore host --server URL",
             headers={"Upgrade": "websocket"},
         )
     await socket.prepare(request)
@@ -302,7 +302,7 @@ ROUTES = (
         SOCKET_PATH,
         dial_in,
         "A WebSocket of the sub-protocol `agentcore.host.1`, by which hosts on other machines dial in (`agentcore "
-        "agent`): with their key as bearer, or without one to be let in by a person.",
+        "host`): with their key as bearer, or without one to be let in by a person.",
         action=None,
     ),
     ServerRoute(
