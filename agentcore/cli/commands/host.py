@@ -86,8 +86,8 @@ def host(
         Membership,
         NatsServers,
         Server,
-        run_agent,
-        run_member,
+        run_host_for_server,
+        run_host_in_pool,
     )
     from agentcore.server.logging import configure_logging, log_to_state_folder
     from agentcore.store.state import StateDir
@@ -126,9 +126,9 @@ def host(
     ):
         try:
             if where is not None:
-                runner.run(run_agent(config, state, where, called, told, pairs=pairs))
+                runner.run(run_host_for_server(config, state, where, called, told, pairs=pairs))
             if membership is not None:
-                runner.run(run_member(config, state, membership, told))
+                runner.run(run_host_in_pool(config, state, membership, told))
         except HostNotPaired as exc:
             raise CliError(
                 f"{address} does not let {called!r} in: {exc}",

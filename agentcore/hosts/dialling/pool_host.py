@@ -97,7 +97,7 @@ class _Client:
         self.carrying: asyncio.Task[None] | None = None
 
 
-class PoolAgent:
+class PoolHost:
     """Keeps a host in its pool.
 
     Args:

@@ -17,7 +17,7 @@ from agentcore.files.workspace import Workspace
 from agentcore.hosts.dialling.connection import Connection, Server
 from agentcore.hosts.dialling.machine_worker import MachineWorker
 from agentcore.hosts.dialling.own_modules import OwnModules
-from agentcore.hosts.dialling.pool_agent import Membership, PoolAgent
+from agentcore.hosts.dialling.pool_host import Membership, PoolHost
 from agentcore.hosts.dialling.server_key import ServerKey
 from agentcore.hosts.dialling.telling import HostCallbacks
 from agentcore.hosts.worker.surroundings import HostSurroundings
@@ -30,7 +30,7 @@ _LEAVE_SECONDS = 3.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-async def run_agent(
+async def run_host_for_server(
     config: AppConfig, state: StateDir, server: Server, name: str, told: HostCallbacks, *, pairs: bool
 ) -> None:
     """Run the modules of an app.json for a server, until SIGINT or SIGTERM.
@@ -64,7 +64,7 @@ async def run_agent(
                     await worker.stop()
 
 
-async def run_member(config: AppConfig, state: StateDir, membership: Membership, told: HostCallbacks) -> None:
+async def run_host_in_pool(config: AppConfig, state: StateDir, membership: Membership, told: HostCallbacks) -> None:
     """Run the modules of an app.json for the servers of a pool, until SIGINT or SIGTERM.
 
     Args:
@@ -73,9 +73,9 @@ async def run_member(config: AppConfig, state: StateDir, membership: Membership,
         NatsMissing: There is no package for NATS.
     """
     async with _set_up_program(config, state) as (workspace, over):
-        agent = PoolAgent(config, state.path, workspace, membership, told)
+        pool_host = PoolHost(config, state.path, workspace, membership, told)
         loop = asyncio.get_running_loop()
-        running = loop.create_task(agent.run(), name="pool")
+        running = loop.create_task(pool_host.run(), name="pool")
         ending = loop.create_task(over.wait(), name="over")
         try:
             await asyncio.wait({running, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -87,7 +87,7 @@ async def run_member(config: AppConfig, state: StateDir, membership: Membership,
             await asyncio.wait({running, ending})
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
-                    await agent.stop()
+                    await pool_host.stop()
 
 
 @asynccontextmanager
