@@ -143,9 +143,9 @@ async def _served(core: Core) -> AsyncIterator[str]:
 @asynccontextmanager
 async def _paired(folder: Path, core: Core, address: str) -> AsyncIterator[None]:
     """A host that was let in, and is connected."""
-    agent = Program.of_host(folder, "far", ["there"], "--server", address)
-    with agent.running():
-        code = await settle(lambda: re.search(r": ([0-9A-Z]{5}-[0-9A-Z]{5})", agent.said()))
+    worker = Program.of_host(folder, "far", ["there"], "--server", address)
+    with worker.running():
+        code = await settle(lambda: re.search(r": ([0-9A-Z]{5}-[0-9A-Z]{5})", worker.said()))
         pairing, _ = await core.host_pairings.find_by_code(code[1])
         await core.host_pairings.decide_pairing(pairing.pairing_id, "benchmark", accepts=True)
         await settle(lambda: _has(core, "there_call"))
@@ -186,9 +186,9 @@ async def _over_nats(folder: Path, calling: MakeCall) -> list[Row]:
     _write_module(folder / "far", "there")
     _write_module(folder / "server", "there")  # what the server itself defines alike needs nobody's word
     nats = Nats(folder / "nats")
-    agent = Program.of_host(folder / "far", "far", ["there"], "--server", nats.address, "--pool", "farm")
+    worker = Program.of_host(folder / "far", "far", ["there"], "--server", nats.address, "--pool", "farm")
     farm = {"kind": "nats", "servers": [nats.address], "modules": ["there"]}
-    with nats.running(), agent.running():
+    with nats.running(), worker.running():
         await nats.is_up()
         async with (
             open_host(folder / "server", {"modules": ["here", "there"], "hosts": {"farm": farm}}) as core,

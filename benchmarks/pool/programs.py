@@ -62,7 +62,7 @@ class Program:
         app = {"modules": list(modules), "workspace": {"roots": ["workspace"]}, "config": config or {}}
         (folder / "app.json").write_text(json.dumps(app))
         command = [sys.executable, "-u", "-m", "agentcore", "host", "--name", name, *arguments]
-        return cls(command, folder, _environ(folder), folder / "agent.log")
+        return cls(command, folder, _environ(folder), folder / "worker.log")
 
     @classmethod
     def of_server(cls, folder: Path, port: int, app: dict[str, Any]) -> "Program":

@@ -1,4 +1,4 @@
-"""A host on another machine that says what a test wants: it dials in as an agent does, and runs no module at all."""
+"""A host on another machine that says what a test wants: it dials in as a worker does, and runs no module at all."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ class FakeMachine:
         await self.say("hello", protocol=PROTOCOL, name=self.name, pid=os.getpid(), members=members, **where)
 
     async def serve(self) -> None:
-        """Answer as an agent does, but for what a test wants otherwise, until the server ends the connection."""
+        """Answer as a worker does, but for what a test wants otherwise, until the server ends the connection."""
         async for frame in self.socket:
             if frame.type is not aiohttp.WSMsgType.TEXT:
                 continue

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.hosts.two_machines import WAIT_S, Agent, Place, Server, dialling
+from tests.hosts.two_machines import WAIT_S, Place, Server, Worker, dialling
 from tests.programs import find
 
 COUNTING = '''
@@ -133,14 +133,14 @@ def member_place(folder: Path) -> Place:
 
 
 @asynccontextmanager
-async def member(place: Place, nats: Nats, name: str, *arguments: str) -> AsyncIterator[Agent]:
+async def member(place: Place, nats: Nats, name: str, *arguments: str) -> AsyncIterator[Worker]:
     """`agentcore host --pool farm`; it may have been killed at the end."""
-    async with dialling(place, nats.address, name, "--pool", "farm", *arguments) as agent:
+    async with dialling(place, nats.address, name, "--pool", "farm", *arguments) as worker:
         try:
-            yield agent
+            yield worker
         finally:
             with contextlib.suppress(ProcessLookupError):
-                agent.send(signal.SIGCONT)  # a test may have stopped it
+                worker.send(signal.SIGCONT)  # a test may have stopped it
 
 
 async def members_running(server: Server, *names: str) -> None:

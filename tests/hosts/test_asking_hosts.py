@@ -171,12 +171,12 @@ async def test_a_cancelled_call_cancels_what_it_has_asked(server_place, laptop):
 
 @pytest.mark.more
 async def test_a_host_that_goes_away_before_it_answers_is_away(server_place, laptop):
-    async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
+    async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
         calling = asyncio.create_task(server.call("echo_ask", host_="laptop", wants="wait"))
         async with asyncio.timeout(WAIT_S):
             while not (laptop.workspace / "begun").exists():
                 await asyncio.sleep(0.02)
-        agent.send(signal.SIGKILL)
+        worker.send(signal.SIGKILL)
         lost = await calling
         await server.host_is("laptop", "away")
         after = await server.call("echo_ask", host_="laptop")

@@ -61,8 +61,8 @@ def laptop(tmp_path):
 
 async def test_a_person_lets_a_host_in_by_its_code_and_its_tools_act_on_its_own_machine(server_place, laptop):
     (server_place.workspace / "where.txt").write_text("the server")
-    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as agent:
-        shown = await server.let_in(await agent.code())
+    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
+        shown = await server.let_in(await worker.code())
         assert (shown["name"], shown["workspace"]) == ("laptop", [str(laptop.workspace)])
         assert {module["name"] for module in shown["modules"]} == {"fs_tools", "slow"}
         work = next(tool for module in shown["modules"] for tool in module["tools"] if tool["name"] == "work")
@@ -76,8 +76,8 @@ async def test_a_person_lets_a_host_in_by_its_code_and_its_tools_act_on_its_own_
 
 
 async def test_a_refused_host_has_no_key_and_a_wrong_code_finds_nothing(server_place, laptop):
-    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as agent:
-        code = await agent.code()
+    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
+        code = await worker.code()
         wrong = await server.decide(
             "/api/host-pairings", code=f"{code[:6]}{'22222' if code[6:] != '22222' else '33333'}"
         )
@@ -87,24 +87,24 @@ async def test_a_refused_host_has_no_key_and_a_wrong_code_finds_nothing(server_p
         assert await server.decide(path, accept=False) == {"ok": True}
         assert (await server.decide(path, accept=True))["error"]["type"] == "pairing_not_found"
         assert await server.host("laptop") is None
-        await agent.said("a person refused this host")
-        again = await agent.said(r"(?s)approval view.*approval view of \S+: (\S+)")
+        await worker.said("a person refused this host")
+        again = await worker.said(r"(?s)approval view.*approval view of \S+: (\S+)")
         assert again[1] != code
 
 
 async def test_secret_that_settings_of_a_host_spell_out_comes_back_in_no_error(server_place, tmp_path):
     laptop = Place(tmp_path / "laptop", modules=["keyed"], config={"keyed": {"api_key": "s3cret-literal"}})
     laptop.add_module("keyed", KEYED)
-    async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
+    async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
         await server.host_is("laptop", "running")
         refused = await server.call("fail", host="laptop")
         assert refused["error"]["message"] == "the key ••• is refused"
-    assert "s3cret" not in json.dumps([refused, agent.lines])
+    assert "s3cret" not in json.dumps([refused, worker.lines])
 
 
 async def test_five_wrong_secrets_void_a_code_and_the_host_shows_another_one(server_place, laptop):
-    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as agent:
-        code = await agent.code()
+    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
+        code = await worker.code()
         for number in range(5):
             guess = f"{code[:6]}{str(number + 2) * 5}"
             assert (await server.decide("/api/host-pairings", code=guess))["error"]["type"] == "invalid_code"
@@ -112,8 +112,8 @@ async def test_five_wrong_secrets_void_a_code_and_the_host_shows_another_one(ser
 
 
 async def test_neither_the_token_nor_a_page_lets_a_host_in(server_place, laptop):
-    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as agent:
-        answer = await server.post("/api/host-pairings", code=await agent.code())
+    async with serving(server_place) as server, dialling(laptop, server.address, "laptop") as worker:
+        answer = await server.post("/api/host-pairings", code=await worker.code())
     assert answer["error"]["type"] == "not_found"
 
 
@@ -121,8 +121,8 @@ async def test_calls_on_their_way_when_the_server_is_killed_end_once(server_plac
     """Ten calls on their way when the server is killed: the next one gives each its end, sent again with its id."""
     async with serving(server_place) as server:
         port = server.address.rpartition(":")[2]
-        async with dialling(laptop, server.address, "laptop") as agent:
-            await server.let_in(await agent.code())
+        async with dialling(laptop, server.address, "laptop") as worker:
+            await server.let_in(await worker.code())
             await server.host_is("laptop", "running")
             calls = [asyncio.create_task(server.call("work", number=number)) for number in range(10)]
             log = laptop.workspace / "log"
@@ -144,14 +144,14 @@ async def test_calls_on_their_way_when_the_server_is_killed_end_once(server_plac
     assert sorted(map(int, log.read_text().split())) == list(range(10)), "nothing ran twice"
 
 
-async def test_a_killed_agent_ends_its_calls_and_comes_back_by_itself(server_place, laptop):
+async def test_a_killed_worker_ends_its_calls_and_comes_back_by_itself(server_place, laptop):
     async with serving(server_place) as server:
-        async with paired(server, laptop, "laptop") as agent:
+        async with paired(server, laptop, "laptop") as worker:
             call = asyncio.create_task(server.call("work", number=1))
             async with asyncio.timeout(30):
                 while not (laptop.workspace / "log").exists():
                     await asyncio.sleep(0.02)
-            await agent.kill()
+            await worker.kill()
             await server.host_is("laptop", "away")
         async with dialling(laptop, server.address, "laptop"):
             await server.host_is("laptop", "running")
@@ -163,12 +163,12 @@ async def test_a_killed_agent_ends_its_calls_and_comes_back_by_itself(server_pla
     assert (laptop.workspace / "log").read_text().split() == ["1", "2"]
 
 
-async def test_a_stopped_agent_takes_leave_and_its_tools_are_never_those_of_another_machine(server_place, laptop):
+async def test_a_stopped_worker_takes_leave_and_its_tools_are_never_those_of_another_machine(server_place, laptop):
     async with serving(server_place) as server:
-        async with paired(server, laptop, "laptop") as agent:
-            agent.send(signal.SIGTERM)
-            await agent.process.wait()
-            assert agent.process.returncode == 0
+        async with paired(server, laptop, "laptop") as worker:
+            worker.send(signal.SIGTERM)
+            await worker.process.wait()
+            assert worker.process.returncode == 0
             host = await server.host_is("laptop", "away")
         answer = await server.call("read_file", path="where.txt", host="laptop")
     assert "ended" in host["reason"]
@@ -178,28 +178,28 @@ async def test_a_stopped_agent_takes_leave_and_its_tools_are_never_those_of_anot
 
 @pytest.mark.more
 async def test_a_call_waits_for_a_host_that_is_away_and_runs_once_it_is_back(server_place, laptop):
-    async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
-        agent.send(signal.SIGSTOP)
+    async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
+        worker.send(signal.SIGSTOP)
         call = asyncio.create_task(server.call("read_file", path="where.txt", host="laptop"))
-        agent.send(signal.SIGCONT)
+        worker.send(signal.SIGCONT)
         assert "the laptop" in json.dumps(await call)
 
 
 async def test_a_forgotten_host_is_cut_off_and_its_program_says_so(server_place, laptop):
-    async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
+    async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
         assert await server.delete("/api/hosts/laptop") == {"ok": True}
         assert await server.host("laptop") is None
-        await agent.said("does not let 'laptop' in")
+        await worker.said("does not let 'laptop' in")
         async with asyncio.timeout(30):
-            assert await agent.process.wait() == 3
+            assert await worker.process.wait() == 3
         answer = await server.call("read_file", path="where.txt", host="laptop")
     assert answer["error"]["type"] == "host_not_found"
 
 
 async def test_a_disconnected_host_stays_out_until_it_is_let_in_again(server_place, laptop):
-    async with serving(server_place) as server, paired(server, laptop, "laptop") as agent:
+    async with serving(server_place) as server, paired(server, laptop, "laptop") as worker:
         assert (await server.post("/api/hosts/laptop/disconnect"))["state"] == "disconnected"
-        await agent.said("was disconnected by a person")
+        await worker.said("was disconnected by a person")
         assert (await server.host("laptop"))["state"] == "disconnected"
         await server.post("/api/hosts/laptop/connect")
         await server.host_is("laptop", "running")
@@ -245,7 +245,7 @@ async def test_a_tool_that_changed_waits_for_a_person(server_place, laptop):
 
 
 async def test_a_server_off_this_machine_is_dialled_with_tls_only(server_place, laptop):
-    async with dialling(laptop, "http://192.0.2.1:8765", "laptop") as agent:
+    async with dialling(laptop, "http://192.0.2.1:8765", "laptop") as worker:
         async with asyncio.timeout(30):
-            assert await agent.process.wait() == 2
-    assert any("in the clear" in line for line in agent.lines)
+            assert await worker.process.wait() == 2
+    assert any("in the clear" in line for line in worker.lines)

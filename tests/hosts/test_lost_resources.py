@@ -82,11 +82,11 @@ async def test_process_host_that_dies_leaves_the_tab_with_the_address_to_the_nex
 async def test_other_machine_whose_program_ends_leaves_the_tab_with_the_address_to_the_next_one(tmp_path, number):
     home, laptop = place(tmp_path / "server", modules=["stations"]), place(tmp_path / "laptop", modules=["stations"])
     async with serving(home) as server:
-        async with paired(server, laptop, "laptop") as agent:
+        async with paired(server, laptop, "laptop") as worker:
             assert (await server.call("visit", url=URL, host="laptop"))["ok"]
             opened = await the_tab(server, is_closed=False)
-            agent.send(number)
-            await agent.process.wait()
+            worker.send(number)
+            await worker.process.wait()
             await server.host_is("laptop", "away")
         async with dialling(laptop, server.address, "laptop"):
             closed = await the_tab(server, is_closed=True)

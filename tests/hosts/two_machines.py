@@ -120,7 +120,7 @@ class Turn:
                         return
 
 
-class Agent:
+class Worker:
     """`agentcore host` that runs on another machine."""
 
     def __init__(self, process: AsyncCommand | asyncio.subprocess.Process) -> None:
@@ -200,7 +200,7 @@ async def _read_log(stream: asyncio.StreamReader, log: list[dict[str, Any]]) -> 
 
 
 @asynccontextmanager
-async def dialling(place: Place, address: str, name: str, *arguments: str, **environ: str) -> AsyncIterator[Agent]:
+async def dialling(place: Place, address: str, name: str, *arguments: str, **environ: str) -> AsyncIterator[Worker]:
     """`agentcore host` of a machine; it may have been killed at the end."""
     process = await start_command(
         *("host", "--server", address, "--name", name, *arguments),
@@ -210,10 +210,10 @@ async def dialling(place: Place, address: str, name: str, *arguments: str, **env
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    agent = Agent(process)
-    reading = asyncio.create_task(agent.read())
+    worker = Worker(process)
+    reading = asyncio.create_task(worker.read())
     try:
-        yield agent
+        yield worker
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
@@ -222,9 +222,9 @@ async def dialling(place: Place, address: str, name: str, *arguments: str, **env
 
 
 @asynccontextmanager
-async def paired(server: Server, place: Place, name: str, *arguments: str, address: str = "") -> AsyncIterator[Agent]:
+async def paired(server: Server, place: Place, name: str, *arguments: str, address: str = "") -> AsyncIterator[Worker]:
     """A host that was let in, and is connected."""
-    async with dialling(place, address or server.address, name, *arguments) as agent:
-        await server.let_in(await agent.code())
+    async with dialling(place, address or server.address, name, *arguments) as worker:
+        await server.let_in(await worker.code())
         await server.host_is(name, "running")
-        yield agent
+        yield worker

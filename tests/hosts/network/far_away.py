@@ -17,7 +17,7 @@ from tests.hosts.network.connect_proxy import ConnectProxy, connect_proxy
 from tests.hosts.network.machine import INTERNET, ROUTER, OtherMachine, only_child, other_machine, reason_against
 from tests.hosts.network.relay import LOOPBACK, Relay, relay_to
 from tests.hosts.network.reverse_proxy import DOCUMENTED, NAMES, reverse_proxy
-from tests.hosts.two_machines import Agent, Place, Server, serving
+from tests.hosts.two_machines import Place, Server, Worker, serving
 
 ADDRESS = f"https://{NAMES[0]}"
 """Where the host dials: the name and port of the document."""
@@ -29,7 +29,7 @@ def why_not() -> str:
     return reason_against() or ("" if programs.find("nginx") else "no nginx on PATH")
 
 
-class FarAgent(Agent):
+class FarWorker(Worker):
     """`agentcore host` that runs on the other machine: what is here is the program that waits for it."""
 
     def send(self, number: signal.Signals) -> None:
@@ -57,7 +57,7 @@ class FarAway:
     server: Server
 
     @asynccontextmanager
-    async def dialling(self, *arguments: str, **environ: str) -> AsyncIterator[FarAgent]:
+    async def dialling(self, *arguments: str, **environ: str) -> AsyncIterator[FarWorker]:
         """`agentcore host --server https://…` on the machine, which knows nothing of a proxy but by `environ`."""
         own = {name: value for name, value in self.far.environ.items() if not name.lower().endswith("_proxy")}
         process = await self.machine.start(
@@ -69,22 +69,22 @@ class FarAway:
             stderr=asyncio.subprocess.STDOUT,
             limit=1 << 24,
         )
-        agent = FarAgent(process)
-        reading = asyncio.create_task(agent.read())
+        worker = FarWorker(process)
+        reading = asyncio.create_task(worker.read())
         try:
-            yield agent
+            yield worker
         finally:
-            agent.send(signal.SIGTERM)
+            worker.send(signal.SIGTERM)
             await process.wait()
             await reading
 
     @asynccontextmanager
-    async def paired(self, *arguments: str, **environ: str) -> AsyncIterator[FarAgent]:
+    async def paired(self, *arguments: str, **environ: str) -> AsyncIterator[FarWorker]:
         """The same of a host that was let in, and is connected."""
-        async with self.dialling("--ca", str(self.certificates.authority), *arguments, **environ) as agent:
-            await self.server.let_in(await agent.code())
+        async with self.dialling("--ca", str(self.certificates.authority), *arguments, **environ) as worker:
+            await self.server.let_in(await worker.code())
             await self.server.host_is("laptop", "running")
-            yield agent
+            yield worker
 
     @asynccontextmanager
     async def only_by_proxy(self, credentials: str = "") -> AsyncIterator[ConnectProxy]:

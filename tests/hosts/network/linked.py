@@ -12,7 +12,7 @@ from typing import Any
 
 from agentcore.supervision.descendants import list_descendants
 from tests.hosts.network.relay import LOOPBACK, Relay, relay_to
-from tests.hosts.two_machines import Agent, Place, Server, dialling, paired, serving
+from tests.hosts.two_machines import Place, Server, Worker, dialling, paired, serving
 from tests.support.waiting import wait_until
 
 WAIT_S = 60.0
@@ -86,7 +86,7 @@ class Linked:
     relay: Relay
     work: Path
     server: Server
-    agent: Agent
+    worker: Worker
 
     @property
     def address(self) -> str:
@@ -139,8 +139,8 @@ async def linked(
         async with serving(server_place) as server:
             relay.port = int(server.address.rpartition(":")[2])
             address = f"http://{LOOPBACK}:{relay.address[1]}"
-            async with paired(server, host_place, "laptop", address=address) as agent:
-                both = Linked(server_place, host_place, relay, work, server, agent)
+            async with paired(server, host_place, "laptop", address=address) as worker:
+                both = Linked(server_place, host_place, relay, work, server, worker)
                 yield both
                 assert defects(both) == []
     assert processes_of(folder) == []
@@ -156,17 +156,17 @@ async def serving_again(both: Linked) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def dialling_again(both: Linked, **environ: str) -> AsyncIterator[Agent]:
+async def dialling_again(both: Linked, **environ: str) -> AsyncIterator[Worker]:
     """The next start of the host's program, with the key that it has."""
-    async with dialling(both.far, both.address, "laptop", **environ) as agent:
-        both.agent = agent
-        yield agent
+    async with dialling(both.far, both.address, "laptop", **environ) as worker:
+        both.worker = worker
+        yield worker
         assert defects(both) == []
 
 
 def defects(both: Linked) -> list[Any]:
     """What the two have logged that no fault of a link accounts for."""
-    told = [json.loads(line) for line in both.agent.lines if line.startswith("{")]
+    told = [json.loads(line) for line in both.worker.lines if line.startswith("{")]
     return [line for line in (*both.server.log, *told) if line["level"] in ("error", "critical") or "exception" in line]
 
 

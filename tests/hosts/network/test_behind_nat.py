@@ -25,14 +25,14 @@ async def away(tmp_path):
 
 async def test_host_behind_nat_is_let_in_and_works_and_dials_again(away, tmp_path):
     """A person sees the address of its router; the link is cut in the middle of a call, which goes on."""
-    async with away.dialling("--ca", str(away.certificates.authority)) as agent:
-        shown = await away.server.let_in(await agent.code())
+    async with away.dialling("--ca", str(away.certificates.authority)) as worker:
+        shown = await away.server.let_in(await worker.code())
         assert shown["address"] == f"{ROUTER_OUTSIDE} (by way of 127.0.0.1)"
         await away.server.host_is("laptop", "running")
         calling = asyncio.create_task(away.server.call("work", number=1, folder=str(tmp_path)))
         await wait_until((tmp_path / "log").exists)
         await away.relay.cut()
-        await agent.said("not connected")
+        await worker.said("not connected")
         (tmp_path / "go").touch()
         assert (await calling)["data"] == {"number": 1}
         assert (tmp_path / "log").read_text() == "1\n"
@@ -53,8 +53,8 @@ async def test_proxy_that_refuses_is_said_and_tried_again(away):
     """With wrong credentials; the machine's own way is closed."""
     environ = {"https_proxy": f"http://me:wrong@{PROXY}"}
     ca = ("--ca", str(away.certificates.authority))
-    async with away.only_by_proxy("me:secret") as proxy, away.dialling(*ca, **environ) as agent:
-        said = await agent.said(r"not connected: .*407.*")
+    async with away.only_by_proxy("me:secret") as proxy, away.dialling(*ca, **environ) as worker:
+        said = await worker.said(r"not connected: .*407.*")
         assert "wrong" not in said[0]
         await wait_until(lambda: len(proxy.refused) > 1)
         assert proxy.tunnels == []
@@ -69,26 +69,26 @@ async def test_proxy_that_refuses_is_said_and_tried_again(away):
     ],
 )
 async def test_proxy_that_cannot_be_used_is_said_at_once(away, value, reason):
-    async with away.dialling(HTTPS_PROXY=value) as agent:
-        assert reason in (await agent.said(r"(?s)error: .*"))[0]
+    async with away.dialling(HTTPS_PROXY=value) as worker:
+        assert reason in (await worker.said(r"(?s)error: .*"))[0]
         async with asyncio.timeout(WAIT_S):
-            assert await agent.process.wait() == 2
+            assert await worker.process.wait() == 2
 
 
 async def test_server_whose_certificate_nobody_vouches_for_gets_nothing(away):
-    async with away.dialling() as agent:
-        await agent.said(r"not connected: .*[Cc]ertificate")
+    async with away.dialling() as worker:
+        await worker.said(r"not connected: .*[Cc]ertificate")
         assert away.relay.peers == []
 
 
 async def test_packets_that_are_lost_for_half_a_minute_lose_no_call(away, tmp_path):
     """The cable is out for longer than either end waits for a sign of life; no end is told anything."""
-    async with away.paired() as agent:
+    async with away.paired() as worker:
         calling = asyncio.create_task(away.server.call("work", number=1, folder=str(tmp_path)))
         await wait_until((tmp_path / "log").exists)
         await away.machine.unplug()
         await away.server.host_is("laptop", "away")
-        await agent.said("not connected")
+        await worker.said("not connected")
         made = asyncio.create_task(away.server.call("work", number=2, folder=str(tmp_path), waits=False))
         (tmp_path / "go").touch()
         await away.machine.plug_in()
@@ -104,8 +104,8 @@ async def test_machine_that_loses_its_power_comes_back_with_its_key(away, tmp_pa
         await wait_until((tmp_path / "log").exists)
         await away.machine.lose_power()
     await away.machine.boot()
-    async with away.dialling("--ca", str(away.certificates.authority)) as agent:
-        await agent.said("connected to")  # the server may not have noticed yet that the former one has gone
+    async with away.dialling("--ca", str(away.certificates.authority)) as worker:
+        await worker.said("connected to")  # the server may not have noticed yet that the former one has gone
         assert (await calling)["error"]["type"] == "module_failed"
         (tmp_path / "go").touch()
         text_of(await away.server.call("work", number=2, folder=str(tmp_path)))

@@ -108,7 +108,7 @@ async def test_chat_works_on_a_machine_behind_nat_proxy_and_tls_while_its_link_d
     provider.say("I look on. ", ("e", "browser_evaluate", '{"script": "window.kept + document.title"}'), gate=stop)
     provider.say("Done.")
     environ = {"HTTPS_PROXY": f"http://me:secret@{ROUTER}:{PROXY_PORT}"}
-    async with away.only_by_proxy("me:secret") as proxy, away.paired(**environ) as agent, _site(away):
+    async with away.only_by_proxy("me:secret") as proxy, away.paired(**environ) as worker, _site(away):
         server, workspace = away.server, away.far.workspace
         session = (await server.post("/api/sessions", host="laptop"))["sessionId"]
         turn = Turn(server, session)
@@ -118,7 +118,7 @@ async def test_chat_works_on_a_machine_behind_nat_proxy_and_tls_while_its_link_d
         async with away.relay.down():
             await server.host_is("laptop", "away")
             (workspace / "go").touch()
-            await agent.said("not connected")
+            await worker.said("not connected")
         await server.host_is("laptop", "running")
 
         await wait_until(lambda: len(provider.requests) == 5)

@@ -40,7 +40,7 @@ async def _ended(both: Linked, number: int) -> list[Any]:
 
 async def test_call_made_while_its_host_is_away_runs_on_the_next_start_of_its_program(both):
     """The program is killed and started anew, and its modules with it: the call had never been sent."""
-    await both.agent.kill()
+    await both.worker.kill()
     await both.server.host_is("laptop", "away")
     made = both.working(1, waits=False)
     await until_on_the_way(both)
@@ -106,13 +106,13 @@ async def test_server_and_link_are_lost_together_and_the_host_finds_the_next_ser
 
 @pytest.mark.more
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-async def test_agent_that_ends_ends_its_calls_and_its_boxes(both, number):
+async def test_worker_that_ends_ends_its_calls_and_its_boxes(both, number):
     """Killed, the server learns it when the program is started anew; ended in order, at once. Nothing runs again."""
     box = text_of(await both.server.call("fill", folder=str(both.work)))
     calls = [both.working(each) for each in range(20)]
     await both.begun(*range(20))
-    both.agent.send(number)
-    await both.agent.process.wait()
+    both.worker.send(number)
+    await both.worker.process.wait()
     assert processes_of(both.far.folder) == []
     async with dialling_again(both):
         await both.server.host_is("laptop", "running")
@@ -131,13 +131,13 @@ async def test_host_that_stands_still_is_away_and_goes_on_with_all_it_holds(both
     """Stopped as a laptop that sleeps: nothing of it answers, and everything is there when it wakes up."""
     calling = both.working(1)
     await both.begun(1)
-    both.agent.send(signal.SIGSTOP)
+    both.worker.send(signal.SIGSTOP)
     try:
         await both.server.host_is("laptop", "away")
         made = both.working(2, waits=False)
         await until_on_the_way(both)
         both.let_end()
     finally:
-        both.agent.send(signal.SIGCONT)
+        both.worker.send(signal.SIGCONT)
     assert [end["ok"] for end in await asyncio.gather(calling, made)] == [True, True]
     assert both.runs() == {"1": 1, "2": 1}

@@ -33,7 +33,7 @@ async def test_calls_outlive_a_link_that_is_cut_for_a_moment(both):
     async with both.relay.down():
         await both.server.host_is("laptop", "away")
         second = both.working(2)
-        await both.agent.said("not connected")
+        await both.worker.said("not connected")
         both.let_end()
     ends = await asyncio.gather(first, second)
     assert [end["data"] for end in ends] == [{"number": 1}, {"number": 2}]
@@ -179,7 +179,7 @@ async def test_half_open_link_is_noticed_by_both_ends_and_given_up(both):
     await both.begun(1)
     both.relay.stall()
     await both.server.host_is("laptop", "away")
-    await both.agent.said("not connected")
+    await both.worker.said("not connected")
     both.let_end()
     both.relay.go_on()
     assert (await calling)["data"] == {"number": 1}
@@ -194,7 +194,7 @@ async def test_host_that_finds_its_former_link_half_open_is_let_in_by_another(bo
     calling = both.working(1)
     await both.begun(1)
     both.relay.strand()
-    await both.agent.said("not connected")
+    await both.worker.said("not connected")
     both.let_end()
     assert (await calling)["data"] == {"number": 1}
     await both.server.host_is("laptop", "running")

@@ -28,7 +28,7 @@ async def test_host_that_is_forgotten_while_it_works_is_cut_off_and_ends_what_it
     assert end["error"]["type"] == "module_failed", end
     assert "forgotten" in end["error"]["message"]
     async with asyncio.timeout(60):
-        assert await both.agent.process.wait() == 3
+        assert await both.worker.process.wait() == 3
     assert both.runs()["cancelled 1"] == 1
     assert (await both.server.get("/api/resources"))["resources"] == []
     refused = await both.working(2, host="laptop")
@@ -44,7 +44,7 @@ async def test_host_that_is_forgotten_while_there_is_no_link_is_told_when_it_dia
         await both.server.delete("/api/hosts/laptop")
         assert "forgotten" in (await calling)["error"]["message"]
     async with asyncio.timeout(60):
-        assert await both.agent.process.wait() == 3
+        assert await both.worker.process.wait() == 3
     assert both.runs() == {"1": 1, "cancelled 1": 1}
 
 
@@ -58,7 +58,7 @@ async def test_second_program_with_the_key_gets_nothing_until_the_first_one_is_g
     async with dialling(both.far, both.address, "laptop", **twin) as second:
         await second.said("is connected already")
         assert (await both.server.host("laptop"))["state"] == "running"
-        await both.agent.kill()
+        await both.worker.kill()
         await second.said("connected to")
         assert (await calling)["error"]["type"] == "module_failed"
         both.let_end()

@@ -24,20 +24,20 @@ async def test_chat_is_told_of_a_host_that_died_and_goes_on_with_another(tmp_pat
     models = {"m": {"provider": "openai", "base_url": f"{provider.url}/v1", "api_key_env": "TEST_MODEL_KEY"}}
     async with contextlib.AsyncExitStack() as held:
         nats = await held.enter_async_context(nats_running(tmp_path / "nats"))
-        agents = {
+        workers = {
             name: await held.enter_async_context(member(member_place(tmp_path / name), nats, name))
             for name in ("one", "two")
         }
         place = pool_place(tmp_path / "near", nats, "counting", models=models)
         place.environ["TEST_MODEL_KEY"] = "sk-test"
         server = await held.enter_async_context(serving(place))
-        await members_running(server, *agents)
+        await members_running(server, *workers)
         turn = Turn(server, (await server.post("/api/sessions"))["sessionId"])
         following = asyncio.create_task(turn.follow())
         await wait_until((tmp_path / "log").exists)
         (living,) = (await server.get("/api/resources"))["resources"]
         died = living["host"]
-        await agents[died.removeprefix("farm.")].kill()
+        await workers[died.removeprefix("farm.")].kill()
         await asyncio.wait_for(following, WAIT_S)
         (living,) = (await server.get("/api/resources"))["resources"]
         assert living["host"] not in ("", died)

@@ -219,7 +219,7 @@ async def test_what_is_said_for_others_and_what_is_no_announcement_is_not_believ
 
 async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(tmp_path):
     """A server that was taken for dead, while the next start of it went on with what it had."""
-    async with nats_running(tmp_path / "nats") as nats, member(member_place(tmp_path / "one"), nats, "one") as agent:
+    async with nats_running(tmp_path / "nats") as nats, member(member_place(tmp_path / "one"), nats, "one") as worker:
         client = await nats_py.connect(nats.address)
         said: asyncio.Queue[dict] = asyncio.Queue()
 
@@ -239,7 +239,7 @@ async def test_server_whose_lease_is_older_than_anothers_does_nothing_any_more(t
 
         await client.subscribe(FARM.up_subject("one", "b" * 16, "c" * 16), cb=hear)
         await client.subscribe(FARM.alive_subject("one"), cb=hear_of_it)
-        await agent.said("in pool 'farm'")
+        await worker.said("in pool 'farm'")
         wanted = OpenLink(server="b" * 16, link="c" * 16, protocol=PROTOCOL, modules=["counting"])
         number = 0
 

@@ -102,13 +102,13 @@ async def test_host_that_is_half_a_second_away_works(tmp_path, nats):
 async def test_link_that_is_half_open_is_noticed_by_both_sides(tmp_path, nats):
     async with contextlib.AsyncExitStack() as held:
         relay = await held.enter_async_context(relay_to("127.0.0.1", nats.port))
-        agent = await held.enter_async_context(member(member_place(tmp_path / "one"), Way(relay), "one"))
+        worker = await held.enter_async_context(member(member_place(tmp_path / "one"), Way(relay), "one"))
         server = await held.enter_async_context(serving(pool_place(tmp_path / "near", nats, "counting")))
         await members_running(server, "one")
         assert (await server.call("count"))["ok"]
         relay.strand()  # for good: only a new connection passes
         await server.host_is("farm.one", "away")
-        await agent.said("the connection to NATS was lost")
+        await worker.said("the connection to NATS was lost")
         await members_running(server, "one")
         said = await server.call("count")
         assert said["ok"], json.dumps(said)

@@ -18,7 +18,7 @@ class Farm:
 
     def __init__(self, folder, nats, held):
         self.folder, self.nats, self._held = folder, nats, held
-        self.agents = {}
+        self.workers = {}
 
     def place(self, name):
         """The machine of a host."""
@@ -27,8 +27,8 @@ class Farm:
     async def host(self, name, *arguments, nats=None):
         """Start a host."""
         place = member_place(self.folder / name)
-        self.agents[name] = await self._held.enter_async_context(member(place, nats or self.nats, name, *arguments))
-        return self.agents[name]
+        self.workers[name] = await self._held.enter_async_context(member(place, nats or self.nats, name, *arguments))
+        return self.workers[name]
 
     async def server(self, name="near", *arguments, **pool):
         """Start a server."""
@@ -94,7 +94,7 @@ async def test_host_that_dies_is_noticed_and_the_next_call_goes_to_another(farm)
     held = asyncio.create_task(server.call("count", wait_for=str(farm.folder / "go"), note=str(farm.folder / "log")))
     await wait_until(lambda: _begun(farm))
     began = asyncio.get_running_loop().time()
-    await farm.agents["one"].kill()
+    await farm.workers["one"].kill()
     said = await held
     assert (said["error"]["type"], said["error"]["context"]["host"]) == ("interrupted", "farm.one")
     assert asyncio.get_running_loop().time() - began < 10  # 3 s on a machine that has nothing else to do
@@ -116,7 +116,7 @@ async def test_nobody_is_asked_about_a_call_on_a_host_that_is_dying(farm):
     server = await farm.server()
     await members_running(server, "one")
     assert (await server.call("breathe"))["ok"]
-    await farm.agents["one"].kill()
+    await farm.workers["one"].kill()
     said = [await server.call("breathe") for _ in range(4)]
     assert {each["error"]["type"] for each in said} <= {"host_away", "interrupted"}, said
     assert all(each["error"]["retryable"] for each in said if each["error"]["type"] == "host_away")
@@ -128,10 +128,10 @@ async def test_host_that_was_taken_for_dead_closes_what_it_had(farm):
     server = await farm.server()
     await members_running(server, "one")
     assert await counted(server) == 1
-    farm.agents["one"].send(signal.SIGSTOP)
+    farm.workers["one"].send(signal.SIGSTOP)
     await server.host_is("farm.one", "away")
     assert await hosts_of(server) == []
-    farm.agents["one"].send(signal.SIGCONT)
+    farm.workers["one"].send(signal.SIGCONT)
     await members_running(server, "one")
     assert await counted(server) == 1
     assert await hosts_of(server) == ["farm.one"]
@@ -276,6 +276,6 @@ async def test_pool_that_cannot_be_reached_says_so_and_its_calls_can_be_tried_ag
 )
 async def test_what_a_person_gives_wrongly_is_said_at_once(tmp_path, words, reason):
     nats = type("Nats", (), {"address": "nats://127.0.0.1:4222"})
-    async with member(member_place(tmp_path / "one"), nats, "one", *words) as agent:
-        await agent.said(reason)
-        assert await agent.process.wait() != 0
+    async with member(member_place(tmp_path / "one"), nats, "one", *words) as worker:
+        await worker.said(reason)
+        assert await worker.process.wait() != 0

@@ -65,8 +65,8 @@ def counts(button, page):
 async def test_host_is_added_by_its_code_and_forgotten(ui, shed):
     """All of it is real: the other machine's program dials in, a person types the code and accepts, and forgets it."""
     page = await approvals(ui)
-    async with dialling(shed, ui.address, "shed") as agent:
-        await look(page, (await agent.code()).lower().replace("-", " "))
+    async with dialling(shed, ui.address, "shed") as worker:
+        await look(page, (await worker.code()).lower().replace("-", " "))
         card = page.get_by_role("article", name="Add the host shed")
         await expect(card).to_be_focused()
         for text in (
@@ -104,14 +104,14 @@ async def test_host_is_added_by_its_code_and_forgotten(ui, shed):
         await page.locator("ac-confirm").get_by_role("button", name="Forget", exact=True).click()
         await expect(page.get_by_text("shed is forgotten")).to_be_visible()
         await expect(row).to_have_count(0)
-        await agent.said("--pair pairs it anew")
+        await worker.said("--pair pairs it anew")
 
 
 @pytest.mark.more
 async def test_host_that_is_refused_is_told_and_gets_nothing(ui, shed):
     page = await approvals(ui)
-    async with dialling(shed, ui.address, "shed") as agent:
-        await look(page, await agent.code())
+    async with dialling(shed, ui.address, "shed") as worker:
+        await look(page, await worker.code())
         refuse = page.get_by_role("button", name="Refuse: shed")
         await counts(refuse, page).press("Enter")
         await expect(page.get_by_text("shed was refused.")).to_be_visible()
@@ -134,8 +134,8 @@ async def test_wrong_code_is_said_at_its_field(ui):
 async def test_host_that_goes_before_the_decision_is_said_to_be_gone(ui, shed):
     ui.allowed_errors.append("404")
     page = await approvals(ui)
-    async with dialling(shed, ui.address, "shed") as agent:
-        await look(page, await agent.code())
+    async with dialling(shed, ui.address, "shed") as worker:
+        await look(page, await worker.code())
         await expect(counts(accept(page, "shed"), page)).to_be_visible()
     await accept(page, "shed").click()
     await expect(page.get_by_role("alert").filter(has_text="shed waits no longer")).to_be_visible()

@@ -135,8 +135,8 @@ async def test_machine_that_has_dialled_in_does_what_the_view_says(start_webui, 
     page = await ui.page("#/hosts")
     await expect(page.get_by_text("All modules run in the server")).to_be_visible()
     shed = Place(tmp_path / "shed", modules=["fs_tools"], workspace={"roots": ["workspace"]})
-    async with dialling(shed, ui.address, "shed") as agent:
-        pairing, _ = await ui.host.host_pairings.find_by_code(await agent.code())
+    async with dialling(shed, ui.address, "shed") as worker:
+        pairing, _ = await ui.host.host_pairings.find_by_code(await worker.code())
         await ui.host.host_pairings.decide_pairing(pairing.pairing_id, "test", accepts=True)
         shown = host_card(page, "shed")
         for text in ("Running", "127.0.0.1", "Files", "10 tools", "ms", str(shed.workspace), "Today"):

@@ -15,7 +15,7 @@ from agentcore.server.modules.hosts import HostView, list_hosts
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.hosts.pool_of_hosts import nats_running
-from tests.hosts.two_machines import Agent, Place, dialling
+from tests.hosts.two_machines import Place, Worker, dialling
 from tests.support.waiting import wait_until
 from tests.webui.recorded.recorder import Recorder
 
@@ -152,8 +152,8 @@ async def record_machines(folder: Path) -> Recorder:
         await recorder.record_state("forgotten", HOSTS)
         laptop = Place(folder / "laptop", modules=["desk"], workspace={"roots": ["workspace"]})
         laptop.add_module("desk", DESK)
-        async with _dial(served, laptop) as agent:
-            pairing, _ = await served.host.host_pairings.find_by_code(await agent.code())
+        async with _dial(served, laptop) as worker:
+            pairing, _ = await served.host.host_pairings.find_by_code(await worker.code())
             await served.host.host_pairings.decide_pairing(pairing.pairing_id, "test", accepts=True)
             await _record_idle(served)
         await served.wait_for_host("laptop", state="away")
@@ -164,7 +164,7 @@ async def record_machines(folder: Path) -> Recorder:
     return recorder
 
 
-def _dial(served: Served, place: Place) -> contextlib.AbstractAsyncContextManager[Agent]:
+def _dial(served: Served, place: Place) -> contextlib.AbstractAsyncContextManager[Worker]:
     return dialling(place, str(served.server.make_url("/")).rstrip("/"), "laptop")
 
 
@@ -212,19 +212,19 @@ async def record_pool(folder: Path) -> Recorder:
         recorder = served.recorder
         await served.wait_for_host("farm", state="away", reason="no host of it is there")  # connected to NATS
         await recorder.record_state("empty", HOSTS)
-        agents = {}
+        workers = {}
         for name in ("box1", "box2"):
             place = Place(folder / name, modules=["desk"])
             place.add_module("desk", DESK)
             options = ("--pool", "farm", "--label", "gpu", "--capacity", "50")
-            agents[name] = await stack.enter_async_context(dialling(place, nats.address, name, *options))
+            workers[name] = await stack.enter_async_context(dialling(place, nats.address, name, *options))
             await served.wait_until_ready(f"farm.{name}", used=0)
         await recorder.record_state("running", HOSTS)
         await recorder.record_change("POST", f"{HOSTS}/farm.box1/drain", {"on": True})
         await recorder.record_state("drained", HOSTS)
         await recorder.record_change("POST", f"{HOSTS}/farm.box1/drain", {"on": False})
         await recorder.record_state("running", HOSTS)
-        await agents["box2"].kill()
+        await workers["box2"].kill()
         await served.wait_for_host("farm.box2", state="away")
         await recorder.record_state("away", HOSTS)
     return recorder

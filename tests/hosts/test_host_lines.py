@@ -30,11 +30,11 @@ class Things(Module):
 '''
 
 
-async def told(agent, is_it):
+async def told(worker, is_it):
     """The lines of one kind, once the last of them is it."""
     async with asyncio.timeout(WAIT_S):
         while True:
-            lines = [json.loads(line) for line in agent.lines if line.startswith("{")]
+            lines = [json.loads(line) for line in worker.lines if line.startswith("{")]
             if (found := [line for line in lines if "type" in line]) and is_it(found[-1]):
                 return found
             await asyncio.sleep(0.05)
@@ -44,17 +44,17 @@ async def test_each_thing_that_is_told_is_a_line_of_json(tmp_path):
     server_place = Place(tmp_path / "server", modules=[], approvals={"mode": "allow"})
     place = Place(tmp_path / "laptop", modules=["things"])
     place.add_module("things", THINGS)
-    async with serving(server_place) as server, dialling(place, server.address, "laptop", "--json") as agent:
-        offers, *_, code = await told(agent, lambda line: line["type"] == "agent.code")
+    async with serving(server_place) as server, dialling(place, server.address, "laptop", "--json") as worker:
+        offers, *_, code = await told(worker, lambda line: line["type"] == "agent.code")
         assert (offers["type"], offers["tools"]) == ("agent.offers", {"things": ["thing_use"]})
         await server.let_in(code["code"])
         await server.host_is("laptop", "running")
         assert (await server.call("thing_use"))["error"]["type"] == "no_thing"
-        await told(agent, lambda line: line.get("status") == "closed")
+        await told(worker, lambda line: line.get("status") == "closed")
         assert (await server.call("thing_use", title="First"))["ok"]
-        await told(agent, lambda line: line.get("title") == "First")
+        await told(worker, lambda line: line.get("title") == "First")
         await server.delete("/api/resources/thing_s0_0")
-        lines = await told(agent, lambda line: line.get("status") == "closed" and line["title"] == "First")
+        lines = await told(worker, lambda line: line.get("status") == "closed" and line["title"] == "First")
     changes = [line for line in lines if line["type"] == "resource.stateChanged"]
     assert {change["resourceId"] for change in changes} == {"thing_s0_0"}
     statuses = list(dict.fromkeys((change["status"], change["title"]) for change in changes))
