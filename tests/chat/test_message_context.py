@@ -9,7 +9,7 @@ from tests.chat.test_client_tools import CLICK, MORE, PAGE
 from tests.chat.test_conversations import of_type
 from tests.chat.test_message_queue import open_busy  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.spec("C2", "K12")
+pytestmark = pytest.mark.spec("C2", "K13")
 
 OTHER_PAGE = {"url": "https://example.com/b?q=1", "title": "Two\nlines", "elements": []}
 SHOWN = {"url": "https://example.org/a", "title": "例子", "elements": 1, "selectedChars": 12}

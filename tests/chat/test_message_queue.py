@@ -9,7 +9,7 @@ from agentcore.core.approvals.queue import Verdict
 from tests.chat.test_conversations import Shelf, of_type
 from tests.support.provider import spoken
 
-pytestmark = pytest.mark.spec("K12")
+pytestmark = pytest.mark.spec("K13")
 
 ALLOW = {"approvals": {"mode": "allow"}}
 

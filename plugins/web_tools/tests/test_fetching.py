@@ -80,7 +80,7 @@ async def test_compressed_pages_are_read(serve, fetch, encoding, compress) -> No
     assert "Grüße aus der Küche, 你好." in (await fetch(site)).data["text"]
 
 
-@pytest.mark.spec("T4", "S7")
+@pytest.mark.spec("T6", "S7")
 @pytest.mark.parametrize(
     ("encoding", "compress"),
     [("gzip", gzip.compress), ("br", lambda data: brotli.compress(data, quality=1)), ("zstd", zstd.compress)],
@@ -158,7 +158,7 @@ async def test_utf8_that_is_cut_within_a_letter_stays_utf8(serve, fetch) -> None
     assert (page["charset"], page["text"]) == ("utf-8", "ß" * 5_000)
 
 
-@pytest.mark.spec("T4", "S7")
+@pytest.mark.spec("T6", "S7")
 async def test_endless_body_is_cut_at_the_limit(serve, fetch, text) -> None:
     async def endless(request):
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})

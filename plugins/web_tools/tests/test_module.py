@@ -14,7 +14,7 @@ def definitions() -> dict[str, ToolDefinition]:
     return {definition.name: definition for definition in WebTools().get_tool_definitions()}
 
 
-@pytest.mark.spec("K2", "T4")
+@pytest.mark.spec("K2", "T6")
 def test_two_tools_go_out_and_change_nothing(definitions) -> None:
     assert set(definitions) == {"web_fetch", "web_search"}
     for definition in definitions.values():

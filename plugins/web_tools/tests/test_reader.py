@@ -33,7 +33,7 @@ async def test_news_article_keeps_its_story_and_loses_its_frame(read, site) -> N
         assert noise not in page
 
 
-@pytest.mark.spec("T4", "S2")
+@pytest.mark.spec("T6", "S2")
 async def test_text_that_no_person_sees_is_not_read_to_a_model(read) -> None:
     for form in ("markdown", "text", "html"):
         page = await read("news_article.html", format=form)

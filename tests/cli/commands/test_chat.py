@@ -260,7 +260,7 @@ def test_interrupted_prompt_ends_with_130(place, model, on_terminal):
     assert terminal.end()[0] == 130
 
 
-@pytest.mark.spec("K12")
+@pytest.mark.spec("K13")
 def test_messages_that_a_stop_holds_are_shown_and_let_go_on(place, model, start_server, on_terminal):
     """The turn rests for a call when another client sends a message; Ctrl-C ends the call and holds the message."""
     model.say("", NOW)
@@ -355,7 +355,7 @@ def test_files_of_the_workspace_are_mentioned_by_a_few_letters(place, model, on_
     assert model.asked[0]["messages"][-1]["content"] == "read docs/plan.md now"
 
 
-@pytest.mark.spec("K12")
+@pytest.mark.spec("K13")
 def test_what_is_typed_while_the_model_works_waits_for_its_turn(place, model, on_terminal):
     model.say("a long story that ends", waits=True)
     model.say("the tide is low")
@@ -387,7 +387,7 @@ def test_what_is_typed_while_the_model_works_waits_for_its_turn(place, model, on
     assert [each["content"] for each in model.asked[1]["messages"][1::2]] == ["tell me", "and the low tide"]
 
 
-@pytest.mark.spec("K12")
+@pytest.mark.spec("K13")
 @pytest.mark.spec("S2")
 def test_what_is_being_typed_when_a_call_is_asked_about_stands_in_the_next_line(place, model, on_terminal):
     """The line gives the keyboard up: what was begun decides nothing, and is sent when the person goes on."""

@@ -10,7 +10,7 @@ from playwright.async_api import expect
 from agentcore.api import CallPreview, Module, ToolContext, tool
 from tests.webui.approval.pressing import press
 
-pytestmark = pytest.mark.spec("W1")
+pytestmark = pytest.mark.spec("W3")
 
 ALLOW = {"approvals": {"mode": "allow"}}
 LONG = "".join(f"line {number}\n" for number in range(1, 121))

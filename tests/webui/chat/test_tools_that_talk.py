@@ -231,7 +231,7 @@ async def test_agent_of_a_call_stands_inside_of_its_card_also_after_a_reload(ope
         await chat.page.reload()
 
 
-@pytest.mark.spec("K12")
+@pytest.mark.spec("K13")
 async def test_stop_ends_an_agent_s_call_that_waits_in_its_card_too(open_chat):
     chat = await open_chat(Helper())
     chat.provider.say("", ("a", "helper_delegate", '{"prompt": "stock up"}'))
