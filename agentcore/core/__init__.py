@@ -1,4 +1,4 @@
-"""The host: loads modules, routes calls, runs resources."""
+"""The core: loads modules, carries out calls, manages resources."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # at first use: who looks for modules, as a shell's completion does, needs no host for that
+    # at first use: code that only finds modules, such as shell completion, needs no core
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""An async context manager held open by a task of its own, for owners that have no single task to hold it in."""
+"""An async context manager that a separate task keeps open, for owners without a single task of their own."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class ContextTask(Generic[T]):
-    """Enters a context in one task and leaves it in the same one, however many tasks ask for it in between.
+    """Enters a context in one task and leaves it in the same task, whichever tasks use it in between.
 
-    Task groups and time limits inside of a context do not survive being left by another task than entered them,
-    which is what fixtures of tests and step-by-step use of an event loop do. `value` is what the context gave.
+    Task groups and time limits inside a context fail if another task leaves it than entered it, which fixtures of
+    tests and step-by-step use of an event loop do. `value` is the value of the context.
     """
 
     def __init__(self, value: T, task: asyncio.Task[None], ending: asyncio.Event) -> None:
@@ -19,10 +19,10 @@ class ContextTask(Generic[T]):
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T], name: str = "context") -> Self:
-        """Enter the context, which is held until `close`.
+        """Enter the context, which stays open until `close`.
 
         Raises:
-            BaseException: What entering raised.
+            BaseException: Raised while entering.
         """
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         ending = asyncio.Event()
@@ -43,7 +43,7 @@ class ContextTask(Generic[T]):
         """Leave the context and wait until it is left; may be called twice.
 
         Raises:
-            BaseException: What leaving raised.
+            BaseException: Raised while leaving.
         """
         self._ending.set()
         await asyncio.shield(self._task)

@@ -1,4 +1,4 @@
-"""The host: modules, calls, resources and events under one roof. Knows nothing of HTTP or of models."""
+"""The core: modules, calls, resources and events. Imports nothing about HTTP or models."""
 
 import asyncio
 import time
@@ -58,19 +58,19 @@ log = structlog.get_logger(__name__)
 
 
 class ManagedModuleHosts(ModuleHosts, Protocol):
-    """The places of one host, which they serve from its beginning to its end."""
+    """The hosts of a core, from its start to its end."""
 
     def attach_core(self, core: "Core") -> None:
-        """Serve this host; before its modules start."""
+        """Use this core; called before its modules start."""
         ...
 
     def may_survive_server(self, module: str) -> bool:
-        """Whether calls of a module may go on after the end of the server that began them."""
+        """True if calls of a module may continue after the server that started them has ended."""
         ...
 
     @property
     def may_come_back(self) -> bool:
-        """Whether machines that were connected to an earlier server may dial in again."""
+        """True if machines that were connected to an earlier server may dial in again."""
         ...
 
     async def resume_calls(self) -> None:
@@ -78,11 +78,11 @@ class ManagedModuleHosts(ModuleHosts, Protocol):
         ...
 
     def detach_surviving_hosts(self) -> None:
-        """The server ends: what outlives it is left to go on, and calls of it end here, but not there."""
+        """Prepare for the end of the server: hosts that survive it keep running, and their calls end only on this side."""
         ...
 
     async def stop_surviving_hosts(self, reason: str) -> None:
-        """End what would outlive the server."""
+        """Stop the hosts that would survive the server."""
         ...
 
     async def close(self) -> None:
@@ -97,11 +97,11 @@ _GUARD_PATIENCE_SECONDS = 10.0  # the process ends itself at the limit; this is 
 class Core:
     """Loads modules and carries out calls for every surface.
 
-    Made by `Core.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
+    Created by `Core.open`, which also stops it. Its parts are public: `modules`, `calls`, `call_review`, `registry`,
     `resources`, `tabs`, `events`, `approvals`, `policy`, `policy_changes`, `pairings`, `host_pairings`, `sources`,
     `requirements`, `routes`, `own_origins`, `conversation`, `places`, `store`, `config`, `workspace`,
-    `workspace_files`; `has_started` says whether modules had their time to get ready, and
-    `is_stopping` whether the end has begun.
+    `workspace_files`. `has_started` is true once the modules have started or failed, `is_stopping` once the core is
+    stopping.
     """
 
     def __init__(
@@ -210,9 +210,9 @@ class Core:
         """Open the store, start the modules, and stop everything at the end.
 
         Args:
-            given: Modules handed over as objects, beside those that app.json lists (for tests and embedding).
-            start: Whether modules start before the host is handed out; else `start()` does it.
-            places: Where modules run that do not run in this process; None: there are none.
+            given: Modules passed as objects, beside those that app.json lists (for tests and embedding).
+            start: True to start the modules before the core is returned; otherwise call `start()`.
+            places: The hosts of modules outside this process; None: there are none.
         """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(report_loop_error)
@@ -243,10 +243,10 @@ class Core:
 
     @asynccontextmanager
     async def run_loop_guard(self, stop_limit_s: float) -> AsyncIterator[None]:
-        """Have a process of its own watch this one, which ends it when a module holds the event loop for too long.
+        """Watch this process from a separate one, which ends it if a module blocks the event loop for too long.
 
         Args:
-            stop_limit_s: How long the process may take to end once it was told to by a signal.
+            stop_limit_s: How long the process may take to end after a signal.
         """
         if (last := read_loop_report(self.state.path)) is not None and last.ended:
             log.warning("last_server_was_ended", reason=str(last), module=last.module, tool=last.tool)
@@ -261,11 +261,11 @@ class Core:
             await self._guard.close()
 
     def during_imports(self) -> AbstractContextManager[None]:
-        """A block in which threads import a lot, which is no fault of the code that is in the event loop then."""
+        """Return a context in which threads import a lot, so that delays are not attributed to code in the event loop."""
         return self._watchdog.during_imports()
 
     async def start(self) -> None:
-        """Start the modules that app.json lists, and those that were given."""
+        """Start the modules that app.json lists, and those passed as objects."""
         names = [*self.config.modules, *self._given]
         if not names:
             log.warning("no_modules", config=str(self.config.file), hint='list some under "modules"')
@@ -291,7 +291,7 @@ class Core:
     async def complete_argument(
         self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str]
     ) -> Completed:
-        """What an argument of a tool can be that begins so; see `Completion.complete_argument`."""
+        """Complete an argument of a tool; see `Completion.complete_argument`."""
         is_off = self.calls.stopped is not None
         return await self._completion.complete_argument(tool, argument, begun, given, is_off=is_off)
 
@@ -308,14 +308,14 @@ class Core:
         await self.requirements.stop()
         stopping = ToolError("module_stopping", "the server was stopped meanwhile")
         await self.calls.end_calls(self.calls.in_flight, stopping, self.config.limits.stop_grace)
-        # what ends because the server does was not closed by anybody
+        # resources that end with the server were not closed by the user
         self.tabs.stop_following()
         await self.modules.stop()
         await self.resources.indexes.wait_until_saved()
         await self.control_files.close()
 
     async def emergency_stop(self, by: Principal) -> dict[str, int]:
-        """End all calls and all resources, reject what waits, and take no more calls; the server stays.
+        """End all calls and all resources, reject pending approvals, and refuse new calls; the server keeps running.
 
         Raises:
             ToolError: `forbidden`.
@@ -340,7 +340,7 @@ class Core:
         return {"calls": ended, "resources": len(resources), "rejected": rejected}
 
     def resume_after_stop(self, by: Principal) -> None:
-        """Take calls again after an emergency stop. Only a person's own authority may.
+        """Accept calls again after an emergency stop. Only the user may do this.
 
         Raises:
             ToolError: `forbidden`.
@@ -351,18 +351,18 @@ class Core:
         self.events.publish("stop.changed", {"stopped": False, "by": by.kind})
 
     async def end_session(self, session_id: str) -> None:
-        """End what belongs to a session: calls that wait, resources that do not keep running, what it was granted."""
+        """End everything of a session: waiting calls, resources that do not keep running, its grants."""
         await self.approvals.end_session(session_id)
         await self.tabs.end_session(session_id)
         await self.policy.delete_session_grants(session_id)
 
     async def revoke_client(self, name: str, disconnect: Callable[[], None]) -> list[str]:
-        """End what a paired client may do, at once and for good: its calls, and what it has allowed for later.
+        """Revoke the permissions of a paired client at once: its calls, and its grants.
 
         Args:
-            disconnect: Ends what it has open, before the disk is waited for.
+            disconnect: Closes its connections, before the change is written to disk.
         Returns:
-            The ids of its sessions, which stay, as the person's.
+            The ids of its sessions, which are kept and belong to the user.
         Raises:
             ToolError: `approver_not_found`.
         """
@@ -382,7 +382,7 @@ class Core:
         return sessions
 
     def find_host(self, name: str) -> ModuleHost:
-        """The place of this name in which modules run.
+        """Return the host of this name.
 
         Raises:
             ToolError: `host_not_found`; `host_not_local`: it is not on this machine.
@@ -397,7 +397,7 @@ class Core:
         return known[name]
 
     async def restart_host(self, name: str) -> None:
-        """End a place in order, and start its modules again, with those that require them.
+        """Stop a host, and start its modules again, with those that require them.
 
         Raises:
             ToolError: `host_not_found`.
@@ -406,12 +406,12 @@ class Core:
         await self.modules.restart_modules(place.describe_host().modules, place.stop)
 
     def apply_approvals(self, approvals: ApprovalsConfig) -> None:
-        """Put saved settings of `approvals` in force now: what a person confirmed is not to wait for a restart."""
+        """Apply saved settings of `approvals` now, because changes that the user confirmed must not wait for a restart."""
         self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
 
     def collect_metrics(self) -> dict[str, Any]:
-        """Figures of the host for the metrics: calls by outcome, in flight, waiting, resources, modules by state."""
+        """Return figures of the core for metrics: calls by outcome, in flight, waiting, resources, modules by state."""
         states: dict[str, int] = {}
         for record in self.modules.records.values():
             states[record.state] = states.get(record.state, 0) + 1
@@ -446,16 +446,16 @@ class Core:
             self.events.publish("workspace.quarantined", {**where, "files": files})
 
     async def _use_choice(self, module: str) -> None:
-        # a method, because the modules are made of what was found, and so after it
+        # a method, because the modules are created from what was found, and so after it
         await self.modules.use_choice(module)
 
     def _on_policy_decided(self, event: Event) -> None:
-        """One change fewer waits, so that there may be room for another; what a stop refused comes after that."""
+        """Read pending reviews again after a decision, which may have freed capacity; after a stop, they were refused."""
         if event.data.get("outcome") != "refused":
             asyncio.get_running_loop().call_soon(self.definition_review.ask_again)
 
     def _explain_error(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
-        # a method, for requirements are made after the calls
+        # a method, because requirements are created after the calls
         self.requirements.explain_error(record, error, by)
 
     async def _read_again(self, module: str) -> None:
@@ -470,7 +470,7 @@ class Core:
         return {record.name: record.source_dirs for record in list(self.registry.records.values())}
 
     def count_blocked(self, holder: Holder, seconds: float) -> None:
-        """Take note of a module that held an event loop: this one's, or that of the place where it runs."""
+        """Count a module that blocked an event loop: that of this process, or of the worker in which it runs."""
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
         record = self.registry.find_module(holder.module)
         if record is not None:

@@ -1,6 +1,6 @@
-"""Every event that the server itself publishes, with its fields. The table in docs/http-api.md is made from this one.
+"""All events that the server itself publishes, with their fields. The table in docs/http-api.md is generated from it.
 
-A module's events begin with its name and have the fields that it gives them.
+A module's events begin with its name; the module chooses their fields.
 """
 
 from typing import NamedTuple
@@ -159,7 +159,7 @@ ENVELOPE = frozenset(("id", "type", "time", "sessionId"))
 """The fields that every event has, `sessionId` where it belongs to one; no event has others under these names."""
 
 OWN_TOPICS = frozenset(event.name.partition(".")[0] for event in EVENT_TYPES)
-"""What the types of the server's own events begin with: no module publishes such."""
+"""The prefixes of the server's own event types; modules cannot publish events with these."""
 
 NOT_KEPT = frozenset(event.name for event in EVENT_TYPES if not event.is_kept)
 """The events that a client that resumes does not get."""

@@ -1,4 +1,4 @@
-"""The event bus: what happens, told to whoever listens, kept for those who were away."""
+"""The event bus: delivers events to listeners, and stores recent ones for clients that were away."""
 
 import json
 import secrets
@@ -43,8 +43,8 @@ class Event:
         return {name: value for name, value in told.items() if name not in _ENVELOPE}
 
     def to_json(self) -> dict[str, Any]:
-        """`{id, type, time, sessionId?, …}`; the event's own fields stand beside these, and never in their place."""
-        # the envelope is written over the data: a module may have chosen its names
+        """Return `{id, type, time, sessionId?, …}`; the event's own fields are beside these, and never replace them."""
+        # the envelope is written over the data: a module may have used its names
         told = {**self.data, "id": self.id, "type": self.type, "time": self.time_ms}
         if self.session_id is not None:
             told["sessionId"] = self.session_id
@@ -59,7 +59,7 @@ class Event:
         return self._encoded
 
     def without_data(self) -> "Event":
-        """The same event for readers who come later, as JSON text alone: its values take many times the memory."""
+        """Return the same event as JSON text only, for later readers: its values need many times the memory."""
         copy = Event(self.id, self.seq, self.type, None, self.session_id)
         copy.time_ms = self.time_ms
         copy._encoded = self.encode()
@@ -91,7 +91,7 @@ class _EventBuffer:
         return (event for event, _ in self._events.values())
 
     def add(self, event: Event, publisher: str) -> None:
-        """Keep an event, and drop the oldest where there is no room: first those of a publisher that has its share."""
+        """Add an event; without capacity, drop the oldest ones, first those of a publisher that exceeds its share."""
         size = len(event.encode())
         self._events[event.seq] = (event.without_data(), publisher)
         self._total_bytes += size
@@ -117,10 +117,10 @@ class _EventBuffer:
 
 
 class EventBus:
-    """Publishes events to listeners, and keeps the newest for clients that resume.
+    """Publishes events to listeners, and stores the newest for clients that resume.
 
     Publishing never waits and never fails; a listener that raises is logged. Ids are `BOOT-NUMBER`, so that an id
-    from before a restart is seen to be one.
+    from before a restart can be recognised.
     """
 
     def __init__(self, kept: int = EVENTS_KEPT) -> None:
@@ -143,14 +143,14 @@ class EventBus:
         kept: bool = True,
         publisher: str = "",
     ) -> None:
-        """Tell everybody.
+        """Publish an event to all listeners.
 
         Args:
             event_type: Such as `call.finished`; the server's own are declared in `event_types`.
             data: Its fields, JSON values; not changed afterwards.
             session_id: The session that it belongs to.
-            kept: Whether a client that resumes gets it (preview frames are not kept).
-            publisher: The module whose own event it is, or its host on another machine; empty: the server's.
+            kept: True if a client that resumes gets it (preview frames are not stored).
+            publisher: The module whose own event it is, or its foreign machine; empty: the server's.
         """
         self._seq += 1
         event = Event(f"{self._boot}-{self._seq}", self._seq, event_type, data, session_id)
@@ -161,7 +161,7 @@ class EventBus:
                 _notify_listener(listener, event)
 
     def subscribe(self, pattern: str, listener: Listener) -> Callable[[], None]:
-        """Call `listener` for each event whose type matches; gives the way to end it, safe to call twice."""
+        """Call `listener` for each event whose type matches; return a function that unsubscribes, safe to call twice."""
         entry = (pattern, listener)
         self._listeners.append(entry)
 
@@ -185,7 +185,7 @@ class EventBus:
 
 
 def matches_pattern(pattern: str, event_type: str) -> bool:
-    """Whether a type is the pattern, or begins with what stands before its final `*`."""
+    """True if a type is the pattern, or begins with the part before its final `*`."""
     return event_type.startswith(pattern[:-1]) if pattern.endswith("*") else event_type == pattern
 
 

@@ -14,10 +14,10 @@ _ENV_START, _ENV_END = 50 - 3, 51 - 3
 
 
 def hide_secrets() -> None:
-    """Take keys out of what the system shows of this process's environment, and let no process look into its memory.
+    """Remove keys from the environment of this process as the system shows it, and block access to its memory.
 
-    `os.environ` keeps them: what is wiped is the block that the process was started with. On systems other than Linux
-    nothing is done; there, other processes of the user see no environment, or can only be kept out by the system.
+    `os.environ` keeps them: only the block that the process was started with is wiped. On systems other than Linux
+    nothing is done; there, other processes of the user see no environment, or only the system can block them.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -224,11 +224,12 @@ class Requirements:
         return change
 
     def explain_error(self, record: ModuleRecord, error: ToolError, by: Principal) -> None:
-        """Complete the error of a call that failed for want of a requirement, and offer the installation to the user.
+        """Complete the error of a call that failed because of a missing requirement, and offer the installation to the
+        user.
 
         Args:
             record: The module that raised it; the requirement is one of its own.
-            error: With the name of the requirement as `requirement` in its context; any other is left as it is.
+            error: With the name of the requirement as `requirement` in its context; any other is not changed.
             by: Who made the call.
         """
         name = error.context.get("requirement")
@@ -281,7 +282,7 @@ class Requirements:
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _list_declared(self) -> dict[tuple[str, str], list[ModuleRecord]]:
-        """Who declares what, by host and name."""
+        """Return the modules that declare each requirement, by host and name."""
         found: dict[tuple[str, str], list[ModuleRecord]] = {}
         for record in (*self._registry.records.values(), *self._registry.hosted.values()):
             if record.state in _DECLARING:
@@ -437,7 +438,7 @@ _LINES = {
 
 
 def describe_installation(info: RequirementInfo, locale: str) -> str:
-    """What the user reads before approving an installation: the purpose, what it does, the size, the command."""
+    """Return the text that the user reads before approving an installation: purpose, actions, size, command."""
     texts = _LINES[locale]
     lines = [in_language(info.purpose, locale), in_language(info.installs, locale)]
     if info.download_bytes:
@@ -447,11 +448,11 @@ def describe_installation(info: RequirementInfo, locale: str) -> str:
 
 
 def missing_lines(views: Iterable[RequirementView], locale: str) -> list[str]:
-    """What is missing on this machine, in plain words with the one command that installs it: two lines for each.
+    """Describe what is missing on this machine and the one command that installs it, in two lines for each.
 
     Args:
-        views: From `Requirements.list_requirements()` or `check()`; those that are met, or concern foreign machines,
-            are left out.
+        views: From `Requirements.list_requirements()` or `check()`; those that are met, or concern foreign
+            machines, are left out.
         locale: `en` or `zh`.
     """
     texts = _LINES[locale]

@@ -16,15 +16,15 @@ from agentcore.store.state import STATE_DIR_VARIABLE, StateDir
 
 @dataclass(frozen=True)
 class Trial:
-    """What became of a module that was started alone.
+    """The outcome of starting a module alone.
 
     Args:
-        reason: Why it did not get ready; empty: it did.
+        reason: Why it failed; empty: it started.
         took_ms: How long its start took.
-        tools: All that it offers, also what a person has yet to accept.
+        tools: All tools that it offers, including those that the user has not accepted yet.
         problems: What is wrong although it started, one sentence each.
-        notes: What it says about its surroundings: subject to what was found and what to do.
-        report: How it was.
+        notes: Its diagnostics: subject to finding and advice.
+        report: Its status report.
     """
 
     reason: str
@@ -36,13 +36,13 @@ class Trial:
 
 
 async def try_module(config: AppConfig, name: str, folder: Path) -> Trial:
-    """Start one module of an app.json, see what it is, and stop it again.
+    """Start one module of an app.json, inspect it, and stop it again.
 
-    It gets its settings with what their references stand for, and the workspace; what it keeps goes into a folder of
-    its own. Nobody is asked about its tools, and none is called.
+    It gets its settings with resolved references, and the workspace; its data are stored in a separate folder. No
+    approvals are requested for its tools, and no tool is called.
 
     Args:
-        folder: An empty folder that takes the place of the state folder.
+        folder: An empty folder that replaces the state folder.
     """
     alone = config.model_copy(update={"modules": (name,)})
     with StateDir.open(config.file, environ={STATE_DIR_VARIABLE: str(folder)}) as state:

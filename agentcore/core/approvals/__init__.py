@@ -1,4 +1,4 @@
-"""What waits for a person: calls, changes of what is allowed, pairings."""
+"""Requests that wait for the user: calls, policy changes, pairings."""
 
 from agentcore.core.approvals.approving import check_approver
 from agentcore.core.approvals.definition_review import definition_fingerprint, definition_text

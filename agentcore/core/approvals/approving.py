@@ -16,12 +16,12 @@ def check_approver(
     api_token_approves: bool,
     session_owner: str | None = None,
 ) -> None:
-    """Let a principal approve a call, or not.
+    """Check that a principal may approve a call.
 
     Args:
-        api_token_approves: The setting `approvals.api_token`. Even with it, the token approves what executes only
-            where that runs in a sandbox: whoever reads the token could otherwise run anything.
-        session_owner: Who made the session of the call, for whoever approves in sessions of their own only.
+        api_token_approves: The setting `approvals.api_token`. Even with it, the token approves tools that execute
+            programs only if these run in a sandbox: any process that can read the token could otherwise run anything.
+        session_owner: Who created the session of the call, for clients that approve in their own sessions only.
     Raises:
         ToolError: `approval_denied`; `forbidden`: not in this session.
     """

@@ -1,4 +1,4 @@
-"""`DefinitionReview`: what a module offers cannot change under whoever has seen it; what is new or other waits."""
+"""`DefinitionReview`: definitions of a module cannot change after the user has seen them; new or changed ones wait."""
 
 import difflib
 import hashlib
@@ -21,35 +21,35 @@ INSTRUCTIONS = "instructions for models"
 """Stands for them among the names of tools, of which none has a space."""
 
 AT_ONCE = 100
-"""Definitions that a person is shown in one change; of more, the others come after it."""
+"""Definitions that the user is shown in one change; further ones follow after it."""
 
 _LINE_CHARS = 80
-"""Longer values are shown part by part: that is read sooner, and one that changed stands out."""
+"""Longer values are shown part by part, which is easier to read, and shows which part changed."""
 
 _SERVER = Principal("server")
 _WORD = re.compile(r"[A-Za-z0-9_-]{6,64}")
 
 Use = Callable[[str], Awaitable[object]]
-"""Has a module's tools read anew."""
+"""Reads a module's tools again."""
 
 
 class Offered(NamedTuple):
-    """What a module offers: its tools, and what models are to be told besides."""
+    """What a module offers: its tools, and its instructions for models."""
 
     tools: Sequence[ToolDefinition]
     instructions: str
 
 
 class DefinitionReview:
-    """Knows what a person has accepted of modules whose definitions need it, and lays before them what they have not.
+    """Stores which definitions the user has accepted, for modules that need a review, and proposes the others.
 
-    What was accepted is compared as a whole: name, description, schemas, annotations. A tool that is other than that is
-    offered to nobody, also not as it was before.
+    An accepted definition is compared as a whole: name, description, schemas, annotations. A tool that differs is not
+    offered at all, not even with the accepted definition.
 
     Args:
-        store: Where the person's word is kept.
-        changes: Where they decide.
-        use: Has a module's tools read anew.
+        store: Stores the user's decisions.
+        changes: Where the user decides.
+        use: Reads a module's tools again.
     """
 
     def __init__(self, store: SeenDefinitions, changes: PolicyChanges, use: Use) -> None:
@@ -61,7 +61,7 @@ class DefinitionReview:
         self._deciding: set[str] = set()
 
     async def load_decisions(self) -> None:
-        """Load what was said."""
+        """Load the stored decisions."""
         for row in await self._store.load():
             kept = self._accepted if row.verdict == "accepted" else self._refused
             kept.setdefault(row.module, {})[row.tool] = row.definition
@@ -75,14 +75,14 @@ class DefinitionReview:
         *,
         is_shared: bool = False,
     ) -> frozenset[str]:
-        """The names of the tools that wait for a person, who is asked about them unless they have refused them.
+        """Return the names of the tools that wait for the user, and propose those that the user has not refused.
 
         Args:
             module: The module.
             offered: All that it offers now.
-            instructions: What models are to be told besides; where it waits, `INSTRUCTIONS` is among the names.
-            known: Names of tools of other modules, for pointing out a text that speaks of them.
-            is_shared: Whether others offer the same under this name, so that what waits of theirs goes on waiting.
+            instructions: Its instructions for models; while they wait, `INSTRUCTIONS` is among the names.
+            known: Names of tools of other modules, for pointing out a text that mentions them.
+            is_shared: True if others offer the same under this name, so that their pending definitions stay pending.
         """
         texts = _definition_texts(offered, instructions)
         accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
@@ -93,24 +93,25 @@ class DefinitionReview:
         return frozenset(waits)
 
     def get_review_status(self, module: str, definition: ToolDefinition) -> Literal["accepted", "refused", "waiting"]:
-        """What a person has said of a definition as it is now."""
+        """Return what the user has decided about the current definition."""
         text = definition_text(definition)
         if self._accepted.get(module, {}).get(definition.name) == text:
             return "accepted"
         return "refused" if self._refused.get(module, {}).get(definition.name) == text else "waiting"
 
     async def accept_definitions(self, module: str, offered: Iterable[ToolDefinition], instructions: str) -> None:
-        """Note that a user has seen these definitions and instructions, and no others, where they let a module in."""
+        """Store that the user has seen exactly these definitions and instructions when pairing a host."""
         texts = _definition_texts(offered, instructions)
         await self._store.save_decision(module, texts, "accepted")
         self._accepted[module] = texts
         self._refused.pop(module, None)
 
     async def accept_alike(self, module: str, offered: Offered, own: Offered) -> None:
-        """Accept what a module offers exactly as the server's own one of its name does, unless a user has refused it.
+        """Accept what a module offers exactly as the server's own module of that name does, unless the user has refused
+        it.
 
         Args:
-            module: The module of another machine.
+            module: The module of a foreign machine.
             offered: What it offers.
             own: What the server's own module offers.
         """
@@ -126,15 +127,15 @@ class DefinitionReview:
             self._accepted.setdefault(module, {}).update(alike)
 
     def list_accepted_tools(self, module: str) -> Collection[str]:
-        """The names of the tools of a module that a person has accepted."""
+        """Return the names of the tools of a module that the user has accepted."""
         return [name for name in self._accepted.get(module, {}) if name != INSTRUCTIONS]
 
     def modules_of(self, host: str) -> list[str]:
-        """The modules of a host on another machine of which a person has accepted anything."""
+        """Return the modules of a foreign machine of which the user has accepted anything."""
         return [module for module in self._accepted if module.startswith(f"{host}/")]
 
     def delete_host_definitions(self, host: str) -> None:
-        """A host was forgotten: whoever has its name next is another one."""
+        """Delete the decisions about a removed host: the next host with its name is a different one."""
         for module in self.modules_of(host):
             self.withdraw_proposal(module)
             del self._accepted[module]
@@ -153,7 +154,7 @@ class DefinitionReview:
 
     def _propose_definitions(self, module: str, texts: dict[str, str], others: set[str]) -> None:
         if module in self._deciding:
-            return  # its tools are read anew when that is done
+            return  # its tools are read again afterwards
         change_id, before = self._proposed.get(module, ("", {}))
         is_waiting = any(change.change_id == change_id for change in self._changes.waiting)
         if is_waiting and before == texts:
@@ -202,7 +203,7 @@ class DefinitionReview:
 
 
 def definition_fingerprint(definition: ToolDefinition) -> str:
-    """A digest of all that is compared, by which two definitions are told apart."""
+    """Return a digest of everything that is compared."""
     return hashlib.sha256(definition_text(definition).encode()).hexdigest()
 
 
@@ -212,10 +213,11 @@ def _definition_texts(offered: Iterable[ToolDefinition], instructions: str) -> d
 
 
 def definition_text(definition: ToolDefinition) -> str:
-    """All of a tool's definition that models or approvals go by, as it is compared and shown.
+    """Return the parts of a tool's definition that models or approvals use, as compared and shown.
 
-    What the module has written is indented, so that none of it looks like the next part; its lines end with a line feed
-    alone, so that other ends of lines are seen.
+    Text of the module is indented, so that none of it looks like the next part; its lines end with a line feed alone,
+    so
+    that other line ends are visible.
     """
     parts: dict[str, Any] = {
         "result": definition.output_schema,
@@ -255,7 +257,7 @@ def _outline_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _describe_view(view: str | ToolView | None) -> dict[str, Any]:
-    """A view as a person accepts it, a line each: which document, and all that it may load and ask for."""
+    """Describe a view for the user, one line each: which document, and everything that it may load and request."""
     if view is None or isinstance(view, str):
         return {"view": None if view is None else _describe_document(view)}
     return {
@@ -273,9 +275,9 @@ def _describe_document(document: str) -> str:
 
 
 def _outline_value(before: str, value: Any) -> Iterator[str]:
-    """A value after what stands before it: on its line where it is short, else part by part below it.
+    """Format a value after its label: on the same line if it is short, else part by part below it.
 
-    Different values give different lines: names and texts stand as JSON has them, in quotes.
+    Different values result in different lines: names and texts are quoted as in JSON.
     """
     parts: Iterable[tuple[str, Any]] = ()
     if len(before) + len(line := _dump_json(value)) >= _LINE_CHARS:
@@ -293,7 +295,7 @@ def _dump_json(value: Any) -> str:
 
 
 def _label_tool(name: str, text: str, others: set[str]) -> str:
-    """A tool's name, and whose tools its texts speak of: they may be meant to lead a model to those."""
+    """Return a tool's name, and the tools of other modules that its texts mention, which may mislead a model."""
     named = sorted({word for word in _WORD.findall(text) if word in others})
     return f"{name} (speaks of tools of other modules: {', '.join(named[:5])})" if named else name
 

@@ -1,4 +1,4 @@
-"""Hosts on other machines that want to be let in: each shows a code, which a person types where they decide."""
+"""Foreign machines that request pairing: each shows a code, which the user enters in the approval view."""
 
 import asyncio
 import secrets
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OfferedModule:
-    """A module that a host would bring. All texts are its own words.
+    """A module that a host would provide. All texts come from the host.
 
     Args:
         instructions: What models would be sent about it.
@@ -38,12 +38,12 @@ class OfferedModule:
 
 @dataclass(frozen=True, slots=True)
 class HostOffer:
-    """A host that wants to be let in, and what it brings. All but the address are its own words.
+    """A host that requests pairing, and what it provides. Everything but the address comes from the host.
 
     Args:
         address: Where it dialled in from.
         workspace: The folders that its tools may touch.
-        replaces: Whether a host of its name is paired already, which it would take the place of.
+        replaces: True if a host of its name is paired already, which it would replace.
     """
 
     name: str
@@ -56,10 +56,10 @@ class HostOffer:
 
 
 FetchOffer = Callable[[], Awaitable[HostOffer]]
-"""Asks a host what it brings.
+"""Requests from a host what it provides.
 
 Raises:
-    ToolError: `pairing_not_found`: it has gone, does not answer, or sent what cannot be read.
+    ToolError: `pairing_not_found`: it has disconnected, does not answer, or sent invalid data.
 """
 
 
@@ -68,13 +68,13 @@ class HostPairing:
     """One host that waits for the user.
 
     Args:
-        name: What it calls itself.
+        name: The name that it uses.
         address: Where it dialled in from.
-        fetch: Asks it what it brings.
-        code: What its user reads there.
+        fetch: Requests what it provides.
+        code: The code that it shows.
         expires_at_ms: Milliseconds since 1970.
-        offer: What it brings; None: the user has not typed its code yet.
-        decided: The key that it is given; None: it was refused, or has waited for too long.
+        offer: What it provides; None: the user has not entered its code yet.
+        decided: Its new key; None: it was refused, or has waited for too long.
     """
 
     pairing_id: str
@@ -89,19 +89,18 @@ class HostPairing:
 
 
 class HostAuthoriser(Protocol):
-    """Lets a host in; gives its key."""
+    """Pairs a host; returns its key."""
 
     def __call__(self, offer: HostOffer, *, may_use_chats: bool = False) -> Awaitable[str]: ...
 
 
 class HostPairings:
-    """Keeps hosts that have shown a code, in memory only: a restart ends them, and they dial in anew.
+    """Stores hosts that have shown a code, in memory only: a restart ends them, and they dial in again.
 
     Args:
         now: Seconds since 1970.
-
     Attributes:
-        let_in: Lets a host in; set by whoever serves hosts.
+        let_in: Pairs a host; set by the code that serves hosts.
     """
 
     let_in: HostAuthoriser
@@ -114,10 +113,10 @@ class HostPairings:
 
     @contextmanager
     def count_connection(self, source: str) -> Iterator[None]:
-        """Count a connection of a host that is not paired, from before anything of it is read until its end.
+        """Count a connection of a host that is not paired, from before its first message is read until its end.
 
         Args:
-            source: Where it comes from, for the limit of each address.
+            source: Its address, for the limit of each address.
         Raises:
             ToolError: `too_many_waiting`.
         """
@@ -133,7 +132,7 @@ class HostPairings:
                 del self._connections[source]
 
     def add_pairing(self, name: str, address: str, fetch: FetchOffer) -> HostPairing:
-        """Have a host wait for the user. What it brings is read once they have typed its code."""
+        """Add a host that waits for the user. What it provides is read once the user has entered its code."""
         pairing_id = f"host_{secrets.token_hex(8)}"
         until_ms = int((self._now() + CODE_SECONDS) * 1000)
         pairing = HostPairing(pairing_id, name, address, fetch, self._codes.create(), until_ms)
@@ -142,18 +141,18 @@ class HostPairings:
         return pairing
 
     def withdraw_pairing(self, pairing: HostPairing) -> None:
-        """A host waits no more: it has gone, or its code counts no more."""
+        """Remove a host that has disconnected, or whose code has expired."""
         if self._waiting.pop(pairing.pairing_id, None) is not None:
             self._codes.redeem(pairing.code)
         if not pairing.decided.done():
             pairing.decided.set_result(None)
 
     async def find_by_code(self, code: str) -> tuple[HostPairing, HostOffer]:
-        """The host that shows this code, and what it brings, for the user to decide on. Only for who may pair.
+        """Return the host that shows this code, and what it provides, for the user to decide on. Requires the right to
+        pair.
 
         Raises:
-            ToolError: `invalid_code`: unknown, wrong, or too old; `pairing_not_found`: the host cannot say what it
-                brings.
+            ToolError: `invalid_code`: unknown, wrong, or too old; `pairing_not_found`: the host did not answer.
         """
         shown = as_typed(code)
         is_valid = self._codes.is_valid(shown)
@@ -167,7 +166,7 @@ class HostPairings:
         return pairing, pairing.offer
 
     async def decide_pairing(self, pairing_id: str, by: str, *, accepts: bool, may_use_chats: bool = False) -> None:
-        """Let a host in, or refuse it; the second word finds nothing.
+        """Pair a host, or refuse it; a second decision finds nothing.
 
         Args:
             may_use_chats: True if the user allows it to use chats: history, summary, to-do list, models, agents.
@@ -194,7 +193,7 @@ class HostPairings:
         log.warning(outcome, host=offer.name, address=offer.address, by=by)
 
     def refuse_all(self) -> int:
-        """Refuse whatever waits; gives how many."""
+        """Refuse all waiting hosts; return their number."""
         waiting = list(self._waiting.values())
         for pairing in waiting:
             self.withdraw_pairing(pairing)

@@ -1,4 +1,4 @@
-"""Clients that want to be paired: shown to a person, who says with which scopes, and given their key when they have."""
+"""Clients that request pairing: the user decides about their scopes, and they get their key after the decision."""
 
 import asyncio
 import secrets
@@ -21,18 +21,18 @@ from agentcore.store.record.call_row import make_notice_row
 log = structlog.get_logger(__name__)
 
 TICKET_PREFIX = "acpt_"
-"""What every ticket begins with: the secret by which a client that showed its code comes back for its key."""
+"""The prefix of every ticket: the secret with which a client that has shown its code fetches its key."""
 
 _TICKET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """What a client says of itself.
+    """What a client reports about itself.
 
     Args:
-        origin: The web origin that the request came from, as its browser says; empty: none, as programs have it.
-        scopes: What it would like to be allowed; the person decides.
+        origin: The web origin of the request, as its browser reports it; empty: none, for programs.
+        scopes: The scopes that it requests; the user decides.
     """
 
     name: str
@@ -43,7 +43,7 @@ class PairingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One client that waits for a person. Times are in milliseconds since 1970."""
+    """One client that waits for the user. Times are in milliseconds since 1970."""
 
     pairing_id: str
     request: PairingRequest
@@ -53,7 +53,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that was made, for its client alone."""
+    """A new key, for its client only."""
 
     name: str
     key: str = field(repr=False)
@@ -92,16 +92,17 @@ class Pairings:
 
     @property
     def waiting(self) -> list[Pairing]:
-        """What nobody has decided yet, oldest first."""
+        """Pairings that are not decided yet, oldest first."""
         self._drop_expired()
         return [entry.pairing for entry in self._waiting.values() if not entry.is_decided.is_set()]
 
     def create_code(self) -> str:
-        """A short code by which one client can ask to be paired, once, within ten minutes. Only for who may pair."""
+        """Create a short code with which one client can request pairing, once, within ten minutes. Requires the right
+        to pair."""
         return self._codes.create()
 
     def request_pairing(self, code: str, request: PairingRequest) -> tuple[Pairing, str]:
-        """Have a person decide on a client; gives what waits, and the ticket by which the client gets its key.
+        """Request a decision on a client; return the pairing, and the ticket with which the client gets its key.
 
         Raises:
             ToolError: `invalid_code`, `invalid_name`, `approver_exists`, `too_many_approvers`, `too_many_waiting`. The
@@ -141,10 +142,11 @@ class Pairings:
         self._publish_end(entry.pairing, "confirmed" if entry.scopes else "refused", by)
 
     async def wait_for_key(self, ticket: str, limit_s: float) -> NewKey | None:
-        """Wait for the person's word, and make the key, which is given this once; None: there is no word yet.
+        """Wait for the user's decision, and create the key, which is returned only once; None: there is no decision
+        yet.
 
         Raises:
-            ToolError: `pairing_refused`; `pairing_not_found`: no such ticket, expired, or taken already;
+            ToolError: `pairing_refused`; `pairing_not_found`: no such ticket, expired, or used already;
                 `approver_exists`, `too_many_approvers`: others were paired meanwhile.
         """
         entry = self._find_by_ticket(ticket)
@@ -166,7 +168,7 @@ class Pairings:
         return NewKey(request.name, key, entry.scopes)
 
     def refuse_all(self, by: str) -> int:
-        """Refuse whatever waits; gives how many."""
+        """Refuse all waiting clients; return their number."""
         waiting = self.waiting
         for pairing in waiting:
             self.decide_pairing(pairing.pairing_id, (), by)
@@ -176,7 +178,7 @@ class Pairings:
         self._drop_expired()
         found = None
         for entry in self._waiting.values():
-            # no early end: how long it takes tells nothing about any ticket
+            # no early exit: the duration must not depend on any ticket
             if secrets.compare_digest(entry.ticket.encode(), ticket.encode("utf-8", "replace")):
                 found = entry
         if found is None:
@@ -189,7 +191,7 @@ class Pairings:
             entry = self._waiting.pop(key)
             if entry.scopes or not entry.is_decided.is_set():  # one that was confirmed was not fetched
                 self._publish_end(entry.pairing, "expired", "")
-            entry.is_decided.set()  # whoever waits for it finds nothing
+            entry.is_decided.set()  # later requests with its ticket find nothing
 
     def _publish_end(self, pairing: Pairing, outcome: str, by: str) -> None:
         log.info("pairing_decided", name=pairing.request.name, outcome=outcome, by=by)

@@ -1,4 +1,4 @@
-"""One call in the queue: what a person is shown of it, what they said, and how their word is used up."""
+"""One call in the queue: the request as shown to the user, the decision, and how the decision is used."""
 
 import asyncio
 import time
@@ -16,17 +16,16 @@ from agentcore.store.approvals.store import ApprovalStore
 class PendingApproval:
     """A call that waits, from when it is put into the queue until its verdict is used, or it leaves without one.
 
-    Made by `ApprovalQueue`, which also decides it; whoever carries out the call, or talks about it, holds this.
+    Created by `ApprovalQueue`, which also decides it.
 
     Args:
-        asked_digest: Digest of the arguments that the caller gave.
-        is_kept: Whether it outlives this process, as a call does whose caller does not stay with it.
-
+        asked_digest: Digest of the arguments of the caller.
+        is_kept: True if it survives this process, as does a call whose caller does not wait for it.
     Attributes:
-        request: The call as it was asked for; once it is decided, as it was shown to whoever decided.
-        verdict: What a person said; None: nothing yet.
-        is_being_decided: Whether a verdict is on its way to the disk.
-        is_announced: Whether it may be listed: False while the disk does not have it yet.
+        request: The call as requested; once it is decided, as it was shown for the decision.
+        verdict: The user's decision; None: there is none yet.
+        is_being_decided: True while a verdict is being written to disk.
+        is_announced: True if it may be listed, which is once it is on disk.
         size_bytes: The request as JSON text.
     """
 
@@ -58,29 +57,30 @@ class PendingApproval:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is still in the queue."""
+        """True if it is still in the queue."""
         return self._queue.get(self.request.call_id) is self and not self.is_expired
 
     @property
     def is_decided(self) -> bool:
-        """Whether a person has said a word on it."""
+        """True if the user has decided on it."""
         return self.verdict is not None
 
     def is_for(self, digest: str, definition: ToolDefinition, session_id: str) -> bool:
-        """Whether this is the call that a caller asks for, on whichever host: its arguments, its tool, its session."""
+        """True if this is the call that a caller requests, on any host: its arguments, its tool, its session."""
         # a tool that changed is shown before it is decided on
         is_same_tool = self.verdict is None or self.request.definition.acts_like(definition)
         return is_same_tool and (self.asked_digest, self.request.session_id) == (digest, session_id)
 
     def ask_again(self, request: ApprovalRequest) -> None:
-        """Show the call as it is now in the place of what was shown; for the queue."""
+        """Replace the request that is shown; for the queue."""
         self.request = request
         self._edits.clear()
 
     # -- as it is shown ----------------------------------------------------------------------------------------
 
     def add_edit(self, edited: ApprovalRequest) -> None:
-        """Keep the call as it would be with arguments of a person, so that a verdict can mean that; the newest few."""
+        """Store the call with arguments that the user has edited, so that a verdict can refer to it; only the newest
+        few."""
         digest = edited.digest
         self._edits.pop(digest, None)
         self._edits[digest] = edited
@@ -94,7 +94,7 @@ class PendingApproval:
         return self._edits.get(digest, self.request)
 
     def as_shown(self, digest: str | None) -> ApprovalRequest:
-        """The call that a person decides on, by the digest of what they were shown.
+        """Return the call that the user decides on, by the digest of the request that they were shown.
 
         Raises:
             ToolError: `approval_changed`: this is not what would run, or not what it would do.
@@ -108,13 +108,13 @@ class PendingApproval:
     # -- its end -----------------------------------------------------------------------------------------------
 
     def set_verdict(self, shown: ApprovalRequest, verdict: Verdict, expires_at_ms: int | None) -> None:
-        """Note what a person said, of which arguments, and until when it counts; for the queue, once it is stored."""
+        """Set the user's verdict, the request that it is about, and its expiry; for the queue, once it is stored."""
         self.request = replace(shown, expires_at_ms=expires_at_ms)
         self.verdict = verdict
         self.notify_waiters()
 
     def notify_waiters(self) -> None:
-        """Let go whoever waits for a word on it."""
+        """Wake everything that waits for a decision on it."""
         self._answered.set()
 
     async def wait(self) -> None:
@@ -122,14 +122,14 @@ class PendingApproval:
         await self._answered.wait()
 
     def expire(self) -> None:
-        """Leave the queue with an unused verdict; the disk lets go of it at the next start."""
+        """Leave the queue with an unused verdict; it is removed from disk at the next start."""
         self._queue.pop(self.request.call_id, None)
         self.notify_waiters()
 
     def use_verdict(self) -> Verdict | None:
-        """Use up the verdict: it is given once; None when there is none (yet), or none that still counts.
+        """Use up the verdict, which is returned once; None if there is none (yet), or if it has expired.
 
-        On the disk it is used up when the call begins, or by `forget`.
+        On disk it is used up when the call begins, or by `delete_stored_request`.
         """
         if self.verdict is None or not self.is_waiting:
             return None
@@ -137,7 +137,7 @@ class PendingApproval:
         return self.verdict
 
     async def delete_stored_request(self) -> None:
-        """Use up on the disk what was said of a call that does not begin."""
+        """Use up on disk the decision about a call that does not begin."""
         if self.is_kept:
             await self._store.delete_call(self.request.call_id)
 
@@ -145,7 +145,7 @@ class PendingApproval:
         """Leave the queue and the disk; may be called at any time.
 
         Args:
-            reason: What whoever waits for a word is told of it; empty: they have gone.
+            reason: Reported to everything that waits for a decision; empty: the callers have gone.
         """
         if self.leave_queue(reason):
             await self.delete_stored_request()

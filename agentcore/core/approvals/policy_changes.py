@@ -1,4 +1,4 @@
-"""Changes of what is allowed that wait for a person: shown with their diff, applied when confirmed, and only then."""
+"""Policy changes that wait for the user: shown with their diff, and applied only when confirmed."""
 
 import secrets
 import time
@@ -23,14 +23,14 @@ Apply = Callable[[], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What somebody wants to change.
+    """A proposed change.
 
     Args:
-        kind: What is changed: `settings`, `module`, `secret`, …; a word for whoever shows it.
+        kind: What is changed: `settings`, `module`, `secret`, …
         subject: Which one: a file, a module, a provider.
-        paths: The settings that change, as JSON Pointers; or whatever else names the parts of the change.
-        diff: File and unified diff, with secrets masked; of what is no file, lines that begin with a sign.
-        lasts: Whether it waits as long as the server runs: what it is about does not change by itself.
+        paths: The settings that change, as JSON Pointers; or other names of the parts of the change.
+        diff: File and unified diff, with secrets masked; without a file, lines that begin with a sign.
+        lasts: True if it waits as long as the server runs, because its subject does not change by itself.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Proposal:
     lasts: bool = False
 
     def covers(self, earlier: "Proposal") -> bool:
-        """Whether nothing is left of an earlier proposal once this one is applied: it says all the same parts anew."""
+        """True if this proposal replaces an earlier one completely, because it contains all of its parts."""
         is_same_thing = (self.kind, self.subject) == (earlier.kind, earlier.subject)
         return is_same_thing and all(
             any(path == own or path.startswith(f"{own}/") for own in self.paths) for path in earlier.paths
@@ -52,8 +52,8 @@ class PolicyChange:
     """One proposal that waits.
 
     Args:
-        change_id: Its id; what it stands for never changes.
-        expires_at_ms: Milliseconds since 1970; None: it lasts.
+        change_id: Its id; the content of the proposal never changes.
+        expires_at_ms: Milliseconds since 1970; None: it does not expire.
     """
 
     change_id: str
@@ -71,10 +71,10 @@ class _Waiting:
 
 
 class PolicyChanges:
-    """Keeps proposals: each is decided once, and expires.
+    """Stores proposals: each is decided once, and expires.
 
-    In memory only: a diff is against files that may be others after a restart, and whoever wanted the change is told
-    of its end by the connection's own. Nothing was acknowledged but that it waits.
+    In memory only: a diff refers to files that may differ after a restart, and the client that requested the change
+    notices its end by its connection. A client is only ever told that the change waits.
     """
 
     def __init__(self, events: EventBus, record: Record, wait_s: float = APPROVAL_SECONDS) -> None:
@@ -83,16 +83,16 @@ class PolicyChanges:
 
     @property
     def waiting(self) -> list[PolicyChange]:
-        """What nobody has decided yet, oldest first."""
+        """Changes that are not decided yet, oldest first."""
         self._drop_expired()
         return [entry.change for entry in self._waiting.values()]
 
     def propose_change(
         self, proposal: Proposal, principal: Principal, apply: Apply, refuse: Apply | None = None
     ) -> PolicyChange:
-        """Have a person decide on a change; `refuse` is what else their no means, beside that nothing is changed.
+        """Request a decision on a change; `refuse` is called if the user refuses it.
 
-        It takes the place of what the same one asked for before about the same parts, such as a key with a mistake.
+        It replaces an earlier proposal of the same principal about the same parts, such as a key with a typo.
 
         Raises:
             ToolError: `too_many_waiting`.
@@ -101,7 +101,7 @@ class PolicyChanges:
         for earlier in [entry.change for entry in self._waiting.values() if entry.refuse is None]:
             if earlier.principal == principal and proposal.covers(earlier.proposal):
                 self.withdraw_change(earlier.change_id)
-        # by who asks: a program or client that asks without end leaves room for the page, the server and other clients
+        # by principal: a program or client that sends endless proposals leaves capacity for the page and other clients
         asked = [owner_of(entry.change.principal) for entry in self._waiting.values()]
         if asked.count(owner_of(principal)) >= POLICY_CHANGES_WAITING:
             message = f"{POLICY_CHANGES_WAITING} changes wait for a person already; let some be decided first"
@@ -122,10 +122,10 @@ class PolicyChanges:
         return change
 
     async def decide_change(self, change_id: str, *, approved: bool, by: str) -> None:
-        """Apply a change, or refuse it; the second word on one change finds nothing.
+        """Apply a change, or refuse it; a second decision on one change finds nothing.
 
         Raises:
-            ToolError: `change_not_found`: unknown, expired, or decided already; or what keeps it from being applied.
+            ToolError: `change_not_found`: unknown, expired, or decided already; or the reason why it cannot be applied.
         """
         self._drop_expired()
         entry = self._waiting.pop(change_id, None)
@@ -151,7 +151,7 @@ class PolicyChanges:
             self._publish_end(entry.change, "withdrawn", "")
 
     def withdraw_all_of(self, name: str) -> None:
-        """Take back what somebody asked for who may ask no more.
+        """Withdraw the proposals of a principal that has lost its rights.
 
         Args:
             name: The principal's.
@@ -161,7 +161,7 @@ class PolicyChanges:
                 self.withdraw_change(change.change_id)
 
     def refuse_all(self, by: str) -> int:
-        """Refuse whatever waits; gives how many."""
+        """Refuse all waiting changes; return their number."""
         entries, self._waiting = list(self._waiting.values()), {}
         for entry in entries:
             self._publish_end(entry.change, "refused", by)

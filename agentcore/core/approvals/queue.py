@@ -1,4 +1,4 @@
-"""Calls that wait for a person. Who may approve is said elsewhere (`approving.py`); here a call is decided, once."""
+"""Calls that wait for the user. `approving.py` decides who may approve; here each call is decided once."""
 
 import asyncio
 from collections.abc import Callable
@@ -44,16 +44,15 @@ _ASKS_ONCE_A_HOST = frozenset(("mode:ask_writes", "untrusted"))
 
 
 class ApprovalQueue:
-    """Holds calls that wait for a decision. Each is decided once and used once.
+    """Stores calls that wait for a decision. Each is decided once and used once.
 
-    A call waits as long as its session. What was decided and has not begun expires after `used_within_s`.
-
-    A decision is committed when it is acknowledged. Calls whose callers do not stay outlive the process; what was
-    decided on those, and what was allowed for later, survives a power cut too.
+    A call waits as long as its session exists. A decision that is not used expires after `used_within_s`.
+    A decision is committed when it is acknowledged. Calls whose callers do not wait survive the process; decisions
+    about those, and grants, survive a power cut too.
 
     Attributes:
-        approver: The person at the terminal of this process, who is asked at once; None: there is none.
-        look_again: Prepares a call once more when it is approved; None: what was shown counts.
+        approver: The user at the terminal of this process, who is asked at once; None: there is none.
+        look_again: Prepares a call once more when it is approved; None: the shown request is used.
     """
 
     def __init__(
@@ -69,12 +68,12 @@ class ApprovalQueue:
         self.look_again: LookAgain | None = None
 
     def ask_at_terminal(self, approver: Approver | None) -> None:
-        """From now on, ask this person as soon as a call needs one; None: nobody, calls wait."""
+        """Set the user at the terminal who is asked as soon as a call needs approval; None: calls wait."""
         self.approver = approver
 
     @property
     def waiting(self) -> list[ApprovalRequest]:
-        """Calls that nobody has decided yet and that were announced, oldest first."""
+        """Calls that are announced and not decided yet, oldest first."""
         self._drop_expired()
         return [each.request for each in self._pending.values() if each.verdict is None and each.is_announced]
 
@@ -84,7 +83,7 @@ class ApprovalQueue:
         return [(each.request, each.verdict) for each in self._pending.values() if each.verdict is not None]
 
     def find_pending(self, call_id: str) -> PendingApproval | None:
-        """A call that waits, or was decided and has not begun; None: there is none of this id."""
+        """Return a call that waits, or was decided and has not begun; None: there is none with this id."""
         self._drop_expired()
         return self._pending.get(call_id)
 
@@ -105,13 +104,14 @@ class ApprovalQueue:
         return [(row.session_id, target, host) for row in rows for target, host in target_of(row.request)]
 
     async def restore_calls(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Put the calls back that the last process left waiting.
+        """Restore the calls that the last process left waiting.
 
-        One whose tool has changed is asked about again, one whose tool is gone is dropped, and so is an approval for a
+        A call whose tool has changed is shown again, one whose tool no longer exists is dropped, and so is an approval
+        for a
         tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
 
         Args:
-            definition_of: The definition of a tool on a host, as it is now.
+            definition_of: The current definition of a tool on a host.
         """
         for row in await self._store.approvals.load_calls(now_ms()):
             try:
@@ -123,7 +123,7 @@ class ApprovalQueue:
                 await self._store.approvals.delete_call(row.call_id)
 
     def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
-        """Put the calls back whose host has come; for whoever hears that tools have changed."""
+        """Restore the calls whose host has come back; called when the tool list has changed."""
         away, self._away = self._away, []
         for row in away:
             if row.expires_at_ms is None or row.expires_at_ms > now_ms():
@@ -158,10 +158,10 @@ class ApprovalQueue:
         return True
 
     async def put(self, request: ApprovalRequest, *, is_kept: bool = True) -> PendingApproval:
-        """Let a call wait.
+        """Add a call to the queue.
 
         Args:
-            is_kept: Whether it outlives this process: nobody stays with it who would be gone by then.
+            is_kept: True if it survives this process, because no caller waits for it.
         Raises:
             ToolError: `too_many_waiting`.
         """
@@ -182,14 +182,14 @@ class ApprovalQueue:
             except BaseException:
                 pending.leave_queue("")
                 raise
-        # after the disk has it: whoever hears of it may decide at once
+        # after it is on disk: a listener may decide at once
         pending.is_announced = True
         if self._pending.get(request.call_id) is pending:
             self._publish_request(request)
         return pending
 
     def _check_room(self, account: str, size_bytes: int) -> None:
-        """Refuse a call for which its caller, or all callers but the user, have no place left.
+        """Refuse a call if its caller, or all callers but the user, have used up their capacity.
 
         Raises:
             ToolError: `too_many_waiting`.
@@ -202,17 +202,17 @@ class ApprovalQueue:
             limit_bytes = APPROVALS_WAITING_BYTES_PER_CALLER
             message = f"calls of this caller that wait for approval may take {limit_bytes:,} bytes together"
             raise _queue_full_error(f"{message}; let some be decided first, or send less", limit_bytes)
-        # the user's places are theirs alone: their own calls are in nobody's way, and nobody is in theirs
+        # the user's capacity is separate: the user's own calls do not block others, and others do not block them
         others = sum(pending.request.account != USER_ACCOUNT for pending in self._pending.values())
         if account != USER_ACCOUNT and others >= (limit := APPROVALS_WAITING - APPROVALS_WAITING_PER_CALLER):
             raise _queue_full_error(f"{limit} calls wait for approval already; let some be decided first", limit)
 
     async def decide_call(self, call_id: str, verdict: Verdict) -> None:
-        """Record what a person said; the second word on one call is refused.
+        """Record the user's decision; a second decision on one call is refused.
 
         Raises:
             ToolError: `approval_not_found`: unknown, withdrawn, or decided already; `approval_changed`: nothing with
-                that digest was shown, or the call is another one now, which is shown from then on;
+                that digest was shown, or the call has changed, and the changed call is shown from then on;
                 `grant_not_offered`; or why the call cannot run. The call keeps waiting after every error but the first.
         """
         pending = self.find_undecided(call_id)
@@ -241,7 +241,7 @@ class ApprovalQueue:
         pending.set_verdict(shown, verdict, expires_at_ms)
         self._store.record.append(_decision_row(shown, verdict))
         if not pending.is_kept:
-            # nothing but the record holds it; a call that waits for it begins in the same commit
+            # only the record contains it; a call that waits for it begins in the same commit
             try:
                 await self._store.record.flush()
             except RecordWriteError as exc:
@@ -249,7 +249,7 @@ class ApprovalQueue:
         self._publish_decision(shown, verdict)
 
     async def reject_all(self, by: str) -> int:
-        """Reject whatever waits, and withdraw what was approved and has not begun; gives how many."""
+        """Reject all waiting calls, and withdraw approvals whose calls have not begun; return their number."""
         rejected = 0
         for request in self.waiting:
             try:
@@ -263,7 +263,7 @@ class ApprovalQueue:
         withdrawn = [each for each in others if each.leave_queue("everything was stopped")]
         for pending in withdrawn:
             await pending.delete_stored_request()
-        # nor may what waits for its host begin when that comes back
+        # calls that wait for their host must not begin when it comes back, either
         away, self._away = self._away, []
         for row in away:
             self._events.publish("approval.withdrawn", {"callId": row.call_id}, session_id=row.session_id)
@@ -271,13 +271,13 @@ class ApprovalQueue:
         return rejected + len(withdrawn) + len(away)
 
     def withdraw_calls(self, caller: str, reason: str) -> int:
-        """Take a caller's calls out of the queue, also those that were approved and have not begun.
+        """Remove a caller's calls from the queue, including those that were approved and have not begun.
 
         Stored requests are removed with the caller's key: see `ClientKeys.revoke_client`.
 
         Args:
             caller: Name of the principal, or the account.
-            reason: What is reported to who waits for a decision.
+            reason: What is reported to everything that waits for a decision.
         Returns:
             How many calls left the queue.
         """
@@ -290,7 +290,8 @@ class ApprovalQueue:
         return sum(pending.leave_queue(reason) for pending in found)
 
     async def withdraw_calls_on(self, host: str, reason: str) -> None:
-        """Take the calls that would run on a host out of the queue, also those that were approved and have not run."""
+        """Remove the calls that would run on a host from the queue, including those that were approved and have not
+        run."""
         for row in [row for row in self._away if host_of(row.request) == host]:
             self._away.remove(row)
             await self._store.approvals.delete_call(row.call_id)
@@ -308,7 +309,7 @@ class ApprovalQueue:
         return any(request.session_id == session_id for request in self.waiting)
 
     def close(self) -> None:
-        """Let go whoever waits for a decision; what is kept waits again in the next process."""
+        """Wake everything that waits for a decision; stored calls wait again in the next process."""
         for pending in self._pending.values():
             pending.notify_waiters()
 
@@ -373,7 +374,7 @@ class ApprovalQueue:
 
 
 def _grants_of(request: ApprovalRequest, verdict: Verdict) -> list[GrantRow]:
-    """What an approval allows for later."""
+    """Return what an approval allows for later."""
     if verdict.grant is not None and (not verdict.approved or verdict.grant not in request.offers):
         message = "a call is approved with one of the offers that it was shown with, or with none"
         raise ToolError("grant_not_offered", message, grant=verdict.grant.to_json())

@@ -1,4 +1,4 @@
-"""One call as a person has to see it, and what they say of it."""
+"""One call as it is shown to the user, and the user's decision."""
 
 import hashlib
 import json
@@ -12,35 +12,35 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.policy.grants import GrantOffer
 
 Changed = Literal["tool", "target", "rules"]
-"""What is different from what was shown before: the tool's definition, what it would touch or write, what asks."""
+"""What differs from the request shown before: the tool's definition, what it would touch or write, what asks."""
 
 
 def definition_digest(definition: ToolDefinition) -> str:
-    """What an approval is bound to, besides the arguments: the definition, as it was shown, without rank and icons."""
+    """Return the digest of the definition that an approval is bound to: as shown, without rank and icons."""
     shown = {name: value for name, value in definition.to_json().items() if name not in ("rank", "icons")}
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """One call as a person has to see it: bound to its id, its session, its definition and its exact arguments.
+    """One call as it is shown to the user: bound to its id, its session, its definition and its exact arguments.
 
     Args:
         definition: The tool, as it was when the call began to wait.
-        arguments: Exactly what it would run with.
+        arguments: Exactly the arguments it would run with.
         arguments_digest: sha256 of their JSON text.
-        reason: Why it is asked about, for a person.
-        preview: What it would touch; None: the tool cannot say.
-        expires_at_ms: When what was said of it expires, in milliseconds since 1970; None: it waits, without a limit.
+        reason: Why approval is needed, as text for the user.
+        preview: What it would touch; None: the tool has no preview.
+        expires_at_ms: When the decision expires, in milliseconds since 1970; None: it waits, without a limit.
         rule: What asks: `approvals.rules[2]`, `mode:ask`, `protected`, `preview:timed_out`, `caution`,
             `untrusted`.
-        untrusted_source: Where content comes from that the model has read and that may be behind the call.
-        offers: What a person may allow for later calls along with this one.
-        agent_id: The agent whose call it is; empty: none's.
-        mode: What becomes of calls that no rule and no grant says anything about.
-        host: The host on another machine where it would run; empty: at the server.
-        account: Whose place in the queue it takes, as `Call.account` names them.
-        changes: What changed while it waited, so that it is asked about again.
+        untrusted_source: The source of untrusted content that the model has read and that may have caused the call.
+        offers: What the user may allow for later calls along with this one.
+        agent_id: The agent that makes the call; empty: none.
+        mode: The decision for calls that no rule and no grant applies to.
+        host: The foreign machine where it would run; empty: at the server.
+        account: The account whose queue capacity it uses, as in `Call.account`.
+        changes: What changed while it waited, so that it is shown again.
     """
 
     call_id: str
@@ -96,13 +96,13 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the person said, and who it was.
+    """The user's decision, and who made it.
 
     Args:
-        by: Who said so: `terminal`, `approver:NAME`, `test`.
-        digest: Of the request that they were shown, as asked for or as edited; None: as asked for.
-        grant: One of the request's offers that the person took.
-        reason: Why not, in the person's words, for whoever called.
+        by: Who decided: `terminal`, `approver:NAME`, `test`.
+        digest: Of the request that was shown, as requested or as edited; None: as requested.
+        grant: The offer of the request that the user accepted.
+        reason: Why not, in the user's words, for the caller.
     """
 
     approved: bool
@@ -116,4 +116,4 @@ LookAgain = Callable[[ApprovalRequest], Awaitable[ApprovalRequest]]
 """Prepares a call that waits once more; the result's `changes` name what is different now, if anything is."""
 
 Approver = Callable[[ApprovalRequest], Awaitable[Verdict]]
-"""A person at the terminal of the host's own process."""
+"""The user at the terminal of the core's own process."""

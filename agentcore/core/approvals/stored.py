@@ -1,4 +1,4 @@
-"""Requests for approval and verdicts as JSON text, so that they outlive the process."""
+"""Requests for approval and verdicts as JSON text, so that they survive the process."""
 
 import json
 
@@ -15,7 +15,7 @@ _PREVIEW: TypeAdapter[CallPreview | None] = TypeAdapter(CallPreview | None)
 
 
 def request_text(request: ApprovalRequest, asked_digest: str) -> str:
-    """A request as it is stored; `asked_digest` is that of the arguments before a person edited them."""
+    """Return a request as it is stored; `asked_digest` is that of the arguments before the user edited them."""
     return json.dumps(
         {
             "principal": [request.principal.kind, request.principal.id],
@@ -39,12 +39,12 @@ def tool_of(text: str) -> str:
 
 
 def host_of(text: str) -> str:
-    """The host where it would run; those from before there were hosts have none."""
+    """Return the host where it would run; requests stored before hosts existed have none."""
     return str(json.loads(text).get("host", ""))
 
 
 def target_of(text: str) -> list[tuple[str, str]]:
-    """The resource that a stored request would act on, with its host; none, also where the text is damaged."""
+    """Return the resource that a stored request would act on, with its host; none if the text is damaged."""
     try:
         stored = json.loads(text)
         return [(str(stored["resource_id"]), str(stored.get("host", "")))] if stored.get("resource_id") else []
@@ -59,9 +59,9 @@ def caller_of(text: str) -> tuple[str, str]:
 
 
 def read_request(call_id: str, session_id: str, text: str, definition: ToolDefinition) -> tuple[ApprovalRequest, str]:
-    """A stored request, and the digest of the arguments that the caller gave.
+    """Return a stored request, and the digest of the arguments of the caller.
 
-    Where the tool is another one now, the request says so, and offers nothing for later.
+    If the tool has changed, the request says so, and offers nothing for later.
     """
     said = json.loads(text)
     is_changed = said["definition"] != definition_digest(definition)
@@ -83,7 +83,7 @@ def read_request(call_id: str, session_id: str, text: str, definition: ToolDefin
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """A verdict as it is stored; what was granted with it stands in a place of its own."""
+    """Return a verdict as it is stored; a grant that came with it is stored separately."""
     return json.dumps({"approved": verdict.approved, "by": verdict.by, "reason": verdict.reason})
 
 

@@ -48,7 +48,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    # at first use: a worker needs single files of this package, and no more
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""Which calls the host takes at all: the bounds that hold before anything is looked up."""
+"""Decides which calls the core accepts: the limits that are checked before anything else."""
 
 import re
 from collections.abc import MutableMapping
@@ -29,7 +29,7 @@ def admit_call(
         )
     if request.timeout_ms is not None and request.timeout_ms <= 0:
         raise ToolError("invalid_arguments", "timeout_ms must be at least 1", timeout_ms=request.timeout_ms)
-    # an id is the host's own word: a caller has it from a call that waits, and from nowhere else
+    # the core assigns ids: a caller has one from a call that waits, and from nowhere else
     if request.call_id is not None:
         _check_sent_again(call, approvals)
     if call.id in in_flight:
@@ -39,14 +39,14 @@ def admit_call(
     if request.parent_call_id is not None:
         _link_to_parent(call, in_flight.get(request.parent_call_id))
     in_flight[call.id] = call
-    # last: who hears of it may cancel it, which finds it among those in flight
+    # last: a listener may cancel the call, which must be among those in flight
     if call.notify is not None and not call.is_notified_by_parent:
         call.notify("accepted", {"callId": call.id})
 
 
 def _check_sent_again(call: Call, approvals: ApprovalQueue) -> None:
     pending = approvals.find_pending(call.id)
-    # somebody else's call is as if it were not
+    # another caller's call is treated as unknown
     if pending is None or pending.request.principal != call.request.principal:
         raise ToolError(
             "approval_not_found",
@@ -56,7 +56,7 @@ def _check_sent_again(call: Call, approvals: ApprovalQueue) -> None:
 
 
 def _link_to_parent(call: Call, parent: Call | None) -> None:
-    """Bind a call to the one from inside which it is made: it has no more time, and nests no deeper than the bound."""
+    """Bind a call to the one that makes it: it has no more time, and nests no deeper than the limit."""
     if parent is None:
         raise ToolError("cancelled", f"the call {call.request.parent_call_id!r} that made this one has ended")
     call.parent, call.deadline = parent, parent.deadline

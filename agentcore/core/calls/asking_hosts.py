@@ -1,4 +1,4 @@
-"""What a module of the server asks itself on another machine, and what it may be told."""
+"""Requests from a module of the server to the same module on a foreign machine, and which calls may make them."""
 
 import asyncio
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _TIMEOUT_SECONDS_MAX = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class HostQuestion:
-    """One question, read strictly.
+    """One request, read strictly.
 
     Args:
-        host: The host's name; empty: the module asks itself.
+        host: The host's name; empty: the module calls its own handler.
         timeout_s: How long to wait.
     """
 
@@ -31,11 +31,11 @@ class HostQuestion:
 
     @classmethod
     def from_arguments(cls, host: Any, request: Any, data: Any, timeout_s: Any) -> "HostQuestion":
-        """What a module hands over.
+        """Read the arguments of `ToolContext.ask_host`.
 
         Raises:
             ToolError: `message_too_large`.
-            TypeError: It is something else.
+            TypeError: An argument has the wrong type.
         """
         return cls(
             read_text(host, "host of ask_host"),
@@ -45,7 +45,7 @@ class HostQuestion:
 
 
 async def ask_host(call: Call, places: ModuleHosts, question: HostQuestion) -> tuple[dict[str, Any], bytes | None]:
-    """Ask on behalf of a call.
+    """Send a request on behalf of a call.
 
     Raises:
         ToolError: See `agentcore.api.ToolContext.ask_host`.
@@ -66,7 +66,7 @@ async def ask_host(call: Call, places: ModuleHosts, question: HostQuestion) -> t
 
 
 def _refuse_elsewhere(call: Call, module: ModuleRecord) -> None:
-    """See that no other machine, and no process of its own, comes to another machine by a call.
+    """Refuse requests of calls from other machines and from process hosts, so that none reaches another machine.
 
     Raises:
         ToolError: `hosts_not_reachable`.

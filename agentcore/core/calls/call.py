@@ -21,11 +21,12 @@ from agentcore.errors import ToolError
 from agentcore.store.record import CallRow
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Told of `accepted` (the id to cancel by), `decided` (is a person asked?), `progress`, `log`, `approval` meanwhile."""
+"""Receives the call's events: `accepted` (carries the id for cancelling), `decided` (whether approval is needed),
+`progress`, `log`, `approval`."""
 
 _PROCESS = secrets.token_hex(6)
 _numbers = itertools.count(1)
-"""Together they make ids that no other process, and no other host in this one, makes."""
+"""Together they form ids that no other process, and no other core in this one, creates."""
 
 
 def new_call_id() -> str:
@@ -35,11 +36,11 @@ def new_call_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelReader:
-    """The model that reads what a call gives.
+    """The model that reads the result of a call.
 
     Args:
-        result_chars: What it gets of the text at most, in characters; None: as the tool or the host says.
-        may_call: Whether it may call a tool of this name: what it is told to do next, it has to be able to do.
+        result_chars: Maximum text that it gets, in characters; None: the limit of the tool or the core.
+        may_call: True for names of tools that it may call: a hint at the next call must name one of these.
     """
 
     result_chars: int | None = None
@@ -47,14 +48,12 @@ class ModelReader:
 
 
 class Asker(Protocol):
-    """The client behind a call and the person in front of it, reached by the way that the call came."""
+    """The client behind a call and its user, reached by the way that the call came."""
 
-    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
-        """See `agentcore.api.ToolContext.ask`."""
-        ...
+    async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str: ...
 
     async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
-        """What a person fills into a form; not checked yet.
+        """Return what the user fills into a form; not validated yet.
 
         Raises:
             ToolError: `no_person`.
@@ -69,34 +68,30 @@ class Asker(Protocol):
         """
         ...
 
-    async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
-        """See `agentcore.api.ToolContext.sample`."""
-        ...
+    async def sample(self, prompt: str, system: str, max_tokens: int) -> str: ...
 
-    async def roots(self) -> Sequence[str]:
-        """See `agentcore.api.ToolContext.client_roots`."""
-        ...
+    async def roots(self) -> Sequence[str]: ...
 
 
 @dataclass(slots=True)
 class CallRequest:
-    """One wish to call a tool.
+    """A request to call a tool.
 
     Args:
         session_id: The session it belongs to; None: the principal's default one.
-        resource_id: The resource to act on; None: the argument's, else the session's default.
+        resource_id: The resource to act on; None: that of the arguments, else the session's default.
         timeout_ms: Time limit of queue and execution; None: the tool's.
         call_id: The id of a call that waited for approval and is sent again.
         planned_id: The id of a new call, from `new_call_id`, for a caller that stores it before the call begins.
-        parent_call_id: The call from inside which this one is made.
-        waits_for_approval: Whether the caller stays while a person decides.
-        inner_waits: Whether calls that it makes wait while a person decides, although it does not wait itself.
-        agent_id: The agent whose call it is; empty: none's.
-        mode: What becomes of calls that no rule speaks of; None: as app.json says. Never a caller's own word.
-        reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets the whole.
-        asker: Asks the person whom the caller knows; None: only the chat can be asked, if there is one.
-        host: The host on another machine that the caller has chosen; empty: none.
-        session_owner: Who made the chat session that it belongs to, as `owner_of` names them; empty: not known.
+        parent_call_id: The call that makes this one.
+        waits_for_approval: True if the caller waits while the user decides.
+        inner_waits: True if calls that it makes wait while the user decides, although it does not wait itself.
+        agent_id: The agent that makes the call; empty: none.
+        mode: The decision for calls that no rule applies to; None: that of app.json. Never set by a caller.
+        reader: The model that reads the result, of which it gets a bounded part; None: a program, which gets all of it.
+        asker: Asks the caller's user; None: only the chat can ask, if there is one.
+        host: The foreign machine that the caller has chosen; empty: none.
+        session_owner: Who created the chat session that it belongs to, as `owner_of` names them; empty: unknown.
     """
 
     tool: str
@@ -119,7 +114,7 @@ class CallRequest:
 
     @property
     def account(self) -> str:
-        """Whose share of limited room it uses: a client's with all its chats, else a chat's with its views.
+        """The account whose share of limited capacity it uses: a client with all its chats, else a chat with its views.
 
         `user` for the user's own calls.
         """
@@ -137,10 +132,10 @@ class CallOutcome:
 
     Args:
         encoded_data: The result's data as JSON text, encoded once.
-        edited_arguments: What it ran with, where the person who approved it had edited the arguments.
-        is_untrusted: Whether what the result or the error says comes from the open world.
-        artifact_account: Whose quota artifacts take that are made of it.
-        host: The host on another machine that carried it out; empty: the server, or nobody.
+        edited_arguments: The edited arguments, if the user changed them when approving.
+        is_untrusted: True if text of the result or the error comes from outside.
+        artifact_account: The account whose quota its artifacts use.
+        host: The foreign machine that carried it out; empty: the server, or none.
     """
 
     call_id: str
@@ -155,7 +150,7 @@ class CallOutcome:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a result."""
+        """True if there is a result."""
         return self.error is None
 
     @property
@@ -182,10 +177,10 @@ class CallOutcome:
         return to_json(head)[:-1] + b',"data":' + self.encoded_data + b"}"
 
     def unwrap(self) -> ToolResult:
-        """The result.
+        """Return the result.
 
         Raises:
-            ToolError: What ended the call instead.
+            ToolError: The error that ended the call.
         """
         if self.error is not None:
             raise self.error
@@ -194,15 +189,15 @@ class CallOutcome:
 
 
 class PreparedCall(NamedTuple):
-    """What a call would do, found out without doing it: who carries it out and with what. Never changed, only replaced.
+    """What a call would do, determined without side effects: its tool, resource and arguments. Replaced, never changed.
 
     Args:
-        given: Its arguments, as the caller gave them, or the person who approved the call edited them.
-        arguments: As the tool gets them: checked, with defaults; as they were given, until they are checked.
-        digest: sha256 of the JSON text of what was given, in hexadecimal digits.
-        shown_arguments: What the record and its readers see: JSON text, bounded, with secrets masked.
-        resource: What it acts on; None: nothing, or what it makes itself.
-        preview: What it would touch; None: the tool cannot say.
+        given: The arguments of the caller, or as the user edited them when approving.
+        arguments: As the tool gets them: validated, with defaults; until then as `given`.
+        digest: sha256 of the JSON text of `given`, in hexadecimal digits.
+        shown_arguments: For the record and its readers: JSON text, bounded, with secrets masked.
+        resource: The resource that it acts on; None: none, or one that it creates itself.
+        preview: What it would touch; None: the tool has no preview.
     """
 
     tool: RegisteredTool
@@ -215,12 +210,12 @@ class PreparedCall(NamedTuple):
 
 
 class CallDecision(NamedTuple):
-    """What was said of a call: by the policy, and by the person who was asked.
+    """The decision about a call, by the policy and by the user.
 
     Args:
-        decided_by: What, or who, let it run or rejected it; empty: nobody has, yet.
-        policy_version: The policy that was asked; None: it has to be asked again.
-        approval: The approval that the call uses up; None: no person has decided on it.
+        decided_by: What, or who, allowed or rejected it; empty: not decided yet.
+        policy_version: The version of the policy that decided; None: the policy must be checked again.
+        approval: The approval that the call uses up; None: the user has not decided on it.
     """
 
     decision: Decision
@@ -231,25 +226,25 @@ class CallDecision(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A call on its way.
+    """A call in flight.
 
     Args:
-        started: When it came, by `time.perf_counter`.
-        started_ms: When it came, in milliseconds since 1970.
-        prepared: What is known of what it would do; where preparing fails, as far as it came.
-        ruling: What was said of it so far.
+        started: When it arrived, by `time.perf_counter`.
+        started_ms: When it arrived, in milliseconds since 1970.
+        prepared: What it would do; if preparation fails, as far as it is known.
+        ruling: The decision so far.
         row: Its row in the record; None: it has not begun.
         work: Carries it out; None: it was not admitted.
-        deadline: The event loop's time at which it is cut off; 0: not set yet.
-        is_cancelled: Whether it was ended from outside: a thread that works on it looks here.
-        has_ended: Whether its outcome is known: nothing is told of its progress any more.
-        output: What it writes while it runs; None: nothing yet.
-        has_inner: Whether it has made calls.
-        has_read_untrusted: Whether a call that it made has read what nobody vouches for.
-        has_opened_untrusted: Whether it has itself, from what an earlier call had stored.
-        is_carried_on: Whether an earlier server began it, and its host went on with it: `row` says what is known.
-        host: The host from which its tool was looked for: the one that was chosen for it, or that has its resource.
-            Its tool may be that of another all the same, where this host has none of the name.
+        deadline: The event loop's time at which it is ended; 0: not set yet.
+        is_cancelled: True if it was ended from outside; threads that work on it check this.
+        has_ended: True if its outcome is known: progress is not reported any more.
+        output: Its output while it runs; None: none yet.
+        has_inner: True if it has made calls.
+        has_read_untrusted: True if a call that it made has read untrusted content.
+        has_opened_untrusted: True if it has read untrusted content itself, from an earlier call's artifact.
+        is_carried_on: True if an earlier server began it, and its host kept running it: `row` has the known facts.
+        host: The host from which its tool was looked up: the one that was chosen for it, or that has its resource.
+            Its tool may belong to another one if this host has none of the name.
     """
 
     id: str
@@ -283,19 +278,19 @@ class Call:
 
     @property
     def resource(self) -> Resource | None:
-        """What it acts on, once it is known."""
+        """The resource that it acts on, once it is known."""
         return None if self.prepared is None else self.prepared.resource
 
     @property
     def host_inside(self) -> str:
-        """The host that calls from inside of it are meant for: that of its module, else the one chosen for it."""
+        """The host for calls that it makes: that of its module, else the one chosen for it."""
         return (self.prepared is not None and self.prepared.tool.module.host) or self.host
 
     @property
     def asking_host(self) -> str:
-        """The host on another machine whose texts it may ask the user for: its own, or that of a call that made it.
+        """The foreign machine whose texts a question of it may contain: its own, or that of a call that made it.
 
-        Empty: only the server has a part in it.
+        Empty: only the server is involved.
         """
         made_by = [call.prepared for call in (self, *self.ancestors())]
         hosts = [prepared.tool.module.host for prepared in made_by if prepared is not None]
@@ -303,26 +298,27 @@ class Call:
 
     @property
     def edited_arguments(self) -> dict[str, Any] | None:
-        """What it runs with, where the person who approved it has edited the arguments."""
+        """The edited arguments, if the user changed them when approving."""
         prepared = self.prepared
         return None if prepared is None or prepared.given is self.request.arguments else prepared.given
 
     @property
     def is_of_open_world(self) -> bool:
-        """Whether what it says may repeat what strangers say: by its tool, or by the calls that it made."""
+        """True if its text may come from outside: because of its tool, or of the calls that it made."""
         annotations = None if self.prepared is None else self.prepared.tool.definition.annotations
         is_declared = annotations is not None and annotations.open_world is True
         return is_declared or self.has_read_untrusted or self.has_opened_untrusted
 
     @property
     def account(self) -> str:
-        """Whose share of limited room it uses: that of the outermost call that the user did not make themselves."""
+        """The account whose limited capacity it uses: that of the outermost call that the user did not make."""
         accounts = [call.request.account for call in (self, *self.ancestors())]
         return next((account for account in reversed(accounts) if account != USER_ACCOUNT), USER_ACCOUNT)
 
     @property
     def artifact_account(self) -> str:
-        """Whose quota its artifacts take: that of a client, a mounted server or another machine; empty: the user's."""
+        """The account whose quota its artifacts use: a client, a mounted server or a foreign machine; empty: the
+        user's."""
         account = self.account
         if account.startswith(("mcp:", "client:", "host:")):
             return account
@@ -333,28 +329,28 @@ class Call:
 
     @property
     def is_made_by_user(self) -> bool:
-        """Whether a person makes it, and no model."""
+        """True if the user makes it, not a model."""
         return self.request.principal.kind in PERSONS
 
     @property
     def is_notified_by_parent(self) -> bool:
-        """Whether whoever is told of it knows it as part of another call, which they were told of."""
+        """True if its listeners know it as part of another call, which they were notified of."""
         return self.parent is not None and self.parent.notify is self.notify
 
     def report_decision(self, *, asks: bool) -> None:
-        """Tell the caller whether a person is asked about it, and what its tool says in words that it would do."""
+        """Report to the caller whether approval is needed, and the tool's summary of what it would do."""
         if self.notify is not None and not self.is_notified_by_parent:
             preview = None if self.prepared is None else self.prepared.preview
             words = {"words": preview.words} if preview is not None and preview.words else {}
             self.notify("decided", {"callId": self.id, "asks": asks, **words})
 
     def is_inside_turn_of(self, resource: Resource) -> bool:
-        """Whether a call that made it acts on this resource."""
+        """True if a call that made it acts on this resource."""
         found = [parent.resource for parent in self.ancestors()]
         return any(each is not None and each.resource_id == resource.resource_id for each in found)
 
     def ancestors(self) -> "Iterator[Call]":
-        """The call that made it, the one that made that, and so on."""
+        """Yield the call that made it, the one that made that, and so on."""
         call = self.parent
         while call is not None:
             yield call
@@ -363,7 +359,7 @@ class Call:
 
 @contextmanager
 def pause_clock(call: Call | None) -> Iterator[None]:
-    """Stop the clock of a call, and of those that made it, while a person is waited for."""
+    """Stop the clock of a call, and of those that made it, while waiting for the user."""
     loop = asyncio.get_running_loop()
     chain = () if call is None else (call, *call.ancestors())
     began = loop.time()

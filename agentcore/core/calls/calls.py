@@ -34,15 +34,15 @@ Explain = Callable[[ModuleRecord, ToolError, Principal], None]
 
 
 class Calls:
-    """Takes calls and sees each through to its end. Holds no knowledge of HTTP, of models, or of any module.
+    """Accepts calls and carries each out to its end. Knows nothing about HTTP, models, or any module.
 
     Attributes:
-        in_flight: Calls on their way, by id.
-        counts: How many have ended, by `ok` or the error's type.
-        stopped: Why no call is taken now, while those on their way go on; None: they are.
-        preparation: The first steps of a call, for whoever looks at one without running it.
-        permission: What the policy looks at.
-        carried_on: Calls that an earlier server began, and that their host went on with.
+        in_flight: Calls in flight, by id.
+        counts: Number of ended calls, by `ok` or the error's type.
+        stopped: Why new calls are refused, while those in flight continue; None: they are accepted.
+        preparation: The first steps of a call, for code that checks one without running it.
+        permission: Decides whether calls may run.
+        carried_on: Calls that an earlier server began, and that their host kept running.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Calls:
         self.carried_on = CarriedOnCalls(store.record, registry, resources, self._carry_on)
 
     async def run_call(self, request: CallRequest, notify: Notify | None = None) -> CallOutcome:
-        """Carry out one call; every failure is an outcome, none is raised. What `notify` is told: see `Notify`."""
+        """Carry out one call; every failure is an outcome, none is raised. `notify` receives events as in `Notify`."""
         if request.call_id is not None and (going_on := await self.carried_on.find_call(request)) is not None:
             outcome = await going_on.wait_for_outcome()
             self.carried_on.remove_call(going_on)
@@ -84,7 +84,7 @@ class Calls:
         return await self._see_through(Call.from_request(request, notify), is_new=True)
 
     async def _start_call(self, call: Call) -> None:
-        # before it is admitted: what waits for the disk takes no place among the calls in flight
+        # before it is admitted: a call that waits for the disk is not counted among the calls in flight
         if self._record.is_full:
             await self._record.drain()
         admit_call(call, self.in_flight, self._limits.calls_in_flight, self._approvals, self.stopped)
@@ -98,12 +98,12 @@ class Calls:
             assert call.work is not None  # noqa: S101 - it is carried out
             outcome = await call.work.wait()
         except ToolError as exc:
-            # what ends a call from outside, such as a cancellation, is the host's own word
+            # an error that ends a call from outside, such as a cancellation, comes from the core
             outcome = CallOutcome(call.id, error=exc, is_untrusted=isinstance(exc, ModuleError) and exc.untrusted)
         except RecordWriteError as exc:
             outcome = CallOutcome(call.id, error=exc.as_tool_error())
         except asyncio.CancelledError:
-            call.is_cancelled = True  # a thread that works on it looks here
+            call.is_cancelled = True  # a thread that works on it checks this
             self._finish_call(call, CallOutcome(call.id, error=cancelled_error()))
             raise
         except CallDetached:
@@ -111,7 +111,7 @@ class Calls:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             outcome = CallOutcome(call.id, error=error_from_exception(call, exc))
         outcome.resource_id = self._settlement.resource_of(call, outcome)
-        # what the call made is nobody else's before its caller knows of it
+        # nothing else may use what the call created before its caller knows of it
         await self._services.resources.indexes.wait_until_saved()
         if call.row is not None and call.prepared is not None:
             outcome.host = call.prepared.tool.module.host
@@ -119,7 +119,7 @@ class Calls:
         if approval is not None:
             outcome.edited_arguments = call.edited_arguments
             if call.row is None:
-                # what a person said of it is used up, though it never began: after a restart it would count once more
+                # the decision is used up, though the call never began: after a restart it would be valid again
                 await approval.delete_stored_request()
         self._finish_call(call, outcome)
         return outcome
@@ -140,7 +140,7 @@ class Calls:
             raise
 
     def _detach_call(self, call: Call) -> CallOutcome:
-        """A call goes on without this server: it has ended for the caller, and for nobody else."""
+        """End a call for its caller, while its host continues it without this server."""
         call.has_ended = True
         self.in_flight.pop(call.id, None)
         if call.prepared is not None:
@@ -150,7 +150,7 @@ class Calls:
         return CallOutcome(call.id, error=error)
 
     async def _carry_on(self, call: Call, prepared: PreparedCall, limit_s: float, end: CarryOn) -> CallOutcome:
-        """See a call through that an earlier server began: it is on its way like any other."""
+        """Wait for a call that an earlier server began: it is in flight like any other."""
         self.in_flight[call.id] = call
         limit_s = min(max(limit_s, 0.0), self._limits.call_timeout_max)
         call.deadline = asyncio.get_running_loop().time() + limit_s
@@ -160,11 +160,11 @@ class Calls:
 
     def _finish_call(self, call: Call, outcome: CallOutcome) -> None:
         call.has_ended = True
-        # by identity: a second call with its id was not admitted, and must not take its place away
+        # by identity: a second call with its id was not admitted, and must not remove it
         if self.in_flight.get(call.id) is call:
             del self.in_flight[call.id]
         if call.has_inner:
-            # a task or thread of the module may have made them and not have ended with it
+            # a task or thread of the module may have made them and still be running
             for inner in [each for each in self.in_flight.values() if each.parent is call]:
                 _cancel_with_error(inner, ToolError("cancelled", "the call that made this one has ended"))
         while self._watchers:
@@ -175,10 +175,10 @@ class Calls:
     # -- ending calls from outside -----------------------------------------------------------------------------
 
     async def cancel_call(self, call_id: str, by: Principal) -> None:
-        """End a call that is on its way, waits for a decision, or was approved and has not begun; it gets `cancelled`.
+        """End a call that is in flight, waits for a decision, or was approved and has not begun; it gets `cancelled`.
 
         Raises:
-            ToolError: `call_not_found`: there is none, or it is somebody else's and `by` is no person.
+            ToolError: `call_not_found`: there is none, or it is another caller's and `by` is not the user.
         """
         call, pending = self.in_flight.get(call_id), self._approvals.find_pending(call_id)
         owners = [each.request.principal for each in (call, pending) if each is not None]
@@ -190,24 +190,24 @@ class Calls:
             await pending.withdraw("the call was cancelled")
 
     def cancel_calls(self, caller: str, error: ToolError) -> int:
-        """End all calls of a caller, by the name of the principal or the account, with an error; gives how many."""
+        """End all calls of a caller (name of the principal or the account) with an error; return their number."""
         calls = [call for call in self.in_flight.values() if caller in (call.request.principal.name, call.account)]
         for call in calls:
             _cancel_with_error(call, error)
         return len(calls)
 
     def cancel_all_calls(self, error: ToolError) -> int:
-        """End all calls with an error; gives how many there were."""
+        """End all calls with an error; return their number."""
         calls = list(self.in_flight.values())
         for call in calls:
             _cancel_with_error(call, error)
         return len(calls)
 
     async def end_calls(self, call_ids: Collection[str], error: ToolError, grace_s: float) -> None:
-        """Wait until calls have ended; cut with an error those that have not within the grace, and wait once more.
+        """Wait until calls have ended; after the grace period end the others with an error, and wait once more.
 
         Args:
-            call_ids: Of calls in flight; looked at again while it is waited, so that it may shrink and grow.
+            call_ids: Of calls in flight; read again while waiting, so that it may shrink and grow.
         """
         if not await self._have_ended(call_ids, grace_s):
             for call_id in list(call_ids):

@@ -1,4 +1,4 @@
-"""Calls that an earlier server began, and that the host of their module went on with while there was no server."""
+"""Calls that an earlier server began, and that the host of their module kept running without a server."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,7 @@ class CarriedOnCall:
     """One such call.
 
     Args:
-        row: What the record knows of it.
+        row: Its row in the record.
         end: How it ended, once that is known.
     """
 
@@ -41,10 +41,10 @@ class CarriedOnCall:
 
 
 class CarriedOnCalls:
-    """Knows them from the start of this server until somebody has asked for their end, once.
+    """Stores these calls from the start of this server until a caller has fetched their result, once.
 
     Args:
-        run: Sees a call through whose host goes on with it.
+        run: Waits for the end of a call that its host is still running.
     """
 
     def __init__(self, record: Record, registry: ToolRegistry, resources: ResourceRegistry, run: Run) -> None:
@@ -55,10 +55,10 @@ class CarriedOnCalls:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def find_call(self, request: CallRequest) -> CarriedOnCall | None:
-        """The call that is sent again with its id, by the same caller and unchanged, until its end was given."""
+        """Return the call that the same caller sends again with its id, unchanged, until its result was fetched."""
         left = self._left.get(request.call_id or "")
         if left is not None and _is_of(left, request.principal, request.tool):
-            await self._settled[host_in(left.module)].wait()  # the modules still start, or their host may come back
+            await self._settled[host_in(left.module)].wait()  # modules are still starting, or their host may come back
         found = self._calls.get(request.call_id or "")
         if found is None or not _is_of(found.row, request.principal, request.tool):
             return None
@@ -69,7 +69,7 @@ class CarriedOnCalls:
         self._calls.pop(going_on.row.call_id, None)
 
     async def pop_matching_call(self, request: CallRequest) -> CarriedOnCall | None:
-        """The same of a call whose id its caller may not know: of the same tool and arguments in its session."""
+        """Return such a call without its id: one of the same tool and arguments in its session."""
         for row in list(self._left.values()):
             if _may_be(row, request):
                 await self._settled[host_in(row.module)].wait()
@@ -81,11 +81,11 @@ class CarriedOnCalls:
         return None
 
     def resume_call(self, call_id: str, modules: Collection[str], limit_s: float, end: CarryOn) -> bool:
-        """Go on with a call that a host speaks of; False: it is none that was left open, or not of these modules.
+        """Resume a call that a host reports; False: it was not left open, or does not belong to these modules.
 
         Args:
             modules: The modules of the host.
-            limit_s: How much time it has left.
+            limit_s: Its remaining time.
             end: Waits for its end.
         """
         row, tool = self._left.get(call_id), None
@@ -104,7 +104,7 @@ class CarriedOnCalls:
         call.prepared = PreparedCall(tool, {}, {}, row.arguments_digest, row.arguments, resource)
         going_on = CarriedOnCall(row, asyncio.get_running_loop().create_future())
         self._calls[call_id] = going_on
-        # in no TaskGroup: it ends when the call does, which the host's stop sees to
+        # in no TaskGroup: it ends with the call, which `Core.stop` waits for
         work = self._see_through(going_on, call, call.prepared, limit_s, end)
         task = asyncio.get_running_loop().create_task(work, name=f"carried_on:{row.tool}")
         self._tasks.add(task)
@@ -113,10 +113,10 @@ class CarriedOnCalls:
         return True
 
     def interrupt_remaining_calls(self, host: str = "") -> None:
-        """Calls of which no host has spoken have ended with the server that began them.
+        """End the calls that no host has reported as `interrupted`: they ended with the server that began them.
 
         Args:
-            host: Those of this host on another machine; empty: those of hosts on this one.
+            host: Those of this foreign machine; empty: those of hosts on this machine.
         """
         for row in [row for row in self._left.values() if host_in(row.module) == host]:
             log.warning("call_interrupted", call_id=row.call_id, tool=row.tool, module=row.module)
@@ -127,11 +127,11 @@ class CarriedOnCalls:
 
     @property
     def hosts_left(self) -> frozenset[str]:
-        """The hosts on other machines that may still speak of a call."""
+        """Return the foreign machines that may still report a call."""
         return frozenset(filter(None, (host_in(row.module) for row in self._left.values())))
 
     def _digest_of(self, request: CallRequest, row: CallRow) -> str:
-        """The digest of arguments as it was when the call began: those of models were repaired first."""
+        """Return the digest of arguments as it was when the call began: those of models were repaired first."""
         tool, arguments = self._registry.find_tool_of_module(row.module, row.tool), request.arguments
         if tool is not None and request.principal.kind in _MODELS:
             arguments = tool.schema.repair_arguments(arguments)

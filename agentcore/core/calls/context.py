@@ -1,4 +1,4 @@
-"""What a tool sees of its call: the implementation of `ToolContext`."""
+"""The context of a call that its tool sees: the implementation of `ToolContext`."""
 
 import asyncio
 import concurrent.futures
@@ -29,14 +29,14 @@ from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
 SAMPLE_SECONDS = 600.0
-"""How long a person may look at what a model would be told."""
+"""How long the user may read a request to a model before allowing it."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class CallServices:
-    """What calls reach of their host through their context."""
+    """The services of the core that calls use through their context."""
 
     workspace: Workspace
     store: Store
@@ -48,7 +48,7 @@ class CallServices:
 
 
 class CallContext:
-    """Implements `agentcore.api.ToolContext` for calls of this host."""
+    """Implements `agentcore.api.ToolContext` for calls of this core."""
 
     __slots__ = ("_call", "_is_over", "_log", "_loop", "_progress", "_services", "_thread")
 
@@ -83,12 +83,12 @@ class CallContext:
 
     @property
     def principal(self) -> Principal:
-        """Who asked."""
+        """Who made the call."""
         return self._call.request.principal
 
     @property
     def resource(self) -> Resource | None:
-        """The resource that the host resolved."""
+        """The resource that the core resolved."""
         return self._call.resource
 
     @property
@@ -103,18 +103,17 @@ class CallContext:
 
     @property
     def artifacts(self) -> "CallArtifacts":
-        """Where large things go."""
+        """The artifacts of the call."""
         return CallArtifacts(self._services.store.artifacts, self._call)
 
     @property
     def model_chars(self) -> int | None:
-        """See `agentcore.api.ToolContext.model_chars`."""
         reader, prepared = self._call.request.reader, self._call.prepared
         return None if reader is None or prepared is None else model_chars(prepared.tool.definition, reader)
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the call, or the preview that this context is for, was cancelled or ran out of time."""
+        """True if the call, or the preview that this context is for, was cancelled or ran out of time."""
         return self._is_over or self._call.is_cancelled or (0 < self._call.deadline <= self._loop.time())
 
     def end_preview(self) -> None:
@@ -122,34 +121,30 @@ class CallContext:
         self._is_over = True
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        """See `agentcore.api.ToolContext.progress`."""
         fraction, message = read_fraction(fraction), read_message(message)
         if threading.get_ident() == self._thread:
             self._report_progress(fraction, message)
         else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
                 self._loop.call_soon_threadsafe(self._report_progress, fraction, message)
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
-        """See `agentcore.api.ToolContext.log`."""
         told = read_log(message, level)
         if threading.get_ident() == self._thread:
             self._send_log(told, level)
         else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
                 self._loop.call_soon_threadsafe(self._send_log, told, level)
 
     def show_output(self, text: str) -> None:
-        """See `agentcore.api.ToolContext.show_output`."""
         piece, length = read_output(text), len(text)
         if threading.get_ident() == self._thread:
             self._append_output(piece, length)
         else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
                 self._loop.call_soon_threadsafe(self._append_output, piece, length)
 
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        """See `agentcore.api.ToolContext.block_on`."""
         if threading.get_ident() == self._thread:
             work.close()
             raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
@@ -159,7 +154,7 @@ class CallContext:
             raise ToolError("cancelled", "The call ended before this was done.") from exc
 
     async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for a thread of the call, and no longer than the call goes on."""
+        """Wait for a thread of the call, but no longer than the call runs."""
         waiting, call = asyncio.current_task(), self._call.work
         assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
 
@@ -195,7 +190,6 @@ class CallContext:
         timeout_s: float = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
-        """See `agentcore.api.ToolContext.ask`."""
         asker = self._call.request.asker if not is_secret else None
         questions = Questions(self._call, self._services.conversation.chat, asker)
         with pause_clock(self._call):
@@ -210,7 +204,6 @@ class CallContext:
     async def sample(
         self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
     ) -> str:
-        """See `agentcore.api.ToolContext.sample`."""
         asker, chat = self._call.request.asker, self._services.conversation.chat
         with pause_clock(self._call):
             if asker is not None:
@@ -223,12 +216,10 @@ class CallContext:
             return await chat.run_agent(self._call, told, [], None, {"steps": 1})
 
     async def client_roots(self) -> Sequence[str]:
-        """See `agentcore.api.ToolContext.client_roots`."""
         asker = self._call.request.asker
         return () if asker is None else await asker.roots()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """See `agentcore.api.ToolContext.call`."""
         return await self._call_tool(tool, arguments)
 
     async def call_as_host(self, host: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -249,7 +240,7 @@ class CallContext:
             foreign or request.principal,
             session_id=parent.session_id,
             parent_call_id=parent.id,
-            # nobody could send a call of a foreign machine again once it is approved
+            # no caller could send a call of a foreign machine again once it is approved
             waits_for_approval=request.waits_for_approval or request.inner_waits or foreign is not None,
             agent_id=request.agent_id,
             mode=request.mode,
@@ -264,7 +255,6 @@ class CallContext:
     async def ask_host(
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
     ) -> tuple[dict[str, Any], bytes | None]:
-        """See `agentcore.api.ToolContext.ask_host`."""
         return await ask_host(
             self._call, self._services.places, HostQuestion.from_arguments(host, request, data, timeout_s)
         )
@@ -278,7 +268,6 @@ class CallContext:
 
     @property
     def session(self) -> ChatSession:
-        """See `agentcore.api.ToolContext.session`."""
         session = self._services.conversation.get().session_of(self._call)
         if session is None:
             raise no_session()
@@ -291,9 +280,8 @@ class CallContext:
         model: str | None = None,
         budget: Mapping[str, int] | None = None,
     ) -> str:
-        """See `agentcore.api.ToolContext.run_agent`."""
         self._refuse_if_carried_on()
-        owner = OWNER.set("")  # what an agent begins is the host's
+        owner = OWNER.set("")  # objects that an agent starts belong to the core
         try:
             return await self._services.conversation.get().run_agent(
                 self._call, valid_text(prompt), tools, model, budget
@@ -302,7 +290,8 @@ class CallContext:
             OWNER.reset(owner)
 
     def _refuse_if_carried_on(self) -> None:
-        """See that an earlier server's call begins nothing new: what its caller and its chat allow ended with that one.
+        """Refuse new work of a call that an earlier server began: the permissions of its caller and its chat ended with
+        it.
 
         Raises:
             ToolError: `interrupted`.
@@ -314,7 +303,7 @@ class CallContext:
             raise ToolError("interrupted", message)
 
     def end_progress(self) -> None:
-        """Tell what is still held back, before the result."""
+        """Report pending progress, before the result."""
         if self._progress is not None:
             self._progress.publish_pending()
         if self._call.output is not None:
@@ -339,7 +328,7 @@ class CallContext:
         # whoever has the outcome does not listen any more
         if not self._call.has_ended:
             payload = {"callId": self._call.id, **told}
-            # not kept: a client that resumes reads all that there is
+            # not stored: a client that resumes reads all of it
             self._services.events.publish("call.output", payload, session_id=self._call.session_id, kept=False)
 
 
@@ -364,7 +353,7 @@ class _Progress:
 
     def publish_pending(self) -> None:
         progress, self._held = self._held, None
-        # whoever has the outcome does not listen any more: what is written now would stand in front of something else
+        # whoever has the outcome does not listen any more: later output would appear after the result
         if progress is None or self._call.has_ended:
             return
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
@@ -376,17 +365,17 @@ class _Progress:
 
 
 class _CallLog:
-    """Passes on as many messages as a call may have, and none once it has ended.
+    """Forwards as many messages as a call may have, and none once it has ended.
 
     Args:
-        call: Whose they are.
+        call: The call that sends them.
     """
 
     def __init__(self, call: Call) -> None:
         self._call, self._count = call, 0
 
     def send_message(self, message: str, level: LogLevel) -> None:
-        """Pass on one; the last one says that no more follow."""
+        """Forward one message; the last one states that no more follow."""
         self._count += 1
         notify = self._call.notify
         if notify is None or self._call.has_ended or self._count > LOGS_PER_CALL:
@@ -400,14 +389,13 @@ class _CallLog:
 class CallArtifacts:
     """Implements `agentcore.api.Artifacts` for one call.
 
-    Its own are marked with its session, and of others it reaches those it may.
+    Its own artifacts belong to its session, and it can read others that it has access to.
     """
 
     def __init__(self, store: ArtifactStore, call: Call) -> None:
         self._store, self._call = store, call
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
-        """See `agentcore.api.Artifacts`."""
         call = self._call
         return await self._store.save(
             data,
@@ -420,9 +408,9 @@ class CallArtifacts:
         )
 
     async def is_given(self, artifact_id: str) -> bool:
-        """Whether who carries out the call was given an artifact: its arguments name it, or the call has saved it.
+        """True if the executing module has access to an artifact: the arguments name it, or the call has saved it.
 
-        A call that a foreign machine has made is given what that machine was given itself, whatever the arguments name.
+        A call that a foreign machine has made has access to what that machine had before, whatever the arguments name.
 
         Raises:
             ToolError: `artifact_not_found`.
@@ -438,26 +426,21 @@ class CallArtifacts:
         return True
 
     async def load(self, artifact_id: str) -> bytes:
-        """See `agentcore.api.Artifacts`."""
         await self._find_artifact(artifact_id, reads=True)
         return await self._store.load(artifact_id)
 
     async def describe(self, artifact_id: str) -> ArtifactLink:
-        """See `agentcore.api.Artifacts`."""
         found = await self._find_artifact(artifact_id)
         return ArtifactLink(artifact_id, found.mime, found.size_bytes, found.name)
 
     async def open(self, artifact_id: str) -> OpenFile:
-        """See `agentcore.api.Artifacts`."""
         await self._find_artifact(artifact_id)
         return await self._store.open_file(artifact_id)
 
     async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
-        """See `agentcore.api.Artifacts`."""
         return await self._store.read_lines(await self._find_artifact(artifact_id, reads=True), first, limit, chars)
 
     async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
-        """See `agentcore.api.Artifacts`."""
         return await self._store.find_lines(await self._find_artifact(artifact_id, reads=True), query, first, limit)
 
     async def _find_artifact(self, artifact_id: str, *, reads: bool = False) -> Artifact:
@@ -470,5 +453,5 @@ class CallArtifacts:
         return artifact
 
     async def _is_attached(self, artifact_id: str) -> bool:
-        """Whether the person gave it to the session with a message."""
+        """True if the user attached it to a message of the session."""
         return await self._store.is_pinned(artifact_id, self._call.session_id)

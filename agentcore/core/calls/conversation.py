@@ -1,4 +1,4 @@
-"""What calls may use of the chat that they belong to, and put to its person: a chat fills what the host asks for."""
+"""What calls can use of their chat and ask its user: protocols of the core that a chat implements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ class Inquiry:
     """One question.
 
     Args:
-        text: What is asked; of a `sample` what the model would be told.
+        text: The question; of a `sample` the request to the model.
         timeout_s: How long to wait.
-        kind: Whether words are the answer, a form that is filled in, that an address was opened, or the leave to have
-            the session's model write.
-        options: Words to choose from; the person may give others.
-        fields: The form's.
+        kind: The kind of answer: text, a filled-in form, confirmation that an address was opened, or permission to send
+            a request to the session's model.
+        options: Suggested answers; the user may give others.
+        fields: The fields of the form.
         url: The address.
     """
 
@@ -36,12 +36,12 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A person's answer.
+    """The user's answer.
 
     Args:
-        text: Its words.
-        content: What a form was filled in with; not checked yet.
-        is_declined: The person wants to give none. Of a `sample` and an `address` anything else is a yes.
+        text: Its text.
+        content: The filled-in form; not validated yet.
+        is_declined: True if the user refuses to answer. Of a `sample` and an `address` anything else is a yes.
     """
 
     text: str = ""
@@ -50,26 +50,26 @@ class Reply:
 
 
 def declined_error(question: str) -> ToolError:
-    """The person was asked, and does not want to."""
+    """Return the error for a question that the user declined."""
     return ToolError("declined", f"the person declined to answer: {question!r}; do not ask again for the same thing")
 
 
 class Conversation(Protocol):
-    """The chat of a host, as calls see it through their context."""
+    """The chat of a core, as calls see it through their context."""
 
     def session_of(self, call: Call) -> ChatSession | None:
         """The chat session of a call; None: it comes from none."""
         ...
 
     async def hosts_of(self, session_id: str) -> Sequence[str]:
-        """The hosts that calls of a session are meant for, the most wanted first; none: nobody has chosen any."""
+        """Return the hosts for calls of a session, the preferred one first; none: no host was chosen."""
         ...
 
     async def ask_user(self, call: Call, inquiry: Inquiry) -> Reply:
-        """Put something to the person of the call's chat.
+        """Ask the user of the call's chat.
 
         Raises:
-            ToolError: `no_person`: the call has no chat, or nobody answered in time.
+            ToolError: `no_person`: the call has no chat, or the user did not answer in time.
         """
         ...
 
@@ -80,16 +80,14 @@ class Conversation(Protocol):
         tools: Sequence[str] | None,
         model: str | None,
         budget: Mapping[str, int] | None,
-    ) -> str:
-        """See `agentcore.api.ToolContext.run_agent`."""
-        ...
+    ) -> str: ...
 
 
 class ConversationSlot:
-    """Where calls find the chat of their host.
+    """Holds the chat of a core for its calls.
 
-    A host can do without a chat, and one that has a chat starts before it and ends after it. So the host makes this
-    slot first and gives it to its calls; the chat enters `chat` when it begins, and leaves it when it ends.
+    A core works without a chat, and one that has a chat starts before it and ends after it. So the core creates this
+    slot first and passes it to its calls; the chat sets `chat` when it starts, and resets it when it ends.
     """
 
     def __init__(self) -> None:
@@ -107,5 +105,5 @@ class ConversationSlot:
 
 
 def no_session() -> ToolError:
-    """What a call without a chat session gets."""
+    """Return the error of a call without a chat session."""
     return ToolError("no_session", "this call does not come from a chat session; make it from a chat")

@@ -1,4 +1,4 @@
-"""The errors with which the host itself ends calls."""
+"""The errors with which the core itself ends calls."""
 
 from typing import Any
 
@@ -28,18 +28,18 @@ class CallTimeout(Exception):  # noqa: N818 - it is no error of its own, but the
 
 
 class CallDetached(Exception):  # noqa: N818 - it is no error of its own, but the mark of one
-    """Ends a call here that goes on where its module runs: the next server takes it up, and the record has it open."""
+    """Ends a call here that continues in its host: the next server resumes it, and the record leaves it open."""
 
 
 class ModuleError(ToolError):
-    """What a module raised to end a call, read at the border into plain values."""
+    """An error that a module raised to end a call, read into plain values."""
 
 
 def read_error(call: Call, error: ToolError) -> ModuleError:
-    """The error with which a module ended a call, as it can be stored, sent and told.
+    """Convert the error with which a module ended a call, so that it can be stored, sent and reported.
 
     Raises:
-        WrongToolError: Its type is no name in snake_case.
+        WrongToolError: Its type is not snake_case.
     """
     if issubclass(type(error), InvalidResultError):
         log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
@@ -51,8 +51,8 @@ def read_error(call: Call, error: ToolError) -> ModuleError:
 
 
 def error_from_exception(call: Call, exc: BaseException) -> ToolError:
-    """What becomes of any other exception: `timeout`, or `internal_error` with its traceback in the log."""
-    if type(exc) is CallTimeout:  # no isinstance: the class that a foreign object names may be a lie, or raise
+    """Convert any other exception: to `timeout`, or `internal_error` with its traceback in the log."""
+    if type(exc) is CallTimeout:  # no isinstance: a foreign object's class may lie, or raise
         return ToolError(
             "timeout",
             f"{call.request.tool} was not done within {exc.limit_s:g} s; give it more with timeout_ms",
@@ -68,15 +68,16 @@ def error_from_exception(call: Call, exc: BaseException) -> ToolError:
 
 
 def unreachable_resource_error(call: Call, use: ResourceUse, named: str, reason: str = "") -> ToolError:
-    """Others' resources are as if they were not; of the caller's own that are gone, their module may have said why."""
+    """Return the error for an unreachable resource: others' are unknown; for the caller's own, the module may give a
+    reason."""
     message = reason or f"there is no {use.type.replace('_', ' ')} {named!r} in session {call.session_id!r}"
     context: dict[str, Any] = {"resource_id" if use.key is None else use.argument: named}
-    # a reason may hold words from outside, such as a page's address
+    # a reason may contain text from outside, such as a page's address
     return ToolError(use.not_found, message, untrusted=bool(reason), **context)
 
 
 def target_gone(resource_id: str) -> ToolError:
-    """What ends a call that waited for a person while what it was to act on ended."""
+    """Return the error of a call that waited for approval while its resource ended."""
     message = (
         f"{resource_id!r}, on which this call was to act, ended while the call waited; nothing was done. Look at what"
         " is there now, and call it again"
@@ -85,11 +86,12 @@ def target_gone(resource_id: str) -> ToolError:
 
 
 def on_other_host(now: str, before: str, *, is_approved: bool) -> ToolError:
-    """What ends a call that would run on another machine than the one that was looked at, and maybe approved.
+    """Return the error of a call that would run on another machine than the one that was checked, and possibly
+    approved.
 
     Args:
         now: The host where it would run; empty: the server.
-        before: The one that was looked at.
+        before: The one that was checked.
     """
     message = f"the call would run on {host_title(now)} now, and no longer on {host_title(before)}; send it again"
     if is_approved:
@@ -103,7 +105,7 @@ def cancelled_error() -> ToolError:
 
 
 def chat_refused(host: str, operation: str) -> ToolError:
-    """The error of a foreign machine that asks for something of a chat which the user has not allowed it."""
+    """Return the error of a foreign machine that requests chat data without the user's permission."""
     message = (
         f"host {host!r} may not use {operation!r}: the user has not allowed it to use chats, their models and agents; "
         f"`agentcore hosts chats {host} on` asks the user to allow it"

@@ -1,6 +1,6 @@
-"""A form that a tool puts to a person: a flat object of texts, numbers, choices, and yes or no.
+"""A form with which a tool asks the user: a flat object of texts, numbers, choices, and booleans.
 
-The same parts of JSON Schema that MCP's elicitation takes, so that a client can show it.
+It supports the same parts of JSON Schema as MCP's elicitation, so that a client can show it.
 Source: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
 """
 
@@ -23,9 +23,9 @@ class FormField(NamedTuple):
     """One field.
 
     Args:
-        name: What the answer calls it.
+        name: Its key in the answer.
         schema: Its schema.
-        is_required: Whether it has to be filled in.
+        is_required: True if it must be filled in.
     """
 
     name: str
@@ -34,13 +34,13 @@ class FormField(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What a person reads."""
+        """The label for the user."""
         words = str(self.schema.get("title") or self.name)
         return f"{words} – {self.schema['description']}" if self.schema.get("description") else words
 
     @property
     def choices(self) -> list[str] | None:
-        """The values that it takes; None: any of its type."""
+        """The allowed values; None: any of its type."""
         schema = self._of_choices
         titled = schema.get("oneOf") or schema.get("anyOf")
         if titled:
@@ -54,7 +54,7 @@ class FormField(NamedTuple):
 
     @property
     def shown_schema(self) -> dict[str, Any]:
-        """The field's schema without what no form shows: a server may have written anything into it."""
+        """The field's schema without keys that no form shows: a server may have written anything into it."""
         shown = {name: self.schema[name] for name in _SHOWN if isinstance(self.schema.get(name), str | int | float)}
         if self.choices is None:
             return shown
@@ -71,7 +71,7 @@ class FormField(NamedTuple):
 
     @property
     def _choice_titles(self) -> list[str]:
-        """What the choices are called."""
+        """The labels of the choices."""
         schema = self._of_choices
         titled = schema.get("oneOf") or schema.get("anyOf")
         if titled:
@@ -142,10 +142,10 @@ def shown_form(fields: Sequence[FormField]) -> dict[str, Any]:
 
 
 def read_answers(fields: Sequence[FormField], content: Mapping[str, Any]) -> dict[str, Any]:
-    """What was filled in, with defaults; fields that nobody knows are left out.
+    """Validate a filled-in form and add defaults; unknown fields are left out.
 
     Raises:
-        ValueError: What is wrong with it, for the person.
+        ValueError: What is wrong with it, as text for the user.
     """
     answers: dict[str, Any] = {}
     for field in fields:

@@ -1,4 +1,4 @@
-"""The part of a long result that a model gets: one end of it or both, what is left out, and the call that gives it."""
+"""Shortens a long result for a model: one or both ends of it, what is left out, and the call that reads the rest."""
 
 import dataclasses
 import json
@@ -15,23 +15,23 @@ from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.store.artifacts import split_lines
 
 _SENTENCE_CHARS = 500
-"""Room for the sentence that says what is left out."""
+"""Capacity for the sentence that describes what is left out."""
 
 _HEAD_SHARE = {"head": 1.0, "tail": 0.0, "both": 2 / 3}
 
 
 class SaveArtifact(Protocol):
-    """Stores bytes and gives the link, like `Artifacts.save`."""
+    """Stores bytes and returns the link, like `Artifacts.save`."""
 
     async def __call__(self, data: bytes, *, mime: str, name: str) -> ArtifactLink: ...
 
 
 class ArtifactReading:
-    """Says how a model reads what was left out.
+    """Describes how a model reads what was left out.
 
     Args:
-        tools: Those that there are for it; among them what gives what is in artifacts, if there is one.
-        reader: The model, which has to be able to call it.
+        tools: The available tools, with the one that reads artifacts, if there is one.
+        reader: The model, which must be able to call it.
     """
 
     def __init__(self, tools: Mapping[str, RegisteredTool], reader: ModelReader) -> None:
@@ -53,17 +53,17 @@ class ArtifactReading:
 
 
 def model_chars(definition: ToolDefinition, reader: ModelReader) -> int:
-    """What a model gets of the results of a tool, in characters: the least that tool and agent say."""
+    """Return how much of a tool's results a model gets, in characters: the lowest limit of tool and agent."""
     return min((chars for chars in (definition.model_chars, reader.result_chars) if chars), default=MODEL_CHARS)
 
 
 async def model_part(
     result: ToolResult, encoded_data: bytes, definition: ToolDefinition, save: SaveArtifact, reading: ArtifactReading
 ) -> ToolResult:
-    """A result with no more than a model takes; one without content is read as its data.
+    """Return a result within the model's limit; one without content is read as its data.
 
     Raises:
-        ToolError: `result_too_large`, `disk_full`: the whole cannot be stored.
+        ToolError: `result_too_large`, `disk_full`: the complete result cannot be stored.
     """
     limit_chars = model_chars(definition, reading.reader)
     result = _with_short_documents(await _with_small_images(result, save), limit_chars)
@@ -96,7 +96,7 @@ def _with_short_documents(result: ToolResult, limit_chars: int) -> ToolResult:
 
 
 async def _with_small_images(result: ToolResult, save: SaveArtifact) -> ToolResult:
-    """A result whose pictures providers take; the others are stored."""
+    """Return a result with images that providers accept; the others are stored."""
     blocks = result.blocks()
     if not any(isinstance(block, Image) and len(block.data) > MODEL_IMAGE_BYTES for block in blocks):
         return result

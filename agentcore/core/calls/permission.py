@@ -1,4 +1,4 @@
-"""Whether a call may run: the policy says so, or a person who is asked about exactly this call, once."""
+"""Decides whether a call may run: by the policy, or by the user, who is asked about exactly this call, once."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from agentcore.net.url_pattern import host_of
 
 
 class Permission:
-    """Lets calls pass that may run, and brings the others before a person."""
+    """Permits calls that may run, and asks the user about the others."""
 
     def __init__(
         self, policy: ApprovalPolicy, approvals: ApprovalQueue, preparation: Preparation, workspace: Workspace
@@ -32,17 +32,17 @@ class Permission:
         self._workspace = workspace
 
     async def permit_call(self, call: Call, prepared: PreparedCall) -> PreparedCall:
-        """Let a call pass, or not; `call.ruling` says by whose word.
+        """Permit a call or raise; `call.ruling` records the decision.
 
         Returns:
-            The call as it may run: the person who approved it may have edited its arguments.
+            The call as it may run: the user may have edited its arguments when approving.
         Raises:
             ToolError: `approval_required`, `approval_denied`.
         """
         policy = self._policy
         # noted before anything is awaited: where the policy changes meanwhile, the call is decided on again
         version = policy.version
-        # what a person was asked about is theirs to decide, whatever has been allowed since
+        # the user decides about a call that they were asked about, even if a later rule allows it
         is_asked = call.request.call_id is not None
         if not is_asked and policy.allows_own_call(call.request.principal, prepared.preview):
             call.ruling = CallDecision(OWN_CALL, OWN_CALL.by, version)
@@ -56,7 +56,7 @@ class Permission:
             return prepared
         call.ruling = CallDecision(decision, "", version)
         if decision.kind == "ask" and not policy.needs_paths:
-            # they say what may be offered along with it
+            # they determine what is offered along with the approval
             facts = await self.facts_of(call, prepared, with_paths=True)
         if decision.kind == "deny":
             raise refused_by_policy(decision)
@@ -65,7 +65,7 @@ class Permission:
         with pause_clock(call.parent):
             shown = await self._ask_user(call, prepared, facts, call.ruling)
         if shown.changes:
-            # what was approved is the call as it is now, not as it was when it began to wait
+            # the call is approved in its current form, not as it was when it began to wait
             prepared = await self._preparation.prepare_call(call)
         return prepared if shown.arguments_digest == prepared.digest else self._as_edited(call, prepared, shown)
 
@@ -88,7 +88,7 @@ class Permission:
             )
 
     async def record_untrusted_source(self, call: Call) -> None:
-        """Remember that a model reads what nobody vouches for; what a person's own call reads, no model does."""
+        """Record that a model reads untrusted content; results of the user's own calls are read by no model."""
         if call.is_made_by_user:
             return
         preview = None if call.prepared is None else call.prepared.preview
@@ -97,13 +97,14 @@ class Permission:
             await self._policy.record_untrusted_source(call.session_id, name)
 
     async def facts_of(self, call: Call, prepared: PreparedCall, *, with_paths: bool = False) -> CallFacts:
-        """What the policy looks at; `with_paths`: where paths in arguments lead, too, though no rule looks at them."""
+        """Return the facts that the policy checks; `with_paths`: including paths in arguments, even if no rule checks
+        them."""
         named: tuple[str, ...] = ()
-        # where there is a preview, that says which paths they are
+        # a preview, if there is one, lists these paths
         if (with_paths or self._policy.needs_paths) and (prepared.preview is None or prepared.preview.failure):
             texts = _path_texts(prepared.arguments)
             if prepared.tool.module.host:
-                named, texts = tuple(texts), []  # where they lead on another machine, only that could say
+                named, texts = tuple(texts), []  # only the other machine could resolve them
             named = await asyncio.to_thread(_resolve_paths, self._workspace, texts) if texts else named
         request, placed = call.request, prepared.tool.module.placed
         return CallFacts(
@@ -115,26 +116,26 @@ class Permission:
             request.agent_id,
             self._mode_of(request),
             named,
-            pool_of(prepared.tool.module.host),  # what is said of a pool is said of all that is in it
+            pool_of(prepared.tool.module.host),  # rules for a pool apply to all its hosts
             () if placed is None else tuple(placed.roots),
             _on_behalf_of(call),
         )
 
     def _mode_of(self, request: CallRequest) -> ApprovalMode:
-        """The mode of a call; what a chat may do without asking, a foreign machine that works for it may not."""
+        """Return the mode of a call; a foreign machine does not inherit what its chat may do without asking."""
         mode, general = request.mode or self._policy.mode, self._policy.mode
         return general if request.principal.kind == "host" and is_looser(mode, general) else mode
 
-    # -- asking a person -------------------------------------------------------------------------------------------
+    # -- asking the user --------------------------------------------------------------------------------------------
 
     async def _ask_user(
         self, call: Call, prepared: PreparedCall, facts: CallFacts, ruling: CallDecision
     ) -> ApprovalRequest:
-        """Have a person decide on exactly this call; return what was approved, and only when it was."""
+        """Request the user's decision on exactly this call; return what was approved, and only if it was."""
         approver, request = self._approvals.approver, call.request
         pending = self._approvals.find_pending(call.id)
         if pending is None:
-            # who stays with the call is gone when this process is
+            # a caller that waits for the call is gone when this process is
             is_kept = not (request.waits_for_approval or approver)
             question = self._build_request(call, prepared, facts, ruling.decision)
             pending = await self._approvals.put(question, is_kept=is_kept)
@@ -144,13 +145,13 @@ class Permission:
             raise ToolError("approval_denied", "this is not the call that waits: tool, arguments or session differ")
         elif not _has_its_target(pending, prepared):
             gone = target_gone(str(pending.request.resource_id))
-            await pending.withdraw(gone.message)  # nobody is to be asked about what cannot run
+            await pending.withdraw(gone.message)  # the user is not asked about a call that cannot run
             raise gone
         if approver is not None:
             await self._ask_at_terminal(approver, pending)
         elif request.waits_for_approval:
             await self._wait_for_user(call, pending)
-        # used up before anything else: a second call with this id finds nothing that would let it run
+        # used up before anything else: a second call with this id must find no approval
         verdict = pending.use_verdict()
         if verdict is None:
             raise _unanswered_error(pending)
@@ -160,7 +161,7 @@ class Permission:
         return pending.request
 
     async def _ask_at_terminal(self, approver: Approver, pending: PendingApproval) -> None:
-        """Ask until the person has decided on the call as it is."""
+        """Ask until the user has decided on the call in its current form."""
         while pending.verdict is None:
             try:
                 await self._approvals.decide_call(pending.request.call_id, await approver(pending.request))
@@ -202,7 +203,7 @@ class Permission:
         )
 
     def _as_edited(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:
-        """The call with the arguments as the person who approved it has edited them."""
+        """Return the call with the arguments that the user edited when approving."""
         edited = self._preparation.replace_arguments(call, prepared, shown.arguments)
         call.prepared = edited = edited._replace(preview=shown.preview)
         assert call.ruling is not None  # noqa: S101 - a person has just decided
@@ -211,7 +212,7 @@ class Permission:
 
 
 def _has_its_target(pending: PendingApproval, prepared: PreparedCall) -> bool:
-    """Whether a call that waits would act on what was shown; what a person has edited is looked at when it runs."""
+    """True if a waiting call would act on the resource that was shown; edited arguments are checked when it runs."""
     shown = pending.request
     if shown.resource_id is None or shown.arguments_digest != pending.asked_digest:
         return True
@@ -219,7 +220,7 @@ def _has_its_target(pending: PendingApproval, prepared: PreparedCall) -> bool:
 
 
 def _on_behalf_of(call: Call) -> str:
-    """The kind of principal that a foreign machine works for; empty: no foreign machine makes the call."""
+    """Return the kind of principal that a foreign machine works for; empty: no foreign machine makes the call."""
     if call.request.principal.kind != "host":
         return ""
     callers = (each.request.principal.kind for each in call.ancestors())
@@ -267,5 +268,5 @@ def _real_path(workspace: Workspace, text: str) -> str:
     try:
         return workspace.real_path(workspace.locate(text))
     except ToolError:
-        # it is none of the workspace's; the tool may take it for one of another place
+        # it is not in the workspace; the tool may use it for another location
         return os.path.realpath(os.path.join(workspace.roots[0], text.replace("\0", "")))  # noqa: PTH118

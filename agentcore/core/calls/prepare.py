@@ -19,11 +19,11 @@ from agentcore.errors import ToolError
 from agentcore.secrets import masked_json
 
 _MODELS = frozenset(("chat", "mcp"))
-"""Principals whose arguments a model writes; of all others they are taken as they are."""
+"""Principals whose arguments a model writes; those of all others are not repaired."""
 
 
 class Preparation:
-    """Prepares calls, for whoever runs, reviews or explains them."""
+    """Prepares calls, to run, review or explain them."""
 
     def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
         self._services = services
@@ -31,28 +31,28 @@ class Preparation:
         self._routing = Routing(registry, services.resources, services.conversation, services.places)
 
     async def prepare_call(self, call: Call, *, may_create: bool = True) -> PreparedCall:
-        """Find out what a call would do.
+        """Determine what a call would do.
 
-        `call.prepared` is set as far as it comes: the record of a call that fails says what was known by then.
+        `call.prepared` is set as far as possible: the record of a call that fails shows what was known by then.
 
         Args:
-            may_create: Whether a resource may be planned where the session has none. It is made when the call begins.
+            may_create: True if a resource may be planned when the session has none. It is created when the call begins.
         Raises:
-            ToolError: Why the call cannot run: it is not asked about either.
+            ToolError: Why the call cannot run; then the user is not asked about it.
         """
         request = call.request
         tool = await self._routing.tool_of(call, request.arguments, request.resource_id)
         placed = tool.module.placed
         if placed is not None and placed.is_away and may_create:
-            # before it is asked about: its machine may be back at once, and alone knows what the call would do
+            # before approval: its machine may be back at once, and it alone knows what the call would do
             await placed.wait_until_there(_limit_s(call, tool))
-            # its program may have been started anew meanwhile, and its modules with it
+            # its program may have been restarted meanwhile, and its modules with it
             tool = await self._routing.tool_of(call, request.arguments, request.resource_id)
             placed = tool.module.placed
         if request.principal.kind == "host" and tool.definition.needs_chat:
             self._routing.check_chats(request.principal.id, tool)
         if request.principal.kind in _MODELS:
-            # before the digest is made: what a person approves is what runs, and the same when it is sent again
+            # before the digest is computed: what the user approves is what runs, also when it is sent again
             request.arguments = tool.schema.repair_arguments(request.arguments)
         prepared = self._read_arguments(call, tool, request.arguments, request.resource_id, may_create=may_create)
         if placed is not None and placed.is_draining and not self._is_living(prepared.resource):
@@ -68,17 +68,17 @@ class Preparation:
         return resource is not None and self._services.resources.owner_of(resource.resource_id) is not None
 
     async def tool_now(self, call: Call, prepared: PreparedCall) -> RegisteredTool:
-        """The tool that a call that was prepared would be given now.
+        """Return the tool that a prepared call would use now.
 
         Raises:
-            ToolError: What became of it.
+            ToolError: Why the tool is not available any more.
         """
-        # what a person has edited names the resource by itself
+        # arguments that the user has edited name the resource themselves
         named = call.request.resource_id if call.edited_arguments is None else None
         return await self._routing.tool_of(call, prepared.given, named)
 
     async def run_preview(self, call: Call, prepared: PreparedCall) -> CallPreview | None:
-        """What the tool says of these arguments now; None: it has no preview.
+        """Run the tool's preview of these arguments now; None: it has no preview.
 
         Raises:
             ToolError: The call cannot run.
@@ -86,7 +86,7 @@ class Preparation:
         return await preview_call(call, prepared, CallContext(call, self._services), self._preview_turns)
 
     def replace_arguments(self, call: Call, prepared: PreparedCall, given: dict[str, Any]) -> PreparedCall:
-        """The call with arguments that a person has edited; they name the resource, no matter what the caller named.
+        """Return the call with arguments that the user has edited; they override the resource that the caller named.
 
         Raises:
             ToolError: `invalid_arguments`, or why their resource cannot be reached.
@@ -147,7 +147,7 @@ class Preparation:
         )
 
     def _find_resource(self, call: Call, tool: RegisteredTool, use: ResourceUse, named: str) -> Resource:
-        """The resource of this id or key, if the call may reach it, and its tool is that of the resource's host."""
+        """Return the resource of this id or key, if the call may reach it and its tool is that of the resource's host."""
         resources = self._services.resources
         try:
             if use.key:
@@ -170,6 +170,6 @@ class Preparation:
 
 
 def _limit_s(call: Call, tool: RegisteredTool) -> float:
-    """How long a call may take, as its caller or its tool says."""
+    """Return the time limit of a call, of its caller or its tool."""
     wanted_ms = call.request.timeout_ms
     return tool.definition.timeout_s if wanted_ms is None else wanted_ms / 1000

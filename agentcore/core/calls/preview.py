@@ -1,4 +1,4 @@
-"""What a tool says that a call would do, read into plain values: a person's decision rests on it."""
+"""A tool's preview of a call, read into plain values, because the user's decision depends on it."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,12 +24,12 @@ log = structlog.get_logger(__name__)
 async def preview_call(
     call: Call, prepared: PreparedCall, context: CallContext, turns: PreviewTurns
 ) -> CallPreview | None:
-    """What the tool says that the call would do; None: it has no preview. One that fails means asking a person.
+    """Return the tool's preview of a call; None: it has none. If it fails, the call needs approval.
 
     Args:
-        context: Of the preview alone. However the preview ends, `is_cancelled` of it is true afterwards: a thread
-            cannot be ended from outside, and looks there.
-        turns: Those of all callers.
+        context: For the preview only. However the preview ends, `is_cancelled` of it is true afterwards: a thread
+            cannot be ended from outside, and checks it.
+        turns: Limits the previews of each caller.
     Raises:
         ToolError: The call cannot run.
     """
@@ -58,15 +58,15 @@ async def preview_call(
 
 
 def _only_raising(preview: CallPreview, definition: ToolDefinition) -> CallPreview:
-    """The preview of a stranger's tool: it can add to the effects that a user has accepted, and take none away."""
+    """Return the preview of a foreign tool: it can add to the effects that the user has accepted, and remove none."""
     exact = preview.effects
     effects = None if exact is None else (exact - SESSION_ONLY) | definition.effects
-    # how its commands are held, only the server itself can say
+    # only the server itself knows how its commands are confined
     return replace(preview, effects=effects, is_sandboxed=False)
 
 
 def approval_basis(preview: CallPreview) -> tuple[object, ...]:
-    """What an approval of a call rests on: a call that would touch something else is another one."""
+    """Return what an approval of a call is bound to: if the call would touch something else, it is another call."""
     what = preview.effects, preview.paths, preview.cwd, preview.urls
     return *what, preview.is_protected, preview.is_sandboxed, preview.caution, preview.failure
 
@@ -82,17 +82,17 @@ async def _call_preview(
     with previewing():
         if asyncio.iscoroutinefunction(preview):
             found = await preview(context, arguments)
-            # where it runs elsewhere, it was asked about the arguments as well, of which a schema cannot say all
+            # a module in a host checks the arguments as well, since a schema cannot express everything
             return None if found is None and may_be_none else _read_preview(found)
         made = await turn.run_in_thread(lambda: preview(context, arguments))
         return _read_preview(await made if asyncio.iscoroutine(made) else made)
 
 
 def _read_preview(made: Any) -> CallPreview:
-    """The preview as plain values: a person's decision rests on it, so nothing of it may be another one later.
+    """Read a preview into plain values, which cannot change after the user's decision.
 
     Raises:
-        TypeError: It is no `CallPreview`, a field holds something else than declared, or it is too large.
+        TypeError: It is not a `CallPreview`, a field has the wrong type, or it is too large.
     """
     if not issubclass(type(made), CallPreview):
         raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")

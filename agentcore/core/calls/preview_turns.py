@@ -24,7 +24,7 @@ class PreviewTurn:
         self._has_thread = False
 
     def end_preview(self) -> None:
-        """Note that nobody waits for the preview any more; its thread may still run."""
+        """Mark that nothing waits for the preview any more; its thread may still run."""
         self._is_running = False
         self._release_at_end()
 
@@ -64,7 +64,7 @@ class PreviewTurns:
         self._users: Counter[str] = Counter()
 
     async def wait_for_turn(self, account: str) -> PreviewTurn:
-        """Wait until fewer previews of a caller run than may; the caller ends the turn.
+        """Wait until the number of a caller's running previews is below the limit; the caller ends the turn.
 
         Args:
             account: The caller; see `Call.account`.

@@ -1,4 +1,4 @@
-"""Questions of a call to a person: over the client that made it, else in the chat that it belongs to."""
+"""Questions of a call to the user: through the client that made it, else in the chat that it belongs to."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,23 +13,23 @@ from agentcore.errors import ToolError
 URL_CHARS = 2048
 
 _TRIES = 3
-"""How often a person is asked for the same thing before that counts as no answer."""
+"""How often the same question is asked before that counts as no answer."""
 
 
 class Questions:
-    """Asks for one call.
+    """Asks questions for one call.
 
     Args:
-        call: Whose questions they are.
-        chat: The chat of the host, if it has one.
-        asker: The client of the call, if the call came by one.
+        call: The call that asks.
+        chat: The chat of the core, if it has one.
+        asker: The client of the call, if the call came from one.
     """
 
     def __init__(self, call: Call, chat: Conversation | None, asker: Asker | None) -> None:
         self._call, self._chat, self._asker = call, chat, asker
 
     async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
-        """One answer in words.
+        """Ask for a text answer.
 
         Raises:
             ToolError: `no_person`, `declined`.
@@ -54,11 +54,11 @@ class Questions:
         raise ToolError("no_person", f"the answer is none that was asked for ({fault}): {question!r}")
 
     async def open_address(self, question: str, url: str, timeout_s: float) -> None:
-        """Have the person open an address, and say that they have done there what it is for.
+        """Ask the user to open an address, and to confirm that they are done there.
 
         Raises:
             ToolError: `no_person`, `declined`.
-            ValueError: It is no address of a page.
+            ValueError: It is not the address of a page.
         """
         check_address(url)
         if self._asker is not None:
@@ -67,7 +67,7 @@ class Questions:
             await self._ask_in_chat(Inquiry(question, timeout_s, "address", url=url))
 
     async def allow_sample(self, prompt: str, timeout_s: float) -> None:
-        """Show the person what the session's model would be told, and wait for their leave.
+        """Show the user the request to the session's model, and ask for permission.
 
         Raises:
             ToolError: `no_person`, `declined`.
@@ -82,7 +82,7 @@ class Questions:
         return (await self._ask_in_chat(Inquiry(question, timeout_s, "form", fields=fields))).content or {}
 
     def _label_question(self, question: str) -> str:
-        """A question for a client, which shows no more than its text: with the host that asks."""
+        """Add the asking host to a question for a client that shows only its text."""
         host = self._call.asking_host
         return f"[{host_title(host)} asks] {question}" if host else question
 
@@ -96,10 +96,10 @@ class Questions:
 
 
 def check_address(url: str) -> None:
-    """See that a person's browser opens an address as a page, and that they see which.
+    """Check that a browser opens an address as a page, and that the user sees which page.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It does not.
     """
     parts = urlsplit(url)
     is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= URL_CHARS

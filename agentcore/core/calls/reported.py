@@ -1,4 +1,4 @@
-"""What a call reports of its work, read strictly: progress, messages, output."""
+"""Reports of a call while it runs, read strictly: progress, messages, output."""
 
 import asyncio
 import math
@@ -49,10 +49,10 @@ def read_fraction(fraction: Any) -> float | None:
 
 
 def read_message(message: Any) -> str:
-    """What a call says of its progress, bounded.
+    """Read a progress message, bounded.
 
     Raises:
-        TypeError: It is no text.
+        TypeError: It is not text.
     """
     if not issubclass(type(message), str):
         raise TypeError(f"progress: message must be text, not {type_name(message)}")
@@ -72,11 +72,11 @@ def read_output(text: Any) -> str:
 
 
 class ShownOutput:
-    """Keeps the end of what a call has written, and tells of what is new at most every so often.
+    """Stores the end of a call's output, and publishes new output at limited intervals.
 
     Args:
-        publish: Tells everybody `{text, end}`.
-        loop: Whose clock it goes by.
+        publish: Publishes `{text, end}`.
+        loop: The loop whose clock it uses.
     """
 
     def __init__(self, publish: Callable[[dict[str, Any]], None], loop: asyncio.AbstractEventLoop) -> None:
@@ -96,9 +96,9 @@ class ShownOutput:
             self._loop.call_at(self._next_at, self.publish_pending)
 
     def publish_pending(self) -> None:
-        """Tell of what nobody was told of yet."""
+        """Publish output that was not published yet."""
         self._is_scheduled = False
-        new = min(self._end - self._told, OUTPUT_EVENT_CHARS)  # within what is kept
+        new = min(self._end - self._told, OUTPUT_EVENT_CHARS)  # within the stored part
         if new == 0:
             return
         self._told = self._end

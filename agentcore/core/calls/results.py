@@ -1,4 +1,4 @@
-"""What a module gave back becomes a result: JSON values, capped, large parts stored."""
+"""Converts the return value of a module into a result: JSON values, within limits, large parts stored."""
 
 import dataclasses
 import re
@@ -23,13 +23,12 @@ _MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
 
 
 def to_result(returned: Any) -> tuple[ToolResult, bytes]:
-    """Bring what a module gave back into one shape.
+    """Convert the return value of a module.
 
     Returns:
         The result with plain JSON values as data, and its data as JSON text.
-
     Raises:
-        TypeError: It holds something that is no JSON value.
+        TypeError: It contains something that is not a JSON value.
         ToolError: `result_too_large`: it has too many blocks, or its data too many values.
     """
     result, encoded = _to_result(returned)
@@ -58,7 +57,7 @@ def _to_result(returned: Any) -> tuple[ToolResult, bytes]:
 
 
 def _same_or_read(returned: ToolResult, data: Any) -> ToolResult:
-    """A result as most are, of plain values already, is taken as it is: making another one costs time in each call."""
+    """Return a result that has plain values already unchanged, as most do: copying it costs time in each call."""
     if (
         returned.resource_id is None
         and returned.truncated is False
@@ -140,7 +139,7 @@ def _encode(data: Any) -> tuple[Any, bytes]:
 
 
 def fits_limits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bool:
-    """Whether a result is within its bounds as it is. The quick look that most calls end with."""
+    """True if a result is within its limits unchanged, a quick check that suffices for most calls."""
     if len(encoded_data) > RESULT_BYTES:
         return False
     size = 0
@@ -153,10 +152,10 @@ def fits_limits(result: ToolResult, encoded_data: bytes, limit_bytes: int) -> bo
 
 
 async def cap_result(result: ToolResult, encoded_data: bytes, limit_bytes: int, artifacts: Artifacts) -> ToolResult:
-    """Store what is over its bound, and leave the head of it and a link.
+    """Store what is over the limit, and leave the head of it and a link.
 
     Raises:
-        ToolError: `result_too_large`: the structured data is over its bound, or the quota is full.
+        ToolError: `result_too_large`: the structured data is over its limit, or the quota is used up.
     """
     if len(encoded_data) > RESULT_BYTES:
         raise ToolError(
@@ -184,14 +183,14 @@ async def cap_result(result: ToolResult, encoded_data: bytes, limit_bytes: int, 
 
 
 def _text_of(block: ContentBlock) -> str | None:
-    """The text that a block holds, if it holds one."""
+    """Return the text of a block, if it has one."""
     if isinstance(block, Text):
         return block.text
     return block.content if isinstance(block, EmbeddedResource) and isinstance(block.content, str) else None
 
 
 def _data_of(block: ContentBlock) -> bytes | None:
-    """The bytes that a block holds, if it holds some."""
+    """Return the bytes of a block, if it has some."""
     if isinstance(block, Image | Audio):
         return block.data
     return block.content if isinstance(block, EmbeddedResource) and isinstance(block.content, bytes) else None

@@ -1,4 +1,4 @@
-"""Which host a call goes to: decided here, for every surface, and nowhere else."""
+"""Selects the host of a call, for every surface."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ class Routing:
         self._registry, self._resources, self._conversation, self._places = registry, resources, conversation, places
 
     async def tool_of(self, call: Call, given: dict[str, Any], resource_id: str | None) -> RegisteredTool:
-        """The tool that a call means: that of the host where its resource is, else of the host that is chosen for it.
+        """Return the tool of a call: that of the host where its resource is, else of the host that is chosen for it.
 
-        `call.host` is that host from now on.
+        Sets `call.host` to that host.
 
         Args:
             given: Its arguments.
@@ -33,7 +33,7 @@ class Routing:
         Raises:
             ToolError: As `ToolRegistry.get_tool`; `tool_not_on_host`: the host that the call names, by itself or by its
                 resource, has no such tool; `invalid_arguments`: it names two hosts;
-                `pool_full`: no host of a pool has room for something new.
+                `pool_full`: no host of a pool has free capacity.
         """
         name = call.request.tool
         call.host = await self._choose_host(call)
@@ -57,7 +57,7 @@ class Routing:
         return tool
 
     def _check_named(self, call: Call, tool: RegisteredTool) -> None:
-        """See that a call whose caller has named a host runs there: what a chat prefers is no such name.
+        """Check that a call whose caller has named a host runs there; the preferred host of a chat is not checked.
 
         Raises:
             ToolError: `tool_not_on_host`.
@@ -82,7 +82,7 @@ class Routing:
             raise chat_refused(host, tool.definition.name)
 
     async def _in_pool(self, call: Call, tool: RegisteredTool) -> RegisteredTool:
-        """The tool of the very host that a call goes to; of a host of no pool, the tool itself."""
+        """Return the tool of the host of a pool that a call goes to; for a host of no pool, the tool itself."""
         host = tool.module.host
         if not is_member(host) or call.host == host:
             return tool
@@ -91,7 +91,7 @@ class Routing:
         return self._registry.get_tool(tool.definition.name, call.host)
 
     async def _choose_host(self, call: Call) -> str:
-        """The host that is chosen for a call, by whoever is nearest to it; empty: none is."""
+        """Return the host that is chosen for a call, the most specific choice first; empty: none is."""
         if call.request.host:
             return call.request.host
         if call.parent is not None and (inherited := call.parent.host_inside):
@@ -100,7 +100,7 @@ class Routing:
         return "" if chat is None else self._registry.choose_host(await chat.hosts_of(call.session_id))
 
     def _find_named_resource(self, call: Call, given: dict[str, Any], resource_id: str | None) -> Resource | None:
-        """The resource that a call names, if it may reach it."""
+        """Return the resource that a call names, if it may reach it."""
         name = call.request.tool
         tool = self._registry.tools_at(call.host).get(name) or self._registry.tools.get(name)
         use = None if tool is None else tool.definition.resource
@@ -115,12 +115,12 @@ class Routing:
             else:
                 resource = self._resources.find_planned_resource(named) or self._resources.get(named)
         except ToolError:
-            return None  # why it cannot be reached is said when it is needed
+            return None  # the reason why it cannot be reached is reported when it is needed
         is_reachable = call.is_made_by_user or resource.session_id == call.session_id
         return resource if is_reachable and resource.resource_type == use.type else None
 
     def _by_key(self, call: Call, resource_type: str, key: str, value: str) -> Resource:
-        """The resource that bears a key where a call goes: in a pool, one of its own session before others'."""
+        """Return the resource with a key on the host of a call: in a pool, one of its own session before others'."""
         for own in self._resources.list(session_id=call.session_id, resource_type=resource_type):
             where = self._resources.host_of(own.resource_id) or ""
             if own.keys.get(key) == value and is_member(where) and call.host in ("", where, pool_of(where)):

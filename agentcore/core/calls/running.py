@@ -1,4 +1,4 @@
-"""The last steps of a call that may run: its turn, a last look, the record, the module, and what that gave."""
+"""The last steps of a permitted call: its queue slot, a final check, the record, the module, and its result."""
 
 import asyncio
 import hashlib
@@ -54,14 +54,14 @@ class Execution:
             return await self._recheck_and_run(call, prepared)
         resources.start_planned(resource)
         await resources.indexes.wait_until_saved()
-        # a call that is made from inside the turn of its resource would wait for itself
+        # a call that is made while its resource is locked by its parent would wait for itself
         if use is None or use.skip_queue or call.is_inside_turn_of(resource):
             return await self._recheck_and_run(call, prepared)
         async with resources.lock_resource(resource.resource_id):
             return await self._recheck_and_run(call, prepared)
 
     def _set_deadline(self, call: Call, prepared: PreparedCall) -> None:
-        """Start the one deadline that covers queue and execution, but not the waiting for a person."""
+        """Start the one deadline that covers queue and execution, but not the time of waiting for the user."""
         wanted_ms = call.request.timeout_ms
         limit_s = prepared.tool.definition.timeout_s if wanted_ms is None else wanted_ms / 1000
         limit_s = min(limit_s, self._limits.call_timeout_max)
@@ -72,9 +72,9 @@ class Execution:
         call.work.cancel_at(call.deadline, CallTimeout(limit_s))
 
     async def _recheck_and_run(self, call: Call, prepared: PreparedCall) -> CallOutcome:
-        """Look once more, at the last moment, whether the call may run, and run it.
+        """Check at the last moment whether the call may still run, and run it.
 
-        The turn may have been long: meanwhile modules, rules, arguments and files may have become others.
+        Waiting may have taken long: meanwhile modules, rules, arguments and files may have changed.
         """
         ruling, definition = call.ruling, prepared.tool.definition
         assert ruling is not None  # noqa: S101 - it was permitted
@@ -89,7 +89,7 @@ class Execution:
             # after the policy, and the last thing that is awaited before the record: nothing changes behind its back
             prepared = await self._check_again(call, prepared, ruling.approval.request)
         if definition.annotations.open_world:
-            # before it runs: what comes back may be read while the call still goes on
+            # before it runs: its output may be read while it is still running
             await self._permission.record_untrusted_source(call)
         # noted before the module is entered: from here on an approval is used up, and a crash leaves a trace
         call.row, record = row_of(call, "executing"), self._services.store.record
@@ -97,7 +97,8 @@ class Execution:
         if ruling.approval is None and (placed is None or not placed.survives_server):
             record.add_open_call(call.row)
         elif ruling.approval is None:
-            # committed, for the call may go on without this server, and the next one knows it by the record alone
+            # committed, because the call may continue without this server, and the next one knows it by the record
+            # alone
             await record.commit_open_call(call.row, is_durable=False)
         else:
             # committed, or it could run twice; and one that outlives this process could be sent again after a power
@@ -106,7 +107,7 @@ class Execution:
         return await self._execute_tool(call, prepared)
 
     async def _check_again(self, call: Call, prepared: PreparedCall, shown: ApprovalRequest) -> PreparedCall:
-        """See that what runs now is what the person approved: arguments, resource, and what they would touch."""
+        """Check that exactly what the user approved runs now: arguments, resource, and what they would touch."""
         # checked once more too: the tool gets values that were read from just what was approved
         if hashlib.sha256(to_json(prepared.given)).hexdigest() != shown.arguments_digest:
             raise ToolError("approval_denied", "the arguments changed while the call waited; send it again")
@@ -121,12 +122,12 @@ class Execution:
         return prepared
 
     async def carry_on(self, call: Call, prepared: PreparedCall, end: CarryOn) -> CallOutcome:
-        """See a call through that an earlier server began, and that goes on where its module runs.
+        """Wait for a call that an earlier server began, and that its host is still running.
 
         Args:
-            end: Waits for its end there; gets what the call may ask of this server.
+            end: Waits for its end there; gets what the call may request of this server.
         Raises:
-            ToolError: What ends it.
+            ToolError: The error that ends it.
         """
         context = CallContext(call, self._services)
         prepared.tool.module.calls.add(call.id)
@@ -145,7 +146,7 @@ class Execution:
         self._services.events.publish(
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
         )
-        # before the module is entered: whoever stops it from now on ends this call first
+        # before the module is entered: stopping it from now on ends this call first
         module.calls.add(call.id)
         impl = module.hooks["execute_tool_call"]
         context = CallContext(call, self._services)
@@ -170,7 +171,7 @@ class Execution:
     async def _build_outcome(
         self, call: Call, prepared: PreparedCall, context: CallContext, result: ToolResult, encoded: bytes
     ) -> CallOutcome:
-        """What a module gave, as the caller gets it: the part that a model reads, nothing over its bounds."""
+        """Convert a module's return value for the caller: the part that a model reads, within all limits."""
         tool = prepared.tool
         if result.untrusted or call.has_opened_untrusted:
             await self._permission.record_untrusted_source(call)
@@ -193,6 +194,6 @@ class Execution:
 
 
 def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> _Made | Awaitable[Any]:
-    """Run a sync implementation, and read what it gives in the same thread; a coroutine is for the event loop."""
+    """Run a sync implementation, and read its result in the same thread; a coroutine is for the event loop."""
     returned = function(*arguments)
     return returned if asyncio.iscoroutine(returned) else to_result(returned)

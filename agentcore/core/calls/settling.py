@@ -1,4 +1,4 @@
-"""The end of a call, as others hear of it: its row in the record, events, and one line in the log."""
+"""The end of a call: its row in the record, events, and one line in the log."""
 
 import time
 from typing import Any
@@ -28,7 +28,7 @@ class Settlement:
         self.counts: dict[str, int] = {}
 
     def resource_of(self, call: Call, outcome: CallOutcome) -> str | None:
-        """The resource that a call has made, by the word of its result, or the one that it acted on."""
+        """Return the resource that a call has created, according to its result, or the one that it acted on."""
         prepared = call.prepared
         if prepared is None:
             return None
@@ -41,12 +41,12 @@ class Settlement:
         return prepared.resource.resource_id if prepared.resource is not None else None
 
     def settle_call(self, call: Call, outcome: CallOutcome) -> None:
-        """Let go what the call held, and report its end."""
+        """Release what the call had locked, and report its end."""
         ended, prepared = outcome.outcome_type, call.prepared
         self.counts[ended] = self.counts.get(ended, 0) + 1
         duration_ms = round((time.perf_counter() - call.started) * 1000, 3)
         if prepared is not None:
-            # before anybody hears of the end: what the call held is free by then
+            # before the end is reported: everything that the call had locked is free by then
             self._release_resource(call, prepared, outcome, duration_ms)
         row = row_of(call, ended, duration_ms)
         self._record.append(row)
@@ -110,7 +110,7 @@ def row_of(call: Call, outcome: str, duration_ms: float | None = None) -> CallRo
 
 
 def _list_images(result: ToolResult | None) -> list[dict[str, Any]]:
-    """`{mime, artifactId}` of each picture; of one that stands in the result itself, `artifactId` is null."""
+    """Return `{mime, artifactId}` of each image; for one in the result itself, `artifactId` is null."""
     found: list[dict[str, Any]] = []
     for block in result.blocks() if result is not None else ():
         mime = getattr(block, "mime", "")

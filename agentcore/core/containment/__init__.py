@@ -1,4 +1,4 @@
-"""Foreign code and what it gives: run inside of limits, read once into plain values."""
+"""Runs module code within limits, and converts its results into plain values, once."""
 
 from agentcore.core.containment.containment import Contained, run_contained
 from agentcore.core.containment.ending import bounded_runner, exit_now, exit_process

@@ -1,4 +1,4 @@
-"""Running somebody else's coroutine so that nothing it does can hold or end the host."""
+"""Runs a module's coroutine so that it can neither block nor end the core."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -17,17 +17,17 @@ _abandoned: set[asyncio.Task[Any]] = set()
 
 
 class ModuleExit(Exception):  # noqa: N818 - it says what happened
-    """A module raised SystemExit, CancelledError or the like of its own accord; the message says what."""
+    """A module raised SystemExit, CancelledError or the like itself; the message says which."""
 
 
 class Contained(Generic[T]):
-    """A coroutine in a task of its own that can be cut off, even when it refuses to be cancelled.
+    """A coroutine in a separate task that can be ended, even if it refuses to be cancelled.
 
-    Whoever makes one awaits `wait()`. `cut(error)` makes that raise `error` at once or, when the task cleans up
-    first, within the grace; a task that goes on after that is abandoned and logged, and nobody waits for it.
+    The creator awaits `wait()`. `cancel_with(error)` makes that raise `error` at once or, if the task cleans up
+    first, within the grace period; a task that still runs after that is abandoned and logged, and nothing waits for it.
 
     Args:
-        owner: The module whose code it is, and whose is what begins from there; empty: as where it is made.
+        owner: The module whose code it is, and to which everything that it starts is attributed; empty: unchanged.
     """
 
     __slots__ = ("_cut", "_late", "_owner", "_pauses", "_timer", "_waiter", "task")
@@ -56,7 +56,7 @@ class Contained(Generic[T]):
         self.cancel_timer()
 
     def resume_timer(self, when: float) -> None:
-        """Let the clock go on, to another time than before."""
+        """Let the clock run again, to another time than before."""
         self._pauses -= 1
         if not self._pauses and self._late is not None:
             self.cancel_at(when, self._late)
@@ -68,16 +68,16 @@ class Contained(Generic[T]):
             self._timer = None
 
     def cancel_with(self, error: BaseException) -> None:
-        """End the task; `wait` raises `error`. The first cut counts, a task that is done stays as it is."""
+        """End the task; `wait` raises `error`. Only the first error counts, and a finished task is not changed."""
         if self._cut is None and not self.task.done():
             self._cut = error
             self._notify_waiter()
 
     async def wait(self) -> T:
-        """The coroutine's result.
+        """Return the coroutine's result.
 
         Raises:
-            BaseException: What the coroutine raised, or the error of `cut`.
+            BaseException: Raised by the coroutine, or passed to `cancel_with`.
             ModuleExit: It tried to end the process.
         """
         try:
@@ -116,8 +116,7 @@ class Contained(Generic[T]):
         except BaseException as exc:
             raise ModuleExit(reason_of(exc)) from exc
         finally:
-            # here and not in a callback of the task: one iteration of the event loop less for each call
-            self._notify_waiter()
+            self._notify_waiter()  # not in a callback of the task: saves one iteration of the event loop per call
 
     def _notify_waiter(self) -> None:
         if not self._waiter.done():
@@ -125,9 +124,9 @@ class Contained(Generic[T]):
 
 
 def report_loop_error(_loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-    """Log what nobody has caught, as the event loop's handler of exceptions.
+    """Log an uncaught error, as the event loop's exception handler.
 
-    asyncio's own asks the exception for its text, and what is left behind may be a module's.
+    asyncio's own handler formats the exception, which may come from a module.
     """
     exc, task = context.get("exception"), context.get("task") or context.get("future")
     log.error(
@@ -139,7 +138,7 @@ def report_loop_error(_loop: asyncio.AbstractEventLoop, context: Mapping[str, An
 
 
 def is_abandoned(task: asyncio.Task[Any]) -> bool:
-    """Whether nobody waits any more for a task that refused to be cancelled, and goes on."""
+    """True for a task that refused to be cancelled, still runs, and that nothing waits for."""
     return task in _abandoned
 
 
@@ -149,13 +148,13 @@ def _consume_exception(task: asyncio.Task[Any]) -> None:
 
 
 async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str, owner: str) -> T:
-    """Run a module's coroutine under a time limit that holds whatever it does.
+    """Run a module's coroutine under a time limit that applies whatever it does.
 
-    The limit is one of the loop's clock: time in which the loop did not run is not counted (`loop_clock.py`).
+    The limit uses the loop's clock: time in which the loop did not run is not counted (`event_loop/clock.py`).
 
     Raises:
         TimeoutError: It was not done in time.
-        BaseException: What the coroutine raised; `ModuleExit` for an attempt to end the process.
+        BaseException: Raised by the coroutine; `ModuleExit` for an attempt to end the process.
     """
     contained = Contained(work, name, owner)
     contained.cancel_at(asyncio.get_running_loop().time() + limit_s, TimeoutError(f"not done within {limit_s:g} s"))
@@ -163,10 +162,10 @@ async def run_contained(work: Coroutine[Any, Any, T], limit_s: float, name: str,
 
 
 def without_exit(work: Callable[[], T]) -> T:
-    """Run a function of a module's at once, and let nothing pass that would end a thread, the loop or the process.
+    """Run a module's function at once, and convert exceptions that would end a thread, the loop or the process.
 
     Raises:
-        Exception: What it raised; `ModuleExit` for what is none.
+        Exception: Raised by it; `ModuleExit` for one that is not an `Exception`.
     """
     try:
         return work()

@@ -30,7 +30,7 @@ def bounded_runner() -> Iterator[asyncio.Runner]:
 
 
 async def _end_tasks() -> bool:
-    """Cancel all tasks; whether they have ended. A loop with others cannot be closed: it would wait for them."""
+    """Cancel all tasks; True if they have ended. A loop with others cannot be closed, because it would wait for them."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     for task in left:
         task.cancel()
@@ -49,11 +49,11 @@ def exit_process(code: int) -> NoReturn:
     """
     threading.Thread(target=_exit_late, args=(code,), daemon=True).start()
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123
-        # a thread of C, for code that keeps the interpreter's lock; its exit code is 1
+        # a C thread, for code that keeps the interpreter's lock; its exit code is 1
         faulthandler.dump_traceback_later(2 * EXIT_SECONDS, exit=True, file=nowhere)
         atexit._run_exitfuncs()  # noqa: SLF001 - what the interpreter calls as well
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):  # nobody reads it any more
+            with suppress(OSError, ValueError):  # nothing reads it any more
                 stream.flush()
         exit_now(code)
 

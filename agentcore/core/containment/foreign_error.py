@@ -1,9 +1,9 @@
-"""What somebody else's exception says, read so that nothing in it can raise, hang or flood whoever reads it.
+"""Converts a module's exception into text, so that nothing in it can raise, hang or flood the reader.
 
-An exception is an object of a module: its `__str__` may raise, never return, or give 100 MB; its class may lie about
-its name, its cause may be itself. So nothing of it is looked up the usual way: attributes are read by the slots of
-`BaseException` itself, which no subclass can replace, and a `__str__` that is Python code runs in a thread of its own
-under a limit. Everything is bounded. This is the one place where exceptions become text.
+An exception is an object of a module: its `__str__` may raise, never return, or return 100 MB; its class may lie about
+its name, its cause may be itself. So no attribute is looked up the usual way: attributes are read by the slots of
+`BaseException` itself, which no subclass can replace, and a `__str__` that is Python code runs in a separate thread
+under a time limit. Everything is bounded. This is the only place where exceptions become text.
 """
 
 import builtins
@@ -25,16 +25,16 @@ TEXT_CHARS = 4_000
 """The text of one exception, in code points."""
 
 TEXT_SECONDS = 1.0
-"""How long an exception may take to say what it is."""
+"""How long the `__str__` of an exception may take."""
 
 _NAME_CHARS = 200
-_SECRET_CHARS = 64 * 1024  # the longest that is kept
+_SECRET_CHARS = 64 * 1024  # the longest text that is stored
 _FRAMES = 60
 _FRAMES_SEEN = 10_000
 _EXCEPTIONS = 24
 _NOTES = 8
 _SOURCE_BYTES = 4 * 1024 * 1024
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made at run time, not part of the interpreter
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: created at run time, not part of the interpreter
 
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
@@ -59,16 +59,16 @@ _silent: "WeakSet[type]" = WeakSet()
 """Types whose text did not come in time: they are not asked again."""
 
 IsShown = Callable[[str], bool]
-"""Whether a traceback may begin in this file."""
+"""True if a traceback may begin in this file."""
 
 
 def type_name(value: object) -> str:
-    """The name of a value's type, whatever its metaclass says."""
+    """Return the name of a value's type, whatever its metaclass returns."""
     return _clean_text(_name(type(value)), _NAME_CHARS)
 
 
 def text_of(exc: BaseException) -> str:
-    """What `str(exc)` says, as valid Unicode of at most `TEXT_CHARS`; or, in brackets, why it says nothing."""
+    """Return `str(exc)` as valid Unicode of at most `TEXT_CHARS`; or, in brackets, why there is none."""
     arguments = _args(exc)
     if not arguments and _uses_base_str(exc):
         return ""
@@ -80,7 +80,7 @@ def text_of(exc: BaseException) -> str:
     answer = _Answer(exc)
     try:
         answer.start()
-    except RuntimeError:  # no thread can be made
+    except RuntimeError:  # no thread can be started
         return "[its text was not read]"
     answer.join(TEXT_SECONDS)
     if answer.text is None:
@@ -91,18 +91,18 @@ def text_of(exc: BaseException) -> str:
 
 
 def reason_of(exc: BaseException) -> str:
-    """One line of reason: the type's name, and what the exception says."""
+    """Return one line: the type's name, and the text of the exception."""
     text = text_of(exc)
     return f"{type_name(exc)}: {text}" if text else type_name(exc)
 
 
 def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
-    """The traceback as Python writes it, with causes, contexts and groups, from where `begins_in` says yes."""
+    """Return the traceback as Python writes it, with causes, contexts and groups, starting where `begins_in` is true."""
     return "".join(_Rendering(begins_in).render_lines(exc)).rstrip("\n")
 
 
 def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> None:
-    """Log what a module raised, with its traceback as text, so that no renderer of log lines asks the exception.
+    """Log a module's exception, with its traceback as text, so that no log renderer calls the exception.
 
     The traceback begins where the module's own code does.
     """
@@ -110,8 +110,8 @@ def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> N
 
 
 def is_of_module(filename: str) -> bool:
-    """Whether a file of code is neither the host's nor of the standard library."""
-    # installed packages lie below the standard library, and may be the module's own
+    """True if a file of code belongs neither to the core nor to the standard library."""
+    # installed packages are below the standard library, and may be the module's own
     return not filename.startswith(_NOT_THEIRS) or "site-packages" in filename.removeprefix(_HOST)
 
 
@@ -122,7 +122,7 @@ def attributes_of(exc: BaseException) -> dict[str, Any]:
 
 
 class _Answer(threading.Thread):
-    """Asks an exception what it says. A thread that never ends holds nobody: it is a daemon, and not waited for."""
+    """Gets the text of an exception in a daemon thread, which may never end and is not waited for."""
 
     def __init__(self, exc: BaseException) -> None:
         super().__init__(name="agentcore-exception-text", daemon=True)
@@ -184,20 +184,20 @@ class _Rendering:
 
 
 def _uses_base_str(exc: BaseException) -> bool:
-    """Whether its `__str__` is that of `BaseException`, which gives its one argument and runs no code of a module."""
+    """True if its `__str__` is that of `BaseException`, which returns its one argument and runs no code of a module."""
     owner = next(cls for cls in _mro(type(exc)) if "__str__" in _namespace(cls))
     return owner is BaseException
 
 
 def _find_foreign_class(exc: BaseException, arguments: tuple[object, ...]) -> type | None:
-    """The class of a module whose code is run to know what an exception says, as far as that can be told."""
+    """Return the module's class whose code runs to get the text of an exception, as far as that can be determined."""
     return next((type(one) for one in (exc, *arguments) if _flags(type(one)) & _HEAP_TYPE), None)
 
 
 def _clean_text(text: str, limit_chars: int = TEXT_CHARS) -> str:
     """A plain text of bounded length that UTF-8 can carry; also of a subclass of `str`, none of whose code is run."""
     size = str.__len__(text)
-    # a secret that the cut goes through is known by its whole
+    # a secret that the cut splits is recognised only as a whole
     head = str.__getitem__(text, slice(0, limit_chars + _SECRET_CHARS))
     head = mask_known_secrets(valid_text(head))[:limit_chars]
     return head if size <= limit_chars else f"{head}… [{size - limit_chars:,} more characters]"
@@ -242,7 +242,7 @@ def _render_frame(file: str, line: int | None, code: CodeType) -> str:
 
 
 def _source_line(file: str, line: int) -> str:
-    """A line of a file, if it is a file at all: code may say that it comes from `/dev/zero`."""
+    """Return a line of a file, if it is a regular file: code may claim that it comes from `/dev/zero`."""
     try:
         status = os.stat(file)  # noqa: PTH116 - a text of any kind, and often no path
         if not stat.S_ISREG(status.st_mode) or status.st_size > _SOURCE_BYTES:
@@ -254,7 +254,7 @@ def _source_line(file: str, line: int) -> str:
 
 
 def _render_syntax_error(exc: BaseException) -> Iterator[str]:
-    """Where a `SyntaxError` is."""
+    """Return the location of a `SyntaxError`."""
     if not issubclass(type(exc), SyntaxError):
         return
     file, line, text = (_read_slot(SyntaxError, name, exc) for name in ("filename", "lineno", "text"))

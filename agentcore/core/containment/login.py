@@ -1,4 +1,4 @@
-"""A module's log-in, used for a person who asks for it."""
+"""Runs a module's login when the user requests it."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -16,17 +16,17 @@ from agentcore.secrets import mask_known_secrets
 T = TypeVar("T")
 
 LOGIN_SECONDS = 60.0
-"""How long a step of a log-in may take in which nobody is asked anything."""
+"""How long a step of a login without user input may take."""
 
 _ADDRESS = re.compile(r"https?://\S{1,16000}")
 _SAID_CHARS = 2_000
 
 
 class ModuleLogin:
-    """What a module offers with `offer_login`, read as what comes from a module is.
+    """A module's `offer_login` object; its results are read strictly.
 
     Args:
-        login: What it gave.
+        login: The module's object.
         name: The module's name.
     """
 
@@ -34,21 +34,21 @@ class ModuleLogin:
         self._login, self._name = login, name
 
     def status(self) -> LoginStatus:
-        """How it stands.
+        """Return the current state of the login.
 
         Raises:
-            ToolError: `login_failed`: the module cannot say.
+            ToolError: `login_failed`: the module cannot tell.
         """
         try:
             return self._read_status(without_exit(self._login.status))
-        except Exception as exc:  # the border between host and module
+        except Exception as exc:  # the border between core and module
             raise self._login_error(exc) from exc
 
     async def begin(self) -> str:
-        """Begin it; gives what the person opens.
+        """Start the login; return the address that the user opens.
 
         Raises:
-            ToolError: What the module says; `login_failed`.
+            ToolError: Raised by the module; `login_failed`.
         """
         address = await self._run_step(self._login.begin)
         try:
@@ -57,18 +57,18 @@ class ModuleLogin:
             raise self._login_error(exc) from exc
 
     async def finish(self, address: str) -> None:
-        """End it by the address at which the person's browser ended.
+        """Finish the login with the address at which the user's browser ended.
 
         Raises:
-            ToolError: What the module says; `login_failed`.
+            ToolError: Raised by the module; `login_failed`.
         """
         await self._run_step(lambda: self._login.finish(address))
 
     async def log_out(self) -> None:
-        """Forget what it gave.
+        """Delete the login.
 
         Raises:
-            ToolError: What the module says; `login_failed`.
+            ToolError: Raised by the module; `login_failed`.
         """
         await self._run_step(self._login.log_out)
 
@@ -80,7 +80,7 @@ class ModuleLogin:
             return await run_contained(work(), LOGIN_SECONDS, f"login:{self._name}", self._name)
         except ToolError as exc:
             raise plain_error(exc) from exc
-        except Exception as exc:  # the border between host and module
+        except Exception as exc:  # the border between core and module
             raise self._login_error(exc) from exc
 
     def _read_status(self, given: Any) -> LoginStatus:

@@ -1,7 +1,7 @@
-"""Whose code it was that began something: a task, a thread, a child process, a callback of the event loop.
+"""Records which module started something: a task, a thread, a child process, a callback of the event loop.
 
-The host says which module it enters, in a context variable that asyncio hands on to whatever is begun from there. What
-has no context, threads and processes, is noted when it begins.
+The core sets the module that it enters in a context variable, which asyncio copies into everything that is started from
+there. Threads and processes have no context; they are recorded when they start.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 OWNER: ContextVar[str] = ContextVar("agentcore_module", default="")
-"""The module whose code runs; empty: the host's own."""
+"""The module whose code runs; empty: the core's own."""
 
 CALL: ContextVar[str] = ContextVar("agentcore_call", default="")
 """The call in which that code runs; empty: in none."""
@@ -43,19 +43,19 @@ def current_owner() -> str:
 
 
 def owner_of_context(context: Context | None) -> str:
-    """The module from whose code something was begun that keeps a context; empty: none's."""
+    """The module from whose code an object with a context was started; empty: none."""
     return "" if context is None else context.get(OWNER, "")
 
 
 def owner_of_task(task: asyncio.Task[Any]) -> str:
-    """The module from whose code a task was begun; empty: none's."""
-    # before Python 3.12 only the garbage collector is told what a task holds
+    """The module from whose code a task was started; empty: none."""
+    # before Python 3.12 only the garbage collector knows the context of a task
     found = (each for each in gc.get_referents(task) if isinstance(each, Context))
     return owner_of_context(next(found, None))
 
 
 def owner_of_thread(thread: threading.Thread) -> str:
-    """The module that started a thread; empty: none did, or it began before it was noted."""
+    """The module that started a thread; empty: none did, or it started before recording began."""
     return _threads.get(thread, "")
 
 
@@ -66,7 +66,7 @@ def children_of(owners: Collection[str]) -> set[int]:
 
 
 def is_running_child(pid: int) -> bool:
-    """Whether a process is a child of this one, and has not ended. Its end stays to be taken note of by others."""
+    """True if a process is a child of this one, and has not ended. Does not reap it."""
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except ChildProcessError:

@@ -1,8 +1,8 @@
-"""What a module hands over, copied into plain values: nothing of the module's own stays in what the host keeps.
+"""Copies values of a module into plain values, so that the core stores no object of a module.
 
-A plain value is None, a bool, an int, a finite float, a text that UTF-8 can carry, or a list or a dict with texts as
+A plain value is None, a bool, an int, a finite float, a text that UTF-8 can encode, or a list or a dict with texts as
 keys of such, each of exactly that type. A subclass is copied without running its code, so neither a `__str__` that
-raises nor a dict that changes later reaches those who read the copy. Size, depth and circles are bounded.
+raises nor a dict that changes later reaches readers of the copy. Size, depth and cycles are bounded.
 """
 
 import math
@@ -21,7 +21,7 @@ _STEP_CHARS = 100
 
 
 class NotPlainError(AgentcoreError):
-    """A value is not of plain values only.
+    """A value contains something other than plain values.
 
     Attributes:
         path: Where, such as `properties.city`; empty: the value itself.
@@ -40,14 +40,14 @@ class NotPlainError(AgentcoreError):
 
 
 def copy_plain(value: object, *, limit_chars: int = PLAIN_CHARS, mends_text: bool = False) -> Any:
-    """A copy of plain values.
+    """Return a copy of plain values.
 
     Args:
-        value: What was handed over.
-        limit_chars: Bound of all its text.
-        mends_text: Whether text that is no valid Unicode is made so; else it is refused.
+        value: The value of a module.
+        limit_chars: Limit of all its text.
+        mends_text: True to repair text that is not valid Unicode; else it is refused.
     Raises:
-        NotPlainError: It holds something else, or too much; the message says where.
+        NotPlainError: It contains something else, or too much; the message says where.
     """
     return _Copy(limit_chars, is_strict=True, mends_text=mends_text).copy_value(value, PLAIN_DEPTH)
 
@@ -58,12 +58,12 @@ def copy_for_display(value: object, *, limit_chars: int = PLAIN_CHARS) -> Any:
 
 
 def plain_text(value: str) -> str:
-    """A text of exactly the type `str`, also of a subclass, made valid."""
+    """Return a text of exactly the type `str`, also for a subclass, made valid."""
     return valid_text(value if type(value) is str else str.__str__(value))
 
 
 class _Copy:
-    """One copy on its way; counts what it has taken, so that circles and floods end."""
+    """One copy in progress; counts its parts, so that cycles and floods end."""
 
     __slots__ = ("_chars", "_is_strict", "_mends_text", "_parts")
 

@@ -1,4 +1,4 @@
-"""Whether the code that runs is a preview, which looks at a call that nobody has approved yet, and has no effects."""
+"""Tracks whether the running code is a preview of a call, which is not approved yet and must have no side effects."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from agentcore.errors import ToolError
 
 
 class _Preview:
-    """One preview; what was begun from it and goes on after its end is none any more."""
+    """One preview; code that it started and that runs after its end is not part of it."""
 
     is_over = False
 
@@ -18,7 +18,7 @@ _PREVIEW: ContextVar[_Preview | None] = ContextVar("agentcore_preview", default=
 
 @contextmanager
 def previewing() -> Iterator[None]:
-    """A block that is a preview, with the tasks and threads that asyncio begins from it."""
+    """Return a context that is a preview, including the tasks and threads that asyncio starts from it."""
     preview = _Preview()
     before = _PREVIEW.set(preview)
     try:
@@ -29,7 +29,7 @@ def previewing() -> Iterator[None]:
 
 
 def refuse_in_preview() -> None:
-    """See that the code that runs is no preview.
+    """Check that the running code is not a preview.
 
     Raises:
         ToolError: `not_in_preview`.
@@ -40,5 +40,5 @@ def refuse_in_preview() -> None:
 
 
 def not_in_preview() -> ToolError:
-    """What a preview gets that wants more than to look."""
+    """Return the error of a preview that tries to have side effects."""
     return ToolError("not_in_preview", "a preview can read artifacts, and ask for and change nothing else")

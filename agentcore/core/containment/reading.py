@@ -20,7 +20,7 @@ _LISTS = (list, tuple, set, frozenset)
 
 
 class WrongValueError(TypeError):
-    """A module handed over something other than what is expected; the message names both, and the place."""
+    """A module passed a value other than expected; the message names both, and the location."""
 
     def __init__(self, where: str, expected: str, found: object) -> None:
         super().__init__(f"{where} must be {expected}, not {_describe_value(found)}")
@@ -29,14 +29,14 @@ class WrongValueError(TypeError):
 def read_text(
     value: Any, where: str, expected: str = "text", *, pattern: re.Pattern[str] | None = None, is_empty_ok: bool = True
 ) -> str:
-    """A text of at most `TEXT_READ_CHARS`, of which UTF-8 can carry all.
+    """Return a text of at most `TEXT_READ_CHARS` that UTF-8 can encode.
 
     Args:
-        value: What was handed over.
+        value: The value of a module.
         where: What it is, for the message: `title of module 'weather'`.
         expected: What is expected, for the message.
-        pattern: What all of it has to match.
-        is_empty_ok: Whether it may be empty, or blank.
+        pattern: Must match the complete text.
+        is_empty_ok: True if it may be empty, or blank.
     """
     if not issubclass(type(value), str):
         raise WrongValueError(where, expected, value)
@@ -98,7 +98,7 @@ def read_title(value: Any, where: str) -> str | dict[str, str]:
 def read_mapping(
     value: Any, where: str, expected: str = "a mapping from text to JSON values", *, mends_text: bool = False
 ) -> dict[str, Any]:
-    """A mapping of plain values; `mends_text` makes text valid Unicode that is not, for it may be a page's."""
+    """Return a mapping of plain values; `mends_text` repairs text that is not valid Unicode, such as a page's."""
     found = read_plain(value, where, mends_text=mends_text)
     if type(found) is not dict:
         raise WrongValueError(where, expected, found)

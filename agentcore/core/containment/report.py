@@ -1,4 +1,4 @@
-"""A module's report on itself, asked for when a person looks."""
+"""A module's report on itself, requested when the user opens it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,19 +16,19 @@ _NAMES = 5_000
 
 
 async def read_report(read: ReadReport | None, name: str) -> Report:
-    """What a module says of how it is just now; of one that reports nothing, an empty one.
+    """Read a module's report on its current status; empty for one that reports nothing.
 
     Args:
-        read: What it gave for that.
-        name: The module's.
+        read: The module's function.
+        name: The module's name.
     Raises:
-        ToolError: `report_failed`: it gave none in its time, or something else.
+        ToolError: `report_failed`: it returned none in time, or something else.
     """
     if read is None:
         return Report()
     try:
         return _validate_report(await run_contained(_await_report(read), HOOK_SECONDS, f"report:{name}", name), name)
-    except Exception as exc:  # the border between host and module
+    except Exception as exc:  # the border between core and module
         message = f"module {name!r} could not say how it is: {reason_of(exc)}"
         raise ToolError("report_failed", message, retryable=True, module=name) from exc
 

@@ -27,13 +27,13 @@ _LARGEST_BYTES = 1 << 50
 
 
 class ModuleRequirement:
-    """What a module declared with `declare_requirement`.
+    """A requirement that a module declared with `declare_requirement`.
 
     Args:
         given: The module's object.
         module: The module's name.
     Raises:
-        TypeError: Its description is wrong; the message names the field.
+        TypeError: Its description is invalid; the message names the field.
     """
 
     def __init__(self, given: Requirement, module: str) -> None:
@@ -68,7 +68,7 @@ class ModuleRequirement:
             await run_contained(self._run_install(report_progress), INSTALL_SECONDS, f"install:{name}", self._module)
         except ToolError as exc:
             raise plain_error(exc) from exc
-        except Exception as exc:  # the border between host and module
+        except Exception as exc:  # the border between core and module
             message = f"installing {name!r} failed: {mask_known_secrets(reason_of(exc))}"
             raise ToolError("install_failed", message, requirement=name) from exc
 

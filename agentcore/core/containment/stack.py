@@ -1,4 +1,4 @@
-"""Where another thread is, read while it cannot go on."""
+"""Reads the stack of another thread while no other Python code can run."""
 
 import gc
 import operator
@@ -14,7 +14,7 @@ _FRAME = operator.attrgetter("f_code.co_filename", "f_lineno", "f_code.co_name")
 
 
 def stack_of(thread: int) -> list[Frame]:
-    """Where a thread is, outermost first; empty: there is none.
+    """Return the frames of a thread, outermost first; empty: there is no such thread.
 
     Args:
         thread: Its `ident`.

@@ -1,4 +1,4 @@
-"""Worker threads that never keep the process alive: a sync tool that hangs must not stop the exit."""
+"""Worker threads that never keep the process running: a sync tool that hangs must not block the exit."""
 
 import asyncio
 import queue
@@ -27,10 +27,10 @@ class WorkerThread(threading.Thread):
 
 
 class DaemonThreads(ThreadPoolExecutor):
-    """An executor over daemon threads, made when needed and reused, up to a bound.
+    """An executor over daemon threads, created on demand and reused, up to a limit.
 
-    The standard pool joins its threads at exit, so that one that hangs would hang the exit too. It is the base class
-    because asyncio takes nothing else as default executor; none of its threads is ever made.
+    The standard pool joins its threads at exit, so that one that hangs would block the exit too. It is the base class
+    because asyncio accepts nothing else as default executor; none of its threads is ever started.
     """
 
     def __init__(self, limit: int) -> None:
@@ -56,13 +56,13 @@ class DaemonThreads(ThreadPoolExecutor):
         return future
 
     def release_threads(self) -> None:
-        """End all threads, idle ones now and busy ones with their job; nobody waits, and later work gets new ones."""
+        """End all threads, idle ones now and busy ones after their job, without waiting; later work gets new ones."""
         with self._lock:
             crew, self._crew = self._crew, _Crew()
             crew.stop()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the threads go, and take no more work."""
+        """Release the threads, and refuse new work."""
         with self._lock:
             self._closed = True
             self._crew.stop()
@@ -118,7 +118,7 @@ def _run_job(future: Future[Any], run: Callable[[], Any]) -> None:
     try:
         result = run()
     except StopIteration as exc:
-        # asyncio refuses it for its futures, and whoever waits would wait for ever; coroutines do the same (PEP 479)
+        # asyncio refuses it for its futures, and the waiting code would wait forever; coroutines do the same (PEP 479)
         stop = RuntimeError("the function raised StopIteration")
         stop.__cause__ = exc
         future.set_exception(stop)

@@ -1,4 +1,4 @@
-"""The errors that modules raise on purpose, made plain at the border."""
+"""Converts errors that modules raise on purpose into plain values."""
 
 import re
 from typing import Any
@@ -16,10 +16,10 @@ class WrongToolError(TypeError):
 
 
 def plain_error(exc: ToolError) -> ToolError:
-    """The same error with plain values, bounded; nothing that a module's class says of it is asked.
+    """Return the same error with plain values, bounded; no code of the module's class runs.
 
     Raises:
-        WrongToolError: Its type is no snake_case word, so that nobody could tell it from another.
+        WrongToolError: Its type is not snake_case, so that callers could not distinguish it.
     """
     attributes = attributes_of(exc)
     kind = attributes.get("type")

@@ -1,4 +1,4 @@
-"""Icons of tools, read strictly: pages and clients show what stands in them."""
+"""Icons of tools, read strictly, because pages and clients show their content."""
 
 import binascii
 import re
@@ -16,10 +16,10 @@ _KEYS = ("src", "sizes", "theme", "mimeType")
 
 
 def read_icons(value: Any, where: str) -> tuple[ToolIcon, ...]:
-    """Icons as plain values of the host's own; those of MCP's form as well.
+    """Read icons into plain values of the core's own; also those in MCP's form.
 
     Raises:
-        TypeError, ValueError: One of them is none; the message says why.
+        TypeError, ValueError: One of them is invalid; the message says why.
     """
     if value is None:
         return ()

@@ -1,4 +1,4 @@
-"""Views of tools, read strictly: what they may load and ask for goes into headers and attributes."""
+"""Views of tools, read strictly, because what they may load and request is put into headers and attributes."""
 
 import re
 from typing import Any, cast, get_args
@@ -15,10 +15,10 @@ _NAME = re.compile(r"[!-~]([ -~]{0,126}[!-~])?")
 
 
 def read_view(value: Any, where: str) -> str | ToolView | None:
-    """A view as plain values of the host's own.
+    """Read a view into plain values of the core's own.
 
     Raises:
-        TypeError, ValueError: It is none; the message says why.
+        TypeError, ValueError: It is invalid; the message says why.
     """
     if value is None:
         return None

@@ -1,1 +1,1 @@
-"""What a module says of itself, read strictly and once: hooks, attributes, tools, its element in the page. Light."""
+"""Strict, one-time reading of what a module declares: hooks, attributes, tools, component. Light."""

@@ -1,4 +1,4 @@
-"""A module's element in the page, read strictly and once; and what it may add to the page's policy."""
+"""A module's web component, read strictly and once; and what it may add to the page's policy."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _ICON = re.compile(r"[a-z0-9-]{0,64}")
 _FILE = re.compile(r"(?!/)(?!.*(?:^|/)\.)[A-Za-z0-9._/-]{1,300}")
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
-# a host, or all below one that is no top-level domain; a port; a path
+# a host name, or all below one that is no top-level domain; a port; a path
 _HOST = r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+"
 _WEB = re.compile(rf"https://{_HOST}(?::\d{{1,5}})?(?:/[A-Za-z0-9._~/%-]*)?")
 _SOCKET = re.compile(rf"wss://{_HOST}(?::\d{{1,5}})?(?:/[A-Za-z0-9._~/%-]*)?")
@@ -32,18 +32,18 @@ POLICY_SOURCES: Mapping[str, tuple[str | re.Pattern[str], ...]] = MappingProxyTy
         "script-src": ("'wasm-unsafe-eval'",),
     }
 )
-"""What a module may add to the page's policy: pictures, sounds, fonts, data and frames of named hosts over TLS. Never
-scripts or styles from elsewhere or from within the document, and nothing that stands for any host."""
+"""What a module may add to the page's policy: images, media, fonts, data and frames of named hosts over TLS. Never
+scripts or styles from elsewhere or from within the document, and no wildcard for any host."""
 
 _EVALUATES = "'unsafe-eval'"
 
 
 def read_component(given: Any, name: str, *, runs_scripts_in_page: bool) -> WebComponent | None:
-    """A component as plain values. Runs code of the module, and reads the disk: in a thread, under a limit.
+    """Read a component into plain values. Runs module code, and reads the disk: call it in a thread, under a limit.
 
     Raises:
-        TypeError: It is no `WebComponent`, or one that cannot be shown; the message says which field.
-        ValueError: It adds to the page's policy what no module may.
+        TypeError: It is not a `WebComponent`, or cannot be shown; the message says which field.
+        ValueError: It adds to the page's policy what no module may add.
     """
     if given is None:
         return None
@@ -68,7 +68,7 @@ def read_component(given: Any, name: str, *, runs_scripts_in_page: bool) -> WebC
 
 
 def policy_lines(component: WebComponent | None) -> list[str]:
-    """What a component adds to the page beyond its element, one line each: `img-src https://tiles.example.org`."""
+    """List what a component adds to the page beyond its element, one line each: `img-src https://tiles.example.org`."""
     if component is None:
         return []
     lines = [f"{directive} {' '.join(sources)}" for directive, sources in sorted(component.csp.items())]

@@ -1,8 +1,8 @@
-"""Definitions of tools, read strictly and once: what the host keeps of a tool are plain values of its own.
+"""Tool definitions, read strictly and once: the core stores only plain values of a tool.
 
-A module gives `ToolDefinition` objects, or dicts in any of four forms: OpenAI's (with or without its envelope),
-Anthropic's, MCP's, and our own, as `GET /api/tools` gives them. A key that none of them has is refused: a schema under
-a misspelt name would else be an empty one, and anything would pass.
+A module returns `ToolDefinition` objects, or dicts in any of four forms: OpenAI's (with or without its envelope),
+Anthropic's, MCP's, and our own, as `GET /api/tools` returns them. Unknown keys are refused: otherwise a schema under
+a misspelt name would be an empty one, and any arguments would be valid.
 """
 
 import re
@@ -53,7 +53,7 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SERVED_WORDS = ("prompt", "view")
 _SERVED_URI = re.compile(r"[a-z][a-z0-9+.-]*:[!-~]{1,200}")
 _OWN_ADDRESSES = ("agentcore:", "ui://agentcore/")
-"""What clients read there comes from the core: artifacts, and the views of tools."""
+"""Addresses that the core serves itself: artifacts, and the views of tools."""
 
 _SCHEMA_KEYS = ("input_schema", "parameters", "inputSchema")
 _OUTPUT_KEYS = ("output_schema", "outputSchema")
@@ -90,10 +90,10 @@ _RESOURCE_KEYS = ("type", "argument", "create", "key", "skip_queue", "not_found"
 
 
 def read_definition(given: Any) -> ToolDefinition:
-    """One definition as plain values.
+    """Read one definition into plain values.
 
     Raises:
-        TypeError: It is none, or a field of it holds something else than expected; the message names tool and field.
+        TypeError: It is not a definition, or a field has the wrong type; the message names tool and field.
         ValueError: Its fields contradict each other, or it is too large.
     """
     is_plain = not issubclass(type(given), ToolDefinition)
@@ -128,7 +128,7 @@ def read_definition(given: Any) -> ToolDefinition:
         needs_chat=read_flag(raw["needs_chat"], f"needs_chat {of}"),
     )
     if is_plain and "session" in definition.effects:
-        # a plain definition may come from elsewhere, such as another server, whose word lets no call pass
+        # a plain definition may come from elsewhere, such as another server, which must not permit calls
         raise ValueError(f"effects {of}: a plain definition cannot have 'session', which a module's own code can")
     for contradiction in _find_contradictions(definition):
         raise ValueError(f"tool {name!r} contradicts itself: {contradiction}")
@@ -156,7 +156,7 @@ def count_parts(definition: ToolDefinition) -> int:
 
 
 def without_session(definition: ToolDefinition) -> ToolDefinition:
-    """The definition of a foreign machine or mounted server: what it says lets no call run without asking."""
+    """Return the definition of a foreign machine or mounted server without effects that would avoid approval."""
     if "session" not in definition.effects:
         return definition
     return replace(definition, effects=frozenset(("execute",)))
@@ -167,7 +167,7 @@ def _fields_of(given: Any) -> dict[str, Any]:
 
 
 def _fields_of_dict(given: Any) -> dict[str, Any]:
-    """The fields of a definition in one of the four forms, named as ours."""
+    """Return the fields of a definition in one of the four forms, with our names."""
     raw = read_mapping(given, "a tool definition", "a ToolDefinition, or a dict of one of the forms")
     if issubclass(type(raw.get("function")), dict):
         if unknown := set(raw) - {"type", "function"}:

@@ -1,4 +1,4 @@
-"""What a module hands over through its runtime, read strictly, once; what is done with it is the host's."""
+"""Strict reading of the arguments that a module passes to its runtime; subclasses implement the effects."""
 
 import re
 from abc import ABC, abstractmethod
@@ -36,7 +36,6 @@ class ReadingRuntime(ABC):
         return self._name
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
-        """See `agentcore.api.Runtime.publish`."""
         if self.name in OWN_TOPICS:
             message = f"events that begin with {self.name!r} are the server's own; call the module something else"
             raise ValueError(message)
@@ -46,34 +45,28 @@ class ReadingRuntime(ABC):
         self._publish(name, read_mapping(data, f"data {where}", mends_text=True), session)
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
-        """See `agentcore.api.Runtime.subscribe`."""
         wanted = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
         if not callable(handler):
             raise WrongValueError(f"handler of subscribe in module {self.name!r}", "a function", handler)
         return self._subscribe(wanted, handler)
 
     def note(self, subject: str, said: str, *, advice: str = "") -> None:
-        """See `agentcore.api.Runtime.note`."""
         where = f"of note in module {self.name!r}"
         about = read_text(subject, f"subject {where}")
         self._add_diagnostic(about, read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
 
     def give_report(self, read: ReadReport) -> None:
-        """See `agentcore.api.Runtime.give_report`."""
         if not callable(read):
             raise WrongValueError(f"read of give_report in module {self.name!r}", "a function", read)
         self._set_report_reader(read)
 
     def offer_login(self, login: Login) -> None:
-        """See `agentcore.api.Runtime.offer_login`."""
         self._offer_login(login)
 
     def declare_requirement(self, requirement: Requirement) -> None:
-        """See `agentcore.api.Runtime.declare_requirement`."""
         self._declare_requirement(ModuleRequirement(requirement, self.name))
 
     def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
-        """See `agentcore.api.Runtime.record`."""
         where = f"of record in module {self.name!r}"
         what = read_text(outcome, f"outcome {where}", "a word in snake_case", pattern=_OUTCOME)
         told = read_mapping(details, f"details {where}")
@@ -81,19 +74,16 @@ class ReadingRuntime(ABC):
         self._record_notice(what, told, call, read_text(session_id, f"session_id {where}")[:64])
 
     def instruct(self, text: str) -> None:
-        """See `agentcore.api.Runtime.instruct`."""
         said = read_text(text, f"text of instruct in module {self.name!r}").strip()
         if len(said) > FOREIGN_INSTRUCTIONS_CHARS:
             raise ValueError(f"the text has {len(said):,} characters, and may have {FOREIGN_INSTRUCTIONS_CHARS:,}")
         self._set_instructions(said)
 
     def served_changed(self, address: str) -> None:
-        """See `agentcore.api.Runtime.served_changed`."""
         where = f"address of served_changed in module {self.name!r}"
         self._served_changed(read_text(address, where, "an address without spaces", pattern=_ADDRESS))
 
     def answer_hosts(self, handler: AnswerHosts) -> None:
-        """See `agentcore.api.Runtime.answer_hosts`."""
         if not callable(handler):
             raise WrongValueError(f"handler of answer_hosts in module {self.name!r}", "a function", handler)
         self.answers_hosts = handler

@@ -21,7 +21,7 @@ class _HookManager(pluggy.PluginManager):
 
 
 def find_implementations(plugin: Any, name: str) -> dict[str, Any]:
-    """A module's implementations by hook name, checked by a manager of its own: looking runs the module's code.
+    """Return a module's implementations by hook name, checked by a separate plugin manager; runs module code.
 
     Raises:
         TypeError: There are none, or one has a wrong signature or options; the message says what is expected.
@@ -41,7 +41,7 @@ def find_implementations(plugin: Any, name: str) -> dict[str, Any]:
 
 
 def _refuse_options(implementations: Iterable[pluggy.HookImpl]) -> None:
-    """The host calls each module's hooks on their own: there is nothing to be first of, and nothing to wrap."""
+    """Refuse ordering and wrappers, which have no meaning because the core calls each module's hooks separately."""
     for impl in implementations:
         options = [option for option in ("tryfirst", "trylast", "wrapper", "hookwrapper") if getattr(impl, option)]
         if options:

@@ -1,4 +1,4 @@
-"""What a module asks itself on another machine, and answers there, read strictly where it is handed over."""
+"""Requests of a module to the same module on a foreign machine, and its answers, read strictly."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,11 +29,11 @@ def read_message(values: Any, data: Any, where: str) -> tuple[dict[str, Any], by
 
 
 def read_answer(made: Any) -> tuple[dict[str, Any], bytes | None]:
-    """What a handler of `answer_hosts` gives.
+    """Read the return value of a handler of `answer_hosts`.
 
     Raises:
         ToolError: `message_too_large`.
-        TypeError: It is something else.
+        TypeError: It has the wrong type.
     """
     if type(made) is not tuple or len(made) != 2:  # noqa: PLR2004 - an answer, and its bytes
         raise WrongValueError("what a handler of answer_hosts gives", "an answer with its bytes, or None", made)

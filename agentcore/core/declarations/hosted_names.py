@@ -1,44 +1,44 @@
-"""Names of modules on other machines: `laptop/shell_tools` is the module `shell_tools` of the host `laptop`.
+"""Names of modules on foreign machines: `laptop/shell_tools` is the module `shell_tools` of the host `laptop`.
 
 `farm.box7/browser` is the module `browser` of the host `box7` of the pool `farm`.
 """
 
 _BETWEEN = "/"
 _IN_POOL = "."
-"""Both stand in no name of a module, of a host or of a pool."""
+"""Neither occurs in names of modules, hosts or pools."""
 
 
 def hosted_name(host: str, module: str) -> str:
-    """What a module of a host is called at the server."""
+    """Return the name of a host's module at the server."""
     return f"{host}{_BETWEEN}{module}" if host else module
 
 
 def host_in(name: str) -> str:
-    """The host whose module this is; empty: the server's own."""
+    """Return the host of a module; empty: the server's own."""
     host, between, _ = name.partition(_BETWEEN)
     return host if between else ""
 
 
 def host_title(host: str) -> str:
-    """A host in a sentence."""
+    """Return the name of a host for use in a sentence."""
     return f"host {host!r}" if host else "the server"
 
 
 def member_name(pool: str, member: str) -> str:
-    """What a host of a pool is called at the server."""
+    """Return the name of a pool's host at the server."""
     return f"{pool}{_IN_POOL}{member}"
 
 
 def pool_of(host: str) -> str:
-    """The pool of a host, by whose name people speak of all that is in it; of a host of none, the host itself."""
+    """Return the pool of a host, which users know all its hosts by; for a host of none, the host itself."""
     return host.partition(_IN_POOL)[0]
 
 
 def is_member(host: str) -> bool:
-    """Whether a host is one of a pool."""
+    """True if a host is a member of a pool."""
     return _IN_POOL in host
 
 
 def name_for_people(module: str) -> str:
-    """A module's name where it does not matter which host of a pool has it."""
+    """Return a module's name without the member of the pool."""
     return hosted_name(pool_of(host_in(module)), module.rpartition(_BETWEEN)[2])

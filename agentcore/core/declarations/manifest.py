@@ -1,4 +1,4 @@
-"""What a module says of itself by its attributes, read strictly and once."""
+"""A module's declarations in its attributes, read strictly and once."""
 
 import inspect
 import re
@@ -30,12 +30,12 @@ _CLAIM = re.compile(r"/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?")
 
 @dataclass(frozen=True)
 class Example:
-    """A call that somebody may try first.
+    """A call that a new user may try.
 
     Args:
         tool: The tool.
         title: What it does, by language.
-        arguments: What it is called with.
+        arguments: Its arguments.
     """
 
     tool: str
@@ -45,17 +45,17 @@ class Example:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the host keeps of a module's attributes (see `Module`): plain values, and what it has to call.
+    """What the core stores of a module's attributes (see `Module`): plain values, and the objects that it calls.
 
     Args:
-        title: What people see, in the server's language.
+        title: The title for users, in the server's language.
         description: The first paragraph of its docstring, on one line.
-        instructions: What models are told about the use of its tools, in the server's language; empty: nothing.
-        translations: What people read in other languages, by language and by what it is of; as in `Module`.
-        examples: What somebody may try first.
+        instructions: Instructions for models about its tools, in the server's language; empty: none.
+        translations: Texts in other languages, by language and by subject; as in `Module`.
+        examples: Calls that a new user may try.
         settings: The class of its settings; None: it declares none.
         hooks: Hook name to implementation.
-        executes_async: Whether its `execute_tool_call` is a coroutine function.
+        executes_async: True if its `execute_tool_call` is a coroutine function.
     """
 
     title: str = ""
@@ -76,15 +76,15 @@ class Manifest:
 
 
 def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifest:
-    """Read the object that implements a module's hooks. Runs code of the module: in a thread, under a limit.
+    """Read the object that implements a module's hooks. Runs module code: call it in a thread, under a limit.
 
     Args:
         plugin: The object.
-        name: What the module is registered as.
-        locale: The language of what is said in one alone.
-        untitled: What it is called where it has no title.
+        name: The registered name of the module.
+        locale: The language of texts in one language.
+        untitled: Its title if it declares none.
     Raises:
-        TypeError: It is no module: a wrong name, an attribute that holds something else than expected, a hook with a
+        TypeError: It is not a module: a wrong name, an attribute with the wrong type, a hook with a
             wrong signature; the message says which.
     """
     attributes = _Attributes(plugin, name)
@@ -126,10 +126,10 @@ def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifes
 
 
 def settings_of(target: Any, name: str) -> tuple[str, type[BaseModel] | None]:
-    """The key of a module's settings, and their class, as its object or its class says. Runs code of the module.
+    """Return the key of a module's settings, and their class, from its object or its class. Runs module code.
 
     Raises:
-        TypeError: One of the two is something else than expected.
+        TypeError: One of the two has the wrong type.
     """
     attributes = _Attributes(target, name)
     key = attributes.get("config_key")

@@ -1,4 +1,4 @@
-"""What a module stores: names and bytes are read strictly, once; where they go is the host's."""
+"""Storage of a module: names and bytes are read strictly, once; a backend stores them."""
 
 import hashlib
 from typing import Protocol
@@ -10,10 +10,10 @@ from agentcore.errors import ToolError
 
 
 class StoredBytes(Protocol):
-    """Where the bytes of one module are, each under a key of letters and digits."""
+    """The backend that stores the bytes of one module, each under a key of letters and digits."""
 
     async def get(self, key: str) -> bytes | None:
-        """What is there; None: nothing.
+        """Return the stored bytes; None: there are none.
 
         Raises:
             Exception: It cannot be read; the message says why.
@@ -21,7 +21,7 @@ class StoredBytes(Protocol):
         ...
 
     async def put(self, key: str, data: bytes) -> None:
-        """Replace what is there.
+        """Replace the stored bytes.
 
         Raises:
             Exception: It cannot be written; the message says why.
@@ -29,10 +29,10 @@ class StoredBytes(Protocol):
         ...
 
     async def delete(self, key: str) -> None:
-        """Take away what is there, if anything is.
+        """Delete the stored bytes, if there are any.
 
         Raises:
-            Exception: It cannot be taken away; the message says why.
+            Exception: It cannot be deleted; the message says why.
         """
         ...
 
@@ -48,7 +48,6 @@ class ModuleStorage:
         self._stored, self._module = stored, module
 
     async def get(self, name: str) -> bytes | None:
-        """See `agentcore.api.Storage.get`."""
         key = self._storage_key(name, "get")
         try:
             return await self._stored.get(key)
@@ -56,7 +55,6 @@ class ModuleStorage:
             raise _storage_error("read", exc) from exc
 
     async def put(self, name: str, data: bytes) -> None:
-        """See `agentcore.api.Storage.put`."""
         refuse_in_preview()
         key = self._storage_key(name, "put")
         if not issubclass(type(data), bytes):
@@ -70,7 +68,6 @@ class ModuleStorage:
             raise _storage_error("stored", exc) from exc
 
     async def delete(self, name: str) -> None:
-        """See `agentcore.api.Storage.delete`."""
         refuse_in_preview()
         key = self._storage_key(name, "delete")
         try:
@@ -79,7 +76,7 @@ class ModuleStorage:
             raise _storage_error("deleted", exc) from exc
 
     def _storage_key(self, name: str, method: str) -> str:
-        """Names are free text, and may be longer than the name of a file can be."""
+        """Return the key of a name: names are free text, and may be longer than a file name can be."""
         text = read_text(name, f"name of storage.{method} in module {self._module!r}")
         return hashlib.sha256(text.encode()).hexdigest()
 

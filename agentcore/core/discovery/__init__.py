@@ -1,4 +1,4 @@
-"""Where the code of modules is found: entry points, local folders, what they need."""
+"""Finds the code of modules: entry points, local folders, requirements."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    # at first use: a process that runs modules for a server needs single files of this room, and no more
+    # at first use: a worker needs single files of this package, and no more
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -13,7 +13,7 @@ READ_WHOLE_BYTES = 1024 * 1024
 
 
 def digest_of(paths: Iterable[Path], salt: str) -> str:
-    """A digest of files, and of all files in folders but compiled ones; stays the same when nothing was changed."""
+    """Return a digest of files, and of all files in folders except compiled ones; it changes only if one of them does."""
     digest = hashlib.sha256(salt.encode())
     for root in paths:
         for file in sorted(_files_in(root)):
@@ -23,12 +23,12 @@ def digest_of(paths: Iterable[Path], salt: str) -> str:
 
 
 class UnloadedCode:
-    """Code that was taken out of `sys.modules`, so that the next import reads it from the disk.
+    """Code that was removed from `sys.modules`, so that the next import reads it from disk.
 
-    Code that runs keeps what it has; what is imported from then on is fresh, until `put_back`.
+    Running code keeps its modules; later imports are fresh, until `put_back`.
 
     Args:
-        owns: Whether a name in `sys.modules` belongs to that code.
+        owns: True for a name in `sys.modules` that belongs to that code.
     """
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
@@ -36,7 +36,7 @@ class UnloadedCode:
         self._modules = self._unload()
 
     def put_back(self) -> None:
-        """Put the code back in place of whatever was imported under its names since."""
+        """Restore the code and remove whatever was imported under its names since."""
         self._unload()
         sys.modules.update(self._modules)
         for name, module in self._modules.items():
@@ -76,8 +76,8 @@ def _forget_compiled(module: ModuleType) -> None:
 
 
 def _remove_compiled(file: str) -> None:
-    """Remove a compiled file: Python takes one for current when the source has the same size and the same second."""
-    with suppress(OSError):  # not there, or not ours: then it was not written by this process either
+    """Remove a compiled file: Python treats one as current if the source has the same size and the same second."""
+    with suppress(OSError):  # not there, or of another owner: then it was not written by this process either
         Path(file).unlink()
 
 

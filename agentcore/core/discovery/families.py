@@ -29,7 +29,7 @@ def load_config(path: Path, environ: Mapping[str, str]) -> AppConfig:
     """Read app.json and merge the environment over it; the keys of all installed families are known in it.
 
     Raises:
-        ConfigError: app.json or a variable is wrong; each problem says where.
+        ConfigError: app.json or a variable is invalid; each problem has its location.
     """
     keys = dict.fromkeys(family.key for family in installed_families())
     return loading.load_config(path, environ, tuple(keys))
@@ -40,8 +40,8 @@ class FamilyMember:
     """A module of a family: one block of app.json.
 
     Args:
-        keys: The keys of all blocks that its name is made of: more than one, and none of them is loaded.
-        layers: What the block says, with the origins of its values.
+        keys: The keys of all blocks that result in its name: if there are several, none is loaded.
+        layers: The content of the block, with the origins of its values.
     """
 
     name: str
@@ -61,7 +61,7 @@ class FamilyMember:
 
     @property
     def source(self) -> str:
-        """What a person puts trust in: the distribution's name in its normal form."""
+        """What the user trusts: the distribution's name in its normal form."""
         return self.entry.source
 
     @property
@@ -81,25 +81,25 @@ class FamilyMember:
 
     @property
     def path(self) -> tuple[str, str]:
-        """Where the block stands in app.json."""
+        """The location of the block in app.json."""
         return (self.family.key, self.keys[0])
 
     @property
     def block(self) -> Any:
-        """What the block says, as it stands there; may hold secrets."""
+        """The unchanged content of the block; may contain secrets."""
         return self.layers.get_value(self.path)
 
     @property
     def description(self) -> str:
-        """The block, in words."""
+        """A description of the block."""
         return f"{' and '.join(map(repr, self.keys))} of {self.family.key}"
 
     def describe_origin(self) -> dict[str, str]:
-        """Where the module comes from, for people: distribution, version, file."""
+        """Describe the origin of the module for users: distribution, version, file."""
         return self.entry.describe_origin()
 
     def compute_fingerprint(self) -> str:
-        """A digest of the distribution's code and of the block, which says what that code is to do."""
+        """Return a digest of the distribution's code and of the block, which configures that code."""
         text = json.dumps(self.block, sort_keys=True)
         return f"{self.entry.compute_fingerprint()}+{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -112,10 +112,10 @@ class FamilyMember:
         return self.entry.load()
 
     def check_block(self) -> None:
-        """See that there is one block, and that it is one.
+        """Check that there is exactly one block, and that it is an object.
 
         Raises:
-            ConfigError: Several blocks make a module of this name, or it is no object.
+            ConfigError: Several blocks result in this name, or it is not an object.
         """
         if len(self.keys) > 1:
             self._raise_config_error(
@@ -134,7 +134,7 @@ def code_in(fingerprint: str) -> str:
 
 
 def family_members(config: AppConfig) -> Iterator[FamilyMember]:
-    """The modules that the blocks of app.json make, as it says now."""
+    """Return the modules of the blocks of app.json in its current state."""
     families = installed_families()
     layers = _current_layers(config) if families else Layers()
     for family in families:
@@ -171,16 +171,17 @@ def nameless_blocks(config: AppConfig) -> list[ConfigProblem]:
 
 
 def name_of_block(family: Family, key: str) -> str:
-    """The name of a block's module; empty: none can be made of its key."""
+    """Return the name of a block's module; empty: its key results in none."""
     name = family.prefix + _OTHERS.sub("_", key.lower()).strip("_")
     return name if _NAME.fullmatch(name) and len(name) <= _NAME_CHARS else ""
 
 
 def _current_layers(config: AppConfig) -> Layers:
-    """What app.json says now; read again where the file is another one, since each module of a family asks."""
+    """Return the current content of app.json; read again only if the file has changed, because every module of a family
+    asks."""
     try:
         return _read_layers(config.file, _state_of(config.file), config.sources.variables, type(config))
-    except ConfigError:  # somebody edits it just now: what was read at the start goes on
+    except ConfigError:  # it is being edited: the content read at the start is used
         return config.sources.layers
 
 
@@ -196,7 +197,7 @@ def _state_of(file: Path) -> tuple[int, ...]:
         status = file.stat()
     except OSError:
         return ()
-    # the time of the last change of any kind is nobody's to set, unlike that of the content
+    # no program can set the time of the last change of any kind, unlike that of the content
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

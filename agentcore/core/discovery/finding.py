@@ -1,4 +1,4 @@
-"""Finding what stands behind a module's name: distributions, and the folder of local modules. Imports nothing."""
+"""Finds the source of a module by its name: distributions, and the folder of local modules. Imports nothing."""
 
 import re
 import shlex
@@ -25,12 +25,12 @@ from agentcore.near_names import near_names
 Found = InstalledModule | LocalModule | FamilyMember
 """A module that was found: `name`, `source`, `distribution`, `version`, `file`, `origin()`, `fingerprint()`, `load()`.
 
-`source` is what a person puts trust in: the distribution's name in its normal form, or the folder of local modules.
+`source` is what the user trusts: the distribution's name in its normal form, or the folder of local modules.
 """
 
 Places = AppConfig | Path | None
-"""Where modules are looked for beside distributions: in the folder of local modules that app.json names and in the
-blocks that it has; or in a folder of local modules alone."""
+"""Where modules are searched besides distributions: in the folder of local modules that app.json names and in its
+blocks; or in a folder of local modules alone."""
 
 _NAME = re.compile(MODULE_NAME)
 
@@ -39,8 +39,8 @@ class ModuleNotInstalled(AgentcoreError):  # noqa: N818 - it says what happened
     """No entry point and no local module has the name.
 
     Args:
-        near: Names that are installed and look like it, the nearest first.
-        keys: Keys of app.json whose blocks could make it.
+        near: Installed names that are similar, the nearest first.
+        keys: Keys of app.json whose blocks could result in it.
     """
 
     def __init__(self, name: str, near: tuple[str, ...], keys: tuple[str, ...] = ()) -> None:
@@ -55,11 +55,11 @@ class ModuleNotInstalled(AgentcoreError):  # noqa: N818 - it says what happened
 
 
 class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
-    """Something stands behind the name, and a person has not said that it is to.
+    """A module has a source that the user has not chosen.
 
     Args:
-        candidates: What stands behind it now.
-        chosen: The source that a person trusts, which is not among them; empty: none yet.
+        candidates: Its current sources.
+        chosen: The source that the user trusts, which is not among them; empty: none yet.
     """
 
     def __init__(self, name: str, candidates: Sequence[Found], chosen: str = "") -> None:
@@ -77,7 +77,7 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
 
 
 def describe_found_module(found: Found) -> str:
-    """What stands behind a module, in words: its distribution with the version, or its folder; and its file."""
+    """Describe the source of a module: its distribution with the version, or its folder; and its file."""
     text = f"{found.source} {found.version}".strip()
     if isinstance(found, FamilyMember):
         text = f"{text} for block {found.description}"
@@ -86,21 +86,21 @@ def describe_found_module(found: Found) -> str:
 
 
 def title_of(name: str, found: Found | None) -> str:
-    """What a module is called that says nothing about it: one of a family as its block is."""
+    """Return the title of a module that declares none; for one of a family, that of its block."""
     if isinstance(found, FamilyMember) and len(found.keys) == 1:
         return found.keys[0]
     return name.replace("_", " ").capitalize()
 
 
 def choose_command(name: str, source: str) -> str:
-    """The command by which a person chooses what stands behind a module."""
+    """Return the command with which the user chooses the source of a module."""
     return shlex.join(["agentcore", "modules", "choose", name, source])
 
 
 def find_candidates(name: str, places: Places) -> tuple[Found, ...]:
-    """All that stands behind a name, each source once: distributions as on `sys.path`, a local module, then blocks."""
+    """Return all sources of a name, each once: distributions in the order of `sys.path`, a local module, then blocks."""
     entries = installed_entries().get(name, ()) if _NAME.fullmatch(name) else ()
-    # one distribution can stand on sys.path twice: that is the same module
+    # one distribution can occur twice on sys.path: that is the same module
     found: dict[str, Found] = {}
     for entry in entries:
         found.setdefault(entry.source if len(entries) > 1 else "", entry)
@@ -114,11 +114,11 @@ def find_module(name: str, places: Places, chosen: str = "") -> Found:
     """Find a module without importing anything.
 
     Args:
-        chosen: The source that a person trusts for it; empty: whichever there is, if it is the only one.
+        chosen: The source that the user trusts for it; empty: any, if it is the only one.
     Raises:
         ModuleNotInstalled: There is none.
-        ModuleNotChosen: There are several, or none of the source that is trusted.
-        ConfigError: It is a block of app.json that makes no module.
+        ModuleNotChosen: There are several, or none of the trusted source.
+        ConfigError: It is an invalid block of app.json.
     """
     found = find_candidates(name, places)
     if not found:
@@ -142,13 +142,13 @@ def installed_names(places: Places = None) -> tuple[str, ...]:
 
 
 def unload_modules(modules: Iterable[Found]) -> tuple[UnloadedCode, ...]:
-    """Take the code of modules out of `sys.modules`, so that the next load imports what is on the disk now.
+    """Remove the code of modules from `sys.modules`, so that the next load imports the current code on disk.
 
-    The whole distribution of each module goes, as it was when the module was found and as it is now. Code that is
-    running keeps what it has. The metadata of installed distributions is read again, too.
+    The whole distribution of each module is removed, as it was when the module was found and as it is now. Running code
+    keeps its modules. The metadata of installed distributions is read again, too.
 
     Returns:
-        What was there: `put_back` of each, the last one first, brings it back.
+        The removed code: `put_back` of each, the last one first, restores it.
     """
     invalidate_metadata()
     taken = []
@@ -180,6 +180,6 @@ def _not_installed(name: str, places: Places) -> ModuleNotInstalled:
 
 
 def _duplicate_name_error(name: str, found: Sequence[Found]) -> ConfigError:
-    """One distribution has the name more than once, so that nobody could choose."""
+    """Return the error for one distribution that has the name more than once, so that the user could not choose."""
     both = " and ".join(map(describe_found_module, found))
     return ConfigError([ConfigProblem(f"module {name!r} is both {both}; rename the block")])

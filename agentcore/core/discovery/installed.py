@@ -35,10 +35,10 @@ GROUP = "agentcore.modules"
 """The entry-point group of modules."""
 
 FAMILIES = "agentcore.module_families"
-"""That of families of modules: the name of each is what the names of its modules begin with."""
+"""The group of families of modules: the name of each is the prefix of its modules."""
 
 FAMILY_KEYS = "agentcore.module_family_keys"
-"""That of the keys under which their blocks stand in app.json; with the same object as the family that is meant."""
+"""The group of the keys of their blocks in app.json; each has the same object as its family."""
 
 _GROUPS = frozenset((GROUP, FAMILIES, FAMILY_KEYS))
 _CORE = "agentcore"
@@ -53,7 +53,7 @@ class InstalledModule:
     """A module that an installed distribution registers.
 
     Args:
-        value: What it points to, `package.module:object`.
+        value: The object it points to, `package.module:object`.
     """
 
     name: str
@@ -62,14 +62,14 @@ class InstalledModule:
 
     @cached_property
     def distribution(self) -> str:
-        """The distribution's name, as it writes it; where it says none, as its folder does."""
+        """The distribution's name, as it writes it; without one, that of its folder."""
         return self._read_header("Name") or _folder_of(self.metadata).name_in_it
 
     @cached_property
     def source(self) -> str:
-        """What a person puts trust in: the distribution's name in its normal form (PEP 503).
+        """What the user trusts: the distribution's name in its normal form (PEP 503).
 
-        Where the folder of its metadata has another name than the metadata, no installer left it so, and both count.
+        If the folder of its metadata has another name than the metadata, no installer created it, and both are used.
         """
         name, folder = normalise_name(self.distribution), normalise_name(_folder_of(self.metadata).name_in_it)
         return name if folder == name else f"{name} (in {folder})"
@@ -80,7 +80,7 @@ class InstalledModule:
         return self._read_header("Version")
 
     def _read_header(self, header: str) -> str:
-        """What the metadata say, on one line: a person is shown it among lines of the server's own."""
+        """Return a field of the metadata on one line, because the user sees it among lines of the server's own."""
         return " ".join(str(self.headers.get(header, "")).split())[:_SAID_CHARS]
 
     @cached_property
@@ -108,7 +108,7 @@ class InstalledModule:
         return (self.file.parent if self.file.name == "__init__.py" else self.file,)
 
     def describe_origin(self) -> dict[str, str]:
-        """Where the module comes from, for people: distribution, version, file."""
+        """Describe the origin of the module for users: distribution, version, file."""
         file = self.file or self._project_folder
         origin = {"distribution": self.distribution, "version": self.version, "file": str(file or "")}
         return {key: value for key, value in origin.items() if value}
@@ -129,11 +129,11 @@ class InstalledModule:
                 self.__dict__.pop(name, None)
 
     def load(self) -> Any:
-        """Import what the entry point names. Runs the module's code: in a thread, under a limit.
+        """Import the object that the entry point names. Runs module code: call it in a thread, under a limit.
 
         Raises:
-            ImportError: The value does not name an object, or not one that is there.
-            BaseException: What the import raised.
+            ImportError: The value does not name an object, or the object does not exist.
+            BaseException: Raised by the import.
         """
         entry = importlib.metadata.EntryPoint(self.name, self.value, GROUP)
         if not entry.pattern.match(self.value):
@@ -142,7 +142,7 @@ class InstalledModule:
 
     @cached_property
     def headers(self) -> Message:
-        """What the distribution's metadata say; empty where a broken installation left none."""
+        """The distribution's metadata; empty if a broken installation has none."""
         text = self.metadata.read_text("METADATA") or self.metadata.read_text("PKG-INFO") or ""
         return HeaderParser().parsestr(text)
 
@@ -162,8 +162,8 @@ class Family:
     """A family of modules that an installed distribution registers.
 
     Args:
-        entry: What makes its modules; called as the family.
-        key: Under which key of app.json its blocks stand.
+        entry: Creates its modules; named like the family.
+        key: The key of its blocks in app.json.
     """
 
     entry: InstalledModule
@@ -171,7 +171,7 @@ class Family:
 
     @property
     def prefix(self) -> str:
-        """What the names of its modules begin with."""
+        """The prefix of the names of its modules."""
         return f"{self.entry.name}_"
 
 
@@ -187,7 +187,7 @@ def normalise_name(distribution: str) -> str:
 
 
 class _Metadata:
-    """The entry points of all distributions, read in one pass and kept until a folder of `sys.path` changes."""
+    """The entry points of all distributions, read in one pass and cached until a folder of `sys.path` changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -226,12 +226,12 @@ def installed_families() -> tuple[Family, ...]:
 
 
 def invalidate_metadata() -> None:
-    """Have the metadata read again at the next look-up."""
+    """Read the metadata again at the next look-up."""
     _metadata.invalidate()
 
 
 def unload_distribution(module: InstalledModule) -> UnloadedCode:
-    """Take the code of a module's whole distribution out of `sys.modules`; gives what was there."""
+    """Remove the code of a module's whole distribution from `sys.modules`; return the removed code."""
     return unload_code(packages_of(module))
 
 
@@ -241,7 +241,7 @@ def packages_of(module: InstalledModule) -> set[str]:
     entries = _entries_of(module.metadata)
     packages = {module.package, *(entry.package for group in (GROUP, FAMILIES) for entry in entries.get(group, ()))}
     packages.update(_regular_packages(line.partition(",")[0] for line in record.splitlines()))
-    # what everybody else holds on to stays
+    # code that other modules use stays
     return {package for package in packages if package.partition(".")[0] != _CORE}
 
 
@@ -257,13 +257,13 @@ def _scan_distributions() -> _Registered:
         for module in entries.get(GROUP, ()):
             modules[module.name] = (*modules.get(module.name, ()), module)
         for family in _families_of(entries):
-            # one distribution can stand on sys.path twice: that is the same family
+            # one distribution can occur twice on sys.path: that is the same family
             families.setdefault((family.entry.name, family.entry.source), family)
     return _Registered(modules, tuple(families.values()))
 
 
 def _families_of(entries: Mapping[str, list[InstalledModule]]) -> Iterator[Family]:
-    """The families of one distribution; one whose prefix or key cannot be used is left out, and the log says why."""
+    """Return the families of one distribution; one with an invalid prefix or key is left out and logged."""
     keys = {entry.value: entry.name for entry in entries.get(FAMILY_KEYS, ())}
     for entry in entries.get(FAMILIES, ()):
         family = Family(entry, keys.get(entry.value, ""))
@@ -329,7 +329,7 @@ def _rank_version(metadata: importlib.metadata.Distribution) -> tuple[bool, bool
 
 
 def _entries_of(metadata: importlib.metadata.Distribution) -> Mapping[str, list[InstalledModule]]:
-    """A distribution's entry points that are ours, by group."""
+    """Return a distribution's entry points in our groups, by group."""
     found: dict[str, list[InstalledModule]] = {}
     try:
         text = metadata.read_text("entry_points.txt") or ""
@@ -356,7 +356,7 @@ def _changed_ns(entry: str) -> int:
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
-    """Where a module would come from. Imports its parents, so these have to be namespace packages."""
+    """Return the spec of a module. Imports its parents, so these have to be namespace packages."""
     try:
         return importlib.util.find_spec(name)
     except (ImportError, AttributeError, ValueError):  # not there, or something in sys.modules without a spec

@@ -37,7 +37,7 @@ class LocalModule:
 
     @property
     def source(self) -> str:
-        """What a person puts trust in: the folder of local modules, absolute."""
+        """What the user trusts: the folder of local modules, absolute."""
         folder = self.file.parent.parent if self.file.name == "__init__.py" else self.file.parent
         return str(folder.absolute())
 
@@ -47,7 +47,7 @@ class LocalModule:
         return (self.file.parent if self.file.name == "__init__.py" else self.file,)
 
     def describe_origin(self) -> dict[str, str]:
-        """Where the module comes from, for people: its file."""
+        """Describe the origin of the module for users: its file."""
         return {"file": str(self.file)}
 
     def compute_fingerprint(self) -> str:
@@ -58,15 +58,14 @@ class LocalModule:
         """Nothing is to be done: it is loaded by its path."""
 
     def load(self) -> Any:
-        """Import the file anew, under a private name, and give its `Module` subclass, or else the Python module.
+        """Import the file again, under a private name, and return its `Module` subclass, or else the Python module.
 
-        What was loaded before stays as it is, until `take_local`.
-
-        Runs the module's code: in a thread, under a limit. Files of a package import one another relatively.
+        Code that was loaded before stays loaded, until `unload_local`.
+        Runs module code: call it in a thread, under a limit. Files of a package import one another relatively.
 
         Raises:
             TypeError: It defines several `Module` subclasses.
-            BaseException: What the import raised.
+            BaseException: Raised by the import.
         """
         importlib.invalidate_caches()
         forget_compiled(self.source_paths)
@@ -104,7 +103,7 @@ def local_names(modules_dir: Path | None) -> Iterator[str]:
 
 
 def unload_local(name: str) -> UnloadedCode:
-    """Take all loads of a local module out of `sys.modules`; gives what was there."""
+    """Remove all loads of a local module from `sys.modules`; return the removed code."""
     prefix = _PRIVATE.format(name=name)
     return UnloadedCode(lambda loaded: loaded.startswith(prefix))
 

@@ -1,8 +1,8 @@
-"""What `.pth` files add to `sys.path`, for packages that are installed beside a process that runs already.
+"""Applies `.pth` files to `sys.path`, for packages that are installed while this process runs.
 
-The interpreter reads these files at its start, and never again: https://docs.python.org/3/library/site.html. Here their
-folders are added later in the same way. Their lines of code run only for a distribution whose module is loaded: nothing
-runs of what nobody has listed.
+The interpreter reads these files only at its start: https://docs.python.org/3/library/site.html. Here their
+folders are added later in the same way. Their lines of code run only for a distribution whose module is loaded, so that
+no code of an unlisted module runs.
 """
 
 import importlib.metadata
@@ -32,10 +32,10 @@ def add_new_paths() -> None:
 
 
 def run_own_lines(metadata: importlib.metadata.Distribution) -> None:
-    """Run the lines of code in a distribution's own `.pth` files, by which editable installs find their packages.
+    """Run the lines of code in a distribution's own `.pth` files, with which editable installs find their packages.
 
     Raises:
-        BaseException: What the code raised.
+        BaseException: Raised by the code.
     """
     for entry in metadata.files or ():
         file = Path(str(metadata.locate_file(entry)))

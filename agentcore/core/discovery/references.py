@@ -1,4 +1,4 @@
-"""What references in settings of modules stand for: the environment at the server's start, secrets as they are kept."""
+"""Values of references in settings of modules: the environment at the server's start, and stored secrets."""
 
 from collections.abc import Mapping
 
@@ -11,10 +11,10 @@ from agentcore.store.state import locate_state_dir
 
 
 def references_of(config: AppConfig, to_come: Mapping[str, SecretStr] | None = None) -> References:
-    """What references stand for in settings of an app.json; secrets are read when one is named.
+    """Return the values of references in settings of an app.json; secrets are read when one is named.
 
     Args:
-        to_come: Secrets that come to be kept together with the settings.
+        to_come: Secrets that will be stored together with the settings.
     """
 
     def kept() -> Mapping[str, SecretStr]:

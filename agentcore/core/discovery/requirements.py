@@ -1,4 +1,4 @@
-"""What a distribution's metadata say that it needs, looked at before any of its code is imported."""
+"""Checks the requirements in a distribution's metadata before any of its code is imported."""
 
 import importlib.metadata
 import platform
@@ -18,11 +18,11 @@ _OWN = "agentcore-runtime"
 
 
 class RequirementsNotMet(AgentcoreError):  # noqa: N818 - it says what happened
-    """A module's distribution needs what is not installed, or another version of it.
+    """A requirement of a module's distribution is not installed, or has another version.
 
     Args:
         problems: What is wrong, one part of a sentence each.
-        requirements: What `pip` is to install.
+        requirements: The packages to install with `pip`.
     """
 
     def __init__(self, found: InstalledModule, problems: tuple[str, ...], requirements: tuple[str, ...]) -> None:
@@ -33,12 +33,12 @@ class RequirementsNotMet(AgentcoreError):  # noqa: N818 - it says what happened
 
 
 def check_requirements(found: InstalledModule) -> None:
-    """See whether what a module's distribution needs is installed: `Requires-Dist` and `Requires-Python`.
+    """Check that the requirements of a module's distribution are installed: `Requires-Dist` and `Requires-Python`.
 
-    What its requirements need in turn is theirs to say, but for the extras that it asks for.
+    Indirect requirements are checked only for the extras that it requests.
 
     Raises:
-        RequirementsNotMet: Something is missing, or has another version.
+        RequirementsNotMet: One is missing, or has another version.
     """
     lines = [str(line) for line in found.headers.get_all("Requires-Dist") or ()]
     python = str(found.headers.get("Requires-Python") or "")
@@ -53,7 +53,7 @@ def check_requirements(found: InstalledModule) -> None:
 
 
 def _missing_of(lines: list[str], extras: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """What is wrong with each of these, and what to install for it."""
+    """Return what is wrong with each of these, and what to install for it."""
     from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - 10 ms, for who needs it
 
     for line in lines:
@@ -67,7 +67,7 @@ def _missing_of(lines: list[str], extras: frozenset[str]) -> Iterator[tuple[str,
 
 
 def _applies(requirement: "Requirement", extras: frozenset[str]) -> bool:
-    """Whether a requirement is one of these extras', or without any, whether it is one at all on this machine."""
+    """True if a requirement belongs to one of these extras, or without any, if it applies to this machine."""
     marker = requirement.marker
     is_always = marker is None or marker.evaluate({"extra": ""})
     if not extras or marker is None or is_always:
@@ -94,7 +94,7 @@ def _is_satisfied_by(requirement: "Requirement", version: str) -> bool:
 
     try:
         return requirement.specifier.contains(version, prereleases=True)
-    except InvalidVersion:  # nothing can be said of it
+    except InvalidVersion:  # cannot be checked
         return True
 
 
@@ -104,7 +104,7 @@ def _format_extras(requirement: "Requirement") -> str:
 
 def _version_of(name: str) -> str | None:
     if normalise_name(name) == _OWN:
-        return __version__  # the code that runs, whatever its metadata say
+        return __version__  # the running code, whatever its metadata say
     try:
         return importlib.metadata.version(name)
     except (importlib.metadata.PackageNotFoundError, KeyError, TypeError):  # not there, or remains without metadata

@@ -1,4 +1,4 @@
-"""Python's own parser of Python, which more than one thread may want at a time."""
+"""Python's own parser of Python, for use by several threads."""
 
 import threading
 from collections.abc import Callable
@@ -12,11 +12,11 @@ _TRIES = 20
 
 
 def parse_serially(parse: Callable[[S], T], text: S) -> T:
-    """What a function that makes syntax trees (`ast.parse`, a `Requirement`) makes of a text.
+    """Call a function that creates syntax trees (`ast.parse`, a `Requirement`), one call at a time.
 
     CPython 3.11 counts the depth of the trees of all threads in one number, so that two at once may end in a
-    `SystemError` (https://github.com/python/cpython/issues/106905). Here they take turns; what the code of a module
-    parses meanwhile does not, and then it is tried again.
+    `SystemError` (https://github.com/python/cpython/issues/106905). Parsing by module code is not serialised; then the
+    call is repeated.
     """
     with _one:
         for _ in range(_TRIES):

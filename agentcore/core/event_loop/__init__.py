@@ -1,1 +1,1 @@
-"""Watching the event loop: its clock, who holds it, and the process that ends a server that is held for good."""
+"""Watches the event loop: its clock, the code that blocks it, and the process that ends a blocked server."""

@@ -1,7 +1,7 @@
-"""The event loop's clock, which stands still while the loop does not run.
+"""The event loop's clock, which stops while the loop does not run.
 
-Every deadline of asyncio, ours or a library's, is a time of `loop.time()`. So what holds the loop – a coroutine that
-never waits, or a thread in C code that keeps the interpreter's lock – takes no time from anybody's limit.
+Every deadline of asyncio, ours or a library's, is a time of `loop.time()`. So code that blocks the loop – a coroutine
+that never waits, or a thread in C code that keeps the interpreter's lock – uses up no other code's time limit.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ _NEAREST_SECONDS = 0.8 * LOOP_TURN_SECONDS
 
 
 class LoopClock:
-    """Counts each turn of the loop as what it waited for, and at most `LOOP_TURN_SECONDS` beside.
+    """Counts for each iteration of the loop the time that it waited, and at most `LOOP_TURN_SECONDS` more.
 
-    A turn that takes longer stops the clock until the next one. It never goes back, and may be read in any thread.
+    A longer iteration stops the clock until the next one. It never goes back, and may be read in any thread.
 
     Attributes:
-        listeners: Called in the loop whenever it turns, but not more often than every `LOOP_BEAT_SECONDS`. A timer
-            would come late after a block, for it goes by this very clock.
+        listeners: Called in the loop whenever it iterates, but not more often than every `LOOP_BEAT_SECONDS`. A timer
+            would be late after a block, because it uses this very clock.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, selector: Any) -> None:
@@ -31,11 +31,11 @@ class LoopClock:
         self._loop, self._beat_at = loop, 0.0
         self._wait = selector.select
         self._stands: tuple[float, float] = (math.inf, 0.0)
-        """Where it stops, and how much it is behind; one value, because threads read both."""
+        """When it stops, and how much it is behind; one value, because threads read both."""
 
     @classmethod
     def install(cls, loop: asyncio.AbstractEventLoop) -> "LoopClock":
-        """Give a running loop this clock, which it keeps, or find that it has it.
+        """Install this clock in a running loop permanently, unless the loop has it already.
 
         Raises:
             TypeError: The loop is not Python's own, and waits in another way.
@@ -58,14 +58,14 @@ class LoopClock:
         return (now if now < stop else stop) - behind  # noqa: FURB136 - in every turn, and a call costs more
 
     def _select(self, timeout: float | None = None) -> Any:
-        """Wait as the loop wants to, and take the rest of the turn off the clock."""
+        """Wait like the loop's selector, and subtract the rest of the iteration from the clock."""
         if timeout != 0:
             stop, behind = self._stands
             self._stands = math.inf if timeout is None else stop + timeout, behind
         found = self._wait(timeout)
         now = _monotonic()
         stop, behind = self._stands
-        # in a busy loop not at each turn: where it stops may be a little nearer than a whole turn
+        # not in each iteration of a busy loop: the clock may stop slightly early
         if timeout != 0 or now > stop - _NEAREST_SECONDS:
             self._stands = now + LOOP_TURN_SECONDS, behind + now - stop if now > stop else behind
         if now > self._beat_at:

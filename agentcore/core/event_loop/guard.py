@@ -1,6 +1,6 @@
-"""Has a process of its own watch this one, and end it when its event loop is held for too long.
+"""Starts a process that watches this one, and ends it if its event loop is blocked for too long.
 
-`agentcore/supervision/loop_guard.py` is what runs there.
+The program of that process is `agentcore/supervision/loop_guard.py`.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ _END_SECONDS = 5.0
 
 
 class LoopGuard:
-    """The process that watches this one. It ends with it, and costs two looks a second.
+    """The process that watches this one. It ends with this process, and checks it twice a second.
 
     Args:
-        limit_s: How long the event loop may be held.
-        grace_s: The same once the server was told to end by a signal.
-        state: The state folder, with the log, and a file that says who holds the loop for clients that get no answer.
+        limit_s: How long the event loop may be blocked.
+        grace_s: The same once a signal has requested the end of the server.
+        state: The state folder, with the log, and a file that names the blocking code for clients that get no response.
     """
 
     def __init__(self, *, limit_s: float, grace_s: float, state: StateDir) -> None:
@@ -66,11 +66,11 @@ class LoopGuard:
         self._sending = threading.Lock()
 
     async def start(self, stop_s: float, on_holder: Callable[[Holder], None]) -> None:
-        """Start the process, and let it be told of signals and write stacks. Before, all else here has no effect.
+        """Start the process, and let it see signals and have stacks written. Before, all other methods have no effect.
 
         Args:
-            stop_s: How long the server may take to end once it was told to by a signal.
-            on_holder: Told in the event loop who held it, where only the process could see that.
+            stop_s: How long the server may take to end after a signal.
+            on_holder: Called in the event loop with the code that blocked it, if only the process could see that.
         Raises:
             OSError: It could not be started.
         """
@@ -102,7 +102,7 @@ class LoopGuard:
         self._beats[0] += 1
 
     def record_watchdog_beat(self) -> None:
-        """A thread of this process can look."""
+        """Record that a thread of this process can run."""
         self._beats[1] += 1
 
     def send_modules(self, modules: Iterable["ModuleRecord"]) -> None:
@@ -118,7 +118,7 @@ class LoopGuard:
             self._send({"modules": recognised})
 
     def report_holder(self, holder: Holder) -> None:
-        """Say who holds the loop; in any thread."""
+        """Report the code that blocks the loop; callable from any thread."""
         self._send({"holder": holder._asdict()})
 
     async def close(self) -> None:

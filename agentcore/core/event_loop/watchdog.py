@@ -1,4 +1,4 @@
-"""Notices when code holds the event loop, and names the module whose code it is."""
+"""Detects code that blocks the event loop, and names its module."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ _OF_A_CALL = ("call:", "preview:")
 
 
 class ExternalWatcher(Protocol):
-    """A process that watches from outside as well, and hears of each look."""
+    """A process that watches from outside as well, and is notified of each check."""
 
     def record_beat(self) -> None:
         """The event loop has turned."""
@@ -33,12 +33,12 @@ class ExternalWatcher(Protocol):
         ...
 
     def report_holder(self, holder: Holder) -> None:
-        """This holds it now."""
+        """Report the code that blocks the loop now."""
         ...
 
 
 class NoExternalWatcher:
-    """Implements `ExternalWatcher` where no such process is told."""
+    """Implements `ExternalWatcher` where there is no such process."""
 
     def record_beat(self) -> None:
         """See `ExternalWatcher`."""
@@ -51,12 +51,12 @@ class NoExternalWatcher:
 
 
 class Watchdog:
-    """A thread that looks at the event loop's thread when its heartbeat is late.
+    """A thread that checks the event loop's thread when its heartbeat is late.
 
     Args:
-        folders: Gives the modules whose code is looked for, each with how the names of its files begin.
-        on_blocked: Told in the event loop who held it and for how many seconds, when it is over.
-        outside: Who watches as well.
+        folders: Returns the modules to search for, each with the prefixes of its file names.
+        on_blocked: Called in the event loop with the blocking code and the duration in seconds, once it is over.
+        outside: The process that watches as well.
     """
 
     def __init__(
@@ -86,15 +86,16 @@ class Watchdog:
         WorkerThread(target=self._watch_loop, name="agentcore-watchdog", daemon=True).start()
 
     def record_holder(self, holder: Holder) -> None:
-        """Take note of who held the loop while no thread of this process could look: the guard saw it."""
+        """Record code that blocked the loop while no thread of this process could run, as seen by the guard."""
         self._holder = holder
 
     @contextmanager
     def during_imports(self) -> Iterator[None]:
-        """A block in which threads import a lot: a turn that is late then, and held by nobody's code, is not told.
+        """Return a context in which threads import a lot: a late iteration that no module's code caused is not
+        reported.
 
-        The loop shares the interpreter with those threads, and on a busy machine each turn waits for it. Whoever holds
-        the loop meanwhile is named as ever.
+        The loop shares the interpreter with those threads, and on a busy machine each iteration waits for it. Code that
+        blocks the loop meanwhile is reported as usual.
         """
         self._imports += 1
         try:
@@ -103,7 +104,7 @@ class Watchdog:
             self._imports -= 1
 
     def stop(self) -> None:
-        """End watching; may be called twice."""
+        """Stop watching; may be called twice."""
         self._ended.set()
         if self._handle is not None:
             self._handle.cancel()
@@ -143,10 +144,10 @@ class Watchdog:
             former, looked_at = looked_at, time.monotonic()
             beat = self._beat
             is_known = self._holder is not None or self._held_s > 0
-            # who was kept from looking as well comes too late, and would find somebody else
+            # a check that was delayed as well is too late, and would find other code
             if not is_known and looked_at - beat > LOOP_BLOCKED_SECONDS > looked_at - former:
                 holder = self._find_holder()
-                if holder.module and self._beat == beat:  # else the guard, or a later look, may see more
+                if holder.module and self._beat == beat:  # otherwise the guard, or a later check, may see more
                     self._holder = holder
                     self._publish_holder(holder)
 

@@ -1,7 +1,8 @@
-"""What a module's code would add to the page's policy, read from its source before any of it is run.
+"""Determines from a module's source what its component would add to the page's policy, before any of it runs.
 
-A person who turns a module on is shown it. What cannot be read from the source, such as a policy that is put together
-while the module runs, is said to be so; what counts in the end is held against `components.POLICY_SOURCES` at load.
+The user sees it when enabling the module. A policy that cannot be read from the source, such as one that is built at
+run
+time, is reported as unknown; at load it is checked against `components.POLICY_SOURCES`.
 """
 
 import ast
@@ -21,7 +22,7 @@ def page_additions(sources: Iterable[Path]) -> list[str]:
     """Lines such as `img-src https://tiles.example.org`, of all components in these files and folders."""
     found: dict[str, None] = {}
     for file in _source_files(sources):
-        with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the import will say it
+        with suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the import reports it
             text = file.read_bytes()
             if _CALL.encode() in text:
                 tree = parse_serially(ast.parse, text)
@@ -71,7 +72,7 @@ def _policy_lines(policy: Any, where: str) -> Iterator[str]:
 
 
 def _literal_value(node: ast.AST | None) -> Any:
-    """The value of an expression that says it itself; the expression, where it does not."""
+    """Return the value of a literal expression; otherwise the expression."""
     if node is None:
         return None
     try:

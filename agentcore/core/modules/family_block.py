@@ -20,27 +20,27 @@ _PARAMETERS = 2
 
 
 def make_member(member: FamilyMember, family: Any, model: type[BaseModel] | None, block: RawSettings) -> Any:
-    """The module that a family makes of a block. Runs code of the family: in a thread, under a limit.
+    """Create the module of a block. Runs code of the family: call it in a thread, under a limit.
 
     Args:
-        model: What its blocks are, as `block_model` gives it.
-        block: The block with what its references stand for.
+        model: The model of its blocks, from `block_model`.
+        block: The block with resolved references.
     Raises:
-        ConfigError: The block is wrong; each problem names its place in app.json, and never shows a value.
-        BaseException: What the family raised.
+        ConfigError: The block is invalid; each problem has its location in app.json, and never shows a value.
+        BaseException: Raised by the family.
     """
     return family(member.name, _validate_block(block, model))
 
 
 def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel] | None]:
-    """The key of a module's settings and their class, as its code says. Imports it, and makes the module of a block.
+    """Return the key of a module's settings and their class. Imports its code, and creates the module of a block.
 
-    The secrets of a block stay masked in this process, for a family may quote them in an error.
+    The secrets of a block stay masked in this process, because a family may quote them in an error.
 
     Args:
         places: app.json, in whose environment and secrets the references of a block are looked up.
     Raises:
-        BaseException: Whatever keeps it from being imported or made.
+        BaseException: Raised when importing or creating it.
     """
     target = found.load()
     if isinstance(found, FamilyMember):
@@ -55,11 +55,11 @@ def settings_in_code(found: Found, places: Places) -> tuple[str, type[BaseModel]
 
 
 def block_model(family: Any) -> type[BaseModel] | None:
-    """The model of a family's blocks, which is the type of its second parameter; None: they are plain objects.
+    """Return the model of a family's blocks, the type of its second parameter; None: they are plain objects.
 
     Raises:
-        TypeError: The family is no function of a name and a block.
-        BaseException: What its annotations raised.
+        TypeError: The family is not a function of a name and a block.
+        BaseException: Raised by its annotations.
     """
     if not callable(family):
         raise WrongValueError("the family's entry point", "a function of a name and a block", family)
@@ -71,7 +71,7 @@ def block_model(family: Any) -> type[BaseModel] | None:
 
 
 def raw_block(member: FamilyMember) -> RawSettings:
-    """The block as it stands in app.json, where values may only refer to what the family is to get."""
+    """Return the unchanged block of app.json, after checking that references occur only where they are allowed."""
     block = member.layers.get_subtree(member.path)
     return RawSettings(member.family.key, block.values, block.origins)
 

@@ -1,4 +1,4 @@
-"""What the server keeps for a module of another machine: the implementation of `Runtime`, as far as it has one."""
+"""The implementation of `Runtime` at the server for a module of a foreign machine."""
 
 from pydantic import BaseModel
 
@@ -8,7 +8,7 @@ from agentcore.core.modules.runtime import ModuleRuntime
 
 
 class HostedRuntime(ModuleRuntime):
-    """Its routes have a place of their own, apart from those of the server's own modules of the same name."""
+    """Its routes are separate from those of the server's own modules of the same name."""
 
     def add_route(
         self,
@@ -25,7 +25,7 @@ class HostedRuntime(ModuleRuntime):
         """See `agentcore.api.Runtime.add_route`: `/api/modules/NAME/…` is `/api/hosts/HOST/modules/NAME/…` here.
 
         Raises:
-            ValueError: It is a path that the module claims, or one for paired clients, which no other machine serves.
+            ValueError: It is a path that the module claims, or one for paired clients, which no foreign machine serves.
         """
         if scope is not None:
             raise ValueError(f"route path {path!r} is for paired clients, which a host on another machine cannot serve")

@@ -1,4 +1,4 @@
-"""JSON Schemas from outside, compiled: without a look at other documents, with patterns that match in linear time."""
+"""Compiles JSON Schemas from outside: without reading other documents, with patterns that match in linear time."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,13 +24,13 @@ _MESSAGE_CHARS = 500
 
 
 def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed here") -> Validate:
-    """Make the function that holds values against a schema.
+    """Create a function that validates values against a schema.
 
     Args:
-        unknown: What is said of a key that the schema does not have, and allows no others beside its own.
+        unknown: Creates the message for a key that the schema does not allow.
     Raises:
-        ValueError: It is no valid JSON Schema, refers to another document, or has a pattern that does not match in
-            linear time (with a look-around or a back-reference), or the work that it makes has no bound.
+        ValueError: It is not a valid JSON Schema, refers to another document, has a pattern that does not match in
+            linear time (with a look-around or a back-reference), or validation could take unlimited time.
     """
     import jsonschema_rs  # noqa: PLC0415 - 16 ms and 2 MiB that the server's first answer does without
 
@@ -70,17 +70,16 @@ def compile_schema(schema: dict[str, Any], *, unknown: str = "is not allowed her
 
 
 def describe_unknown_key(name: str, known: Iterable[str], unknown: str) -> str:
-    """What is said of a key that there is not, with the one that may have been meant."""
+    """Describe an unknown key, with a suggestion."""
     near = closest_name(name, known)
     return unknown if near is None else f"{unknown}; did you mean {near!r}?"
 
 
 def check_cost(schema: dict[str, Any]) -> int:
-    """See that holding a value against a schema takes a bounded time; gives the number of its patterns.
+    """Check that validation against a schema takes a bounded time; return the number of its patterns.
 
     Raises:
-        ValueError: With all that it refers to in its place it is too large or too deep, or it refers to something in
-            a way that cannot be followed.
+        ValueError: With all references resolved it is too large or too deep, or a reference cannot be followed.
     """
     cost = _Cost(schema)
     if cost.count_parts(schema, 0) > SCHEMA_NODES:
@@ -89,7 +88,7 @@ def check_cost(schema: dict[str, Any]) -> int:
 
 
 def path_of(parts: Any) -> str:
-    """A place in a JSON value, such as `items[0].name`."""
+    """Return a location in a JSON value, such as `items[0].name`."""
     text = ""
     for part in parts:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -108,7 +107,7 @@ def _first_error(validator: Any, value: Any) -> list[Any]:
 
 
 def _faults_of(error: Any, schema: dict[str, Any], unknown: str) -> Iterator[tuple[list[Any], str]]:
-    """What an error says, each at the place that it is about: of a key that is missing or unknown, that of the key."""
+    """Return the messages of an error, each with its location: for a missing or unknown key, that of the key."""
     place, kind = list(error.instance_path), error.kind.name
     if kind == "required":
         yield [*place, error.kind.property], "is required"
@@ -137,7 +136,7 @@ class _Cost:
         self.patterns = 0
 
     def count_parts(self, part: Any, depth: int) -> int:
-        """The number of parts; one that holds itself is counted once, as the validator follows it step by step."""
+        """Return the number of parts; a recursive one is counted once, because the validator follows it step by step."""
         if not isinstance(part, dict | list):
             return 0
         if id(part) not in self._known:

@@ -1,4 +1,4 @@
-"""What a module leaves behind when it is released: found, named, and ended where that harms nobody else."""
+"""Finds what a module leaves behind when it is released, and ends it if that affects nothing else."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ _COMMAND_CHARS = 80
 
 
 class Surroundings:
-    """What a module finds when it starts, to be held against what it leaves."""
+    """The state of the process when a module starts, for comparison with what it leaves."""
 
     def __init__(self) -> None:
         self.descriptors = _list_descriptors()
@@ -50,15 +50,15 @@ class RunPeriod:
     """The time in which a module ran.
 
     Args:
-        before: What it found.
-        after: What was there when it had ended; None: it runs.
+        before: The state at its start.
+        after: The state at its end; None: it is running.
     """
 
     before: Surroundings
     after: Surroundings | None
 
     def may_have_left(self, is_there: Callable[[Surroundings], bool]) -> bool:
-        """Whether something came while it ran, and did not go before it ended."""
+        """True if something appeared while it ran, and was still there when it ended."""
         return not is_there(self.before) and (self.after is None or is_there(self.after))
 
 
@@ -69,16 +69,16 @@ async def clear_up(
     others: Sequence[RunPeriod],
     state: Path,
 ) -> list[str]:
-    """Find what a module that was released has left, end its tasks and processes, and give back signals.
+    """Find what a released module has left, end its tasks and processes, and restore signal handlers.
 
     Args:
-        owners: Its name, and those of modules that share its code and run no more: what one began may serve another.
+        owners: Its name, and those of stopped modules that share its code, since they may share objects.
         source_dirs: The folders of its code.
-        before: What it found when it started; None: it never did.
-        others: When modules ran that are not among the owners: what may be theirs is not laid at its door.
-        state: The state folder, in which the host opens files of its own.
+        before: The state when it started; None: it never did.
+        others: When modules ran that are not among the owners: what may be theirs is not attributed to it.
+        state: The state folder, in which the core opens its own files.
     Returns:
-        What was found, each in a few words. What cannot be ended from outside, such as a thread, goes on.
+        A short description of each. What cannot be ended from outside, such as a thread, continues.
     """
     return [
         *await _end_tasks(owners, source_dirs),
@@ -111,7 +111,7 @@ def _is_its_task(task: "asyncio.Task[Any]", owners: Collection[str], source_dirs
     file = "" if code is None else code.co_filename
     if file.startswith(source_dirs):
         return True
-    # what the host began while the module's code ran is the host's, but not its own call that does not end
+    # tasks that the core started while the module's code ran belong to the core, but not its own call that does not end
     return owner_of_task(task) in owners and (is_abandoned(task) or not file.startswith(_CORE))
 
 
@@ -209,7 +209,7 @@ def _has_folder(folder: str, surroundings: Surroundings) -> bool:
 
 
 def _owner_of_file(fd: int, state: Path) -> str:
-    """The module in whose data folder a file lies; empty: it lies elsewhere, or is none."""
+    """Return the module whose data folder contains a file; empty: none."""
     with suppress(OSError):
         path = Path(f"{_DESCRIPTORS}/{fd}").readlink()
         if path.is_relative_to(state / "data"):
@@ -227,7 +227,7 @@ def _list_descriptors() -> dict[int, str]:
 
 
 def _describe_lasting(fd: int, state: Path) -> str:
-    """What a descriptor is, if it is a file on disk or a socket that listens; others come and go with the host."""
+    """Describe a descriptor if it is a file on disk or a listening socket; others belong to the core's own operation."""
     try:
         mode = os.fstat(fd).st_mode
         if stat.S_ISSOCK(mode):

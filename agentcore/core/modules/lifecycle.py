@@ -42,12 +42,12 @@ EndCalls = Callable[[Collection[str], ToolError, float], Awaitable[None]]
 
 
 class Lifecycle:
-    """Starts and stops modules, each contained on its own. Its callers see to it that there is one change at a time.
+    """Starts and stops modules, each contained separately. Callers make only one change at a time.
 
     Args:
-        on_code: Told of all modules whenever some have brought code or tools.
-        given: Modules handed over as objects, which are not looked for.
-        places: Where modules run that do not run in this process.
+        on_code: Called with all modules whenever code or tools of some were loaded.
+        given: Modules passed as objects, which are not searched for.
+        places: The hosts of modules that do not run in this process.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Lifecycle:
     # -- starting ----------------------------------------------------------------------------------------------
 
     async def start(self, records: Sequence[ModuleRecord]) -> None:
-        """Start modules together, in place of those that had their names."""
+        """Start modules together, replacing those with the same names."""
         for record in records:
             if (former := self.records.get(record.name)) is not None:
                 record.left_behind = former.left_behind
@@ -135,10 +135,10 @@ class Lifecycle:
             await self._sources.record_loaded_version(record.name, record.found.source, version)
 
     async def prepare_module(self, record: ModuleRecord) -> None:
-        """Find, import and check a module's code, and read its settings: all that comes before its `init`.
+        """Find, import and check a module's code, and read its settings: everything before its `init`.
 
         Raises:
-            BaseException: Whatever keeps it from being started.
+            BaseException: The reason why it cannot be started.
         """
         record.before, record.after = Surroundings(), None
         if (place := self._places.find_module_host(record.name)) is not None:
@@ -182,7 +182,7 @@ class Lifecycle:
     async def _find_module(self, record: ModuleRecord) -> Found:
         """Find a module's code on the disk; nothing is imported."""
         found, record.rivals = await self._sources.find_module_source(record.name)
-        # in a thread: where the package lies is known once no other thread imports it, and that takes its time
+        # in a thread: the folder of the package is known once no other thread imports it, which takes time
         record.found, record.origin = found, await asyncio.to_thread(found.describe_origin)
         installed = found.entry if isinstance(found, FamilyMember) else found
         if isinstance(installed, InstalledModule):
@@ -212,7 +212,8 @@ class Lifecycle:
         return wanted in required or any(self._requires_module(other, wanted, seen | {name}) for other in required)
 
     async def _mark_failed(self, record: ModuleRecord, exc: BaseException) -> None:
-        # wrong settings are no defect: the reason says file, line and key, and a way through our code says nothing
+        # invalid settings are not a defect: the reason has file, line and key, and a traceback of our code would not
+        # help
         record.traceback = "" if issubclass(type(exc), ConfigError) else end_of_traceback(exc)
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
@@ -223,11 +224,11 @@ class Lifecycle:
     # -- on other machines -------------------------------------------------------------------------------------
 
     async def add_hosted_module(self, record: ModuleRecord, plugin: ModuleProxy) -> None:
-        """Have a module served that another machine has started: nothing of its code is run here.
+        """Serve a module that a foreign machine has started; none of its code runs here.
 
         Args:
             record: A new one, with its host.
-            plugin: What stands for it here.
+            plugin: Its proxy.
         """
         self._registry.hosted[record.name] = record
         record.placed = plugin
@@ -254,16 +255,15 @@ class Lifecycle:
         self.merge_tools()
 
     async def read_hosted_again(self, record: ModuleRecord) -> None:
-        """Its machine is there again, and may offer other tools than before."""
+        """Read the definitions of a module again whose machine is back, and may offer other tools than before."""
         await self._refresh_tools(record)
 
     def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
-        """See `Modules.know_host`."""
         self._registry.know_host(host, absent, facts)
         self.merge_tools()
 
     async def remove_hosted_module(self, record: ModuleRecord, reason: str) -> None:
-        """Serve a module of another machine no more; its resources have ended with it."""
+        """Remove a module of a foreign machine; its resources have ended with it."""
         self._set_state(record, "failed", reason)
         self._registry.hosted.pop(record.name, None)
         self.merge_tools()
@@ -274,7 +274,7 @@ class Lifecycle:
 
     @asynccontextmanager
     async def keep_hosts_running(self) -> AsyncIterator[None]:
-        """A block in which places go on where no module runs for a while: they have the code from before."""
+        """Return a context in which hosts keep running although no module runs in them: they have the code from before."""
         self._left = []
         try:
             yield
@@ -315,7 +315,7 @@ class Lifecycle:
         log.info("module_stopped", module=record.name)
 
     async def _release_module(self, record: ModuleRecord) -> None:
-        """Call `shutdown`, and take back whatever the module was given; nothing of it stays behind."""
+        """Call `shutdown`, and remove everything that the module was given or has left."""
         try:
             await call_hook(record, "shutdown", self._config.limits.shutdown_timeout)
         except asyncio.CancelledError:
@@ -333,7 +333,7 @@ class Lifecycle:
         record.undo.clear()
         record.notes.clear()
         await self._clear_up(record)
-        if not is_member(record.host):  # what waits of a pool waits, whichever of its hosts ends
+        if not is_member(record.host):  # pending definitions of a pool stay pending, whichever of its hosts ends
             self._review.withdraw_proposal(record.name)
         record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
         record.withheld, record.report, record.login, record.placed = [], None, None, None
@@ -353,7 +353,7 @@ class Lifecycle:
             log.warning("module_left", module=record.name, left=record.left_behind, number=len(left))
 
     async def _left_here(self, record: ModuleRecord) -> Sequence[str] | None:
-        """What it has left in this process; None: others share its code, and run."""
+        """Return what it has left in this process; None: running modules share its code."""
         kin = [
             other
             for other in self.records.values()
@@ -374,7 +374,7 @@ class Lifecycle:
         return left
 
     async def release_lost_module(self, record: ModuleRecord, reason: str) -> None:
-        """Take back what a module had whose place has ended: its calls and its resources have ended with it."""
+        """Release a module whose host has ended: its calls and its resources have ended with it."""
         self._set_state(record, "failed", reason)
         self.merge_tools()
         await self._services.resources.release_owned(record.name, reason, lost_by=f"its host was lost ({reason})")
@@ -392,13 +392,13 @@ class Lifecycle:
     # -- tools -------------------------------------------------------------------------------------------------
 
     def merge_tools(self) -> None:
-        """Put the tools of all modules together, and tell of it."""
+        """Merge the tools of all modules, and publish the change."""
         self._registry.rebuild()
         self._on_code(self.records.values())
         self._services.events.publish("tools.changed", {"tools": len(self._registry.tools)})
 
     async def _apply_definitions(self, record: ModuleRecord, given: Any) -> None:
-        """Read what a module offers; what a person has to see first is held back."""
+        """Read what a module offers; tools that the user has to review first are withheld."""
         await loader.load_definitions(record, given)
         record.withheld = []
         if not record.is_foreign:
@@ -418,7 +418,7 @@ class Lifecycle:
         record.tools = [tool for tool in record.tools if tool.definition.name not in waits]
 
     async def read_again(self, name: str) -> None:
-        """Have a module's tools read anew, if it is ready."""
+        """Read a module's tools again, if it is ready."""
         meant = [record for record in self._registry.hosted.values() if record.reviewed_as == name]
         for record in [self.records[name]] if name in self.records else meant:
             if record.state == "ready":

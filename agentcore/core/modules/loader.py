@@ -1,6 +1,6 @@
 """From a name to an object that implements the hooks: found, imported, named, checked.
 
-What runs code of a module raises `TimeoutError` where that takes too long, and whatever that code raises.
+Functions that run module code raise `TimeoutError` if it takes too long, and whatever that code raises.
 """
 
 import asyncio
@@ -33,11 +33,12 @@ async def load_code(found: Found) -> LoadedCode:
 
 
 async def make_plugin(record: ModuleRecord, target: Any, config: AppConfig) -> Any:
-    """The object that implements a module's hooks: made in a thread, of the class or by the family, each time anew.
+    """Create the object that implements a module's hooks in a thread, from the class or by the family, a new one each
+    time.
 
     Args:
-        target: What its entry point names.
-        config: Where the references of a block are looked up.
+        target: The object that its entry point names.
+        config: Resolves the references of a block.
     """
 
     async def made(*work: Any) -> Any:
@@ -56,10 +57,10 @@ def _make_member(record: ModuleRecord, member: FamilyMember, family: Any, config
 
 
 def resolve_settings(record: ModuleRecord, config: AppConfig, raw: RawSettings) -> RawSettings:
-    """A module's settings with what their references stand for, which is masked in what it says as long as it is there.
+    """Return a module's settings with resolved references, which stay masked in its texts while it exists.
 
     Raises:
-        ConfigError: Some stand for nothing.
+        ConfigError: A reference has no value.
         StateDirError: The secrets cannot be read.
     """
     found = references_of(config).resolve(raw.values, raw.origins)
@@ -70,7 +71,7 @@ def resolve_settings(record: ModuleRecord, config: AppConfig, raw: RawSettings) 
 
 
 def raw_settings(record: ModuleRecord, config: AppConfig) -> RawSettings:
-    """What is set for a module, with what its references stand for."""
+    """Return the settings of a module, with resolved references."""
     given = module_settings(config, record.name, record.manifest.config_key, record.manifest.settings)
     return resolve_settings(record, config, given)
 
@@ -82,10 +83,10 @@ def load_settings(record: ModuleRecord, config: AppConfig) -> Any:
 
 
 async def adopt_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
-    """Fill the record with what the object that implements a module's hooks says of itself.
+    """Fill the record with the declarations of the object that implements a module's hooks.
 
     Raises:
-        TypeError: It is no module: a wrong name or attribute, or a hook with a wrong signature.
+        TypeError: It is not a module: a wrong name or attribute, or a hook with a wrong signature.
     """
     record.plugin = plugin
     untitled = title_of(record.name, record.found)
@@ -95,10 +96,10 @@ async def adopt_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
 
 
 async def adopt_hosted_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
-    """The same for what stands for a module of another machine, which brings nothing into the page, and claims nothing.
+    """Fill the record of a foreign machine's module, which adds nothing to the page, and claims no paths.
 
     Raises:
-        TypeError: What it says of itself is nothing that can be used.
+        TypeError: Its declarations are invalid.
     """
     record.plugin = plugin
     own_name = record.name.partition("/")[2]
@@ -109,21 +110,21 @@ async def adopt_hosted_plugin(record: ModuleRecord, plugin: Any, locale: str) ->
 
 
 async def load_definitions(record: ModuleRecord, given: Any) -> None:
-    """Read what `get_tool_definitions` gave into the record; definitions that are none are named there.
+    """Read the result of `get_tool_definitions` into the record; invalid definitions are listed there.
 
     Raises:
-        TypeError: It gave no sequence; or tools without `execute_tool_call`.
+        TypeError: It returned no sequence; or tools without `execute_tool_call`.
     """
     read = asyncio.to_thread(_read_definitions, record, given)
     record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
 
 
 async def load_component(record: ModuleRecord, given: Any) -> None:
-    """Read what `get_web_component` gave into the record.
+    """Read the result of `get_web_component` into the record.
 
     Raises:
-        TypeError: It is no `WebComponent`, or one that cannot be shown.
-        ValueError: It adds to the page's policy what no module may.
+        TypeError: It is not a `WebComponent`, or cannot be shown.
+        ValueError: It adds to the page's policy what no module may add.
     """
     runs_scripts = record.manifest.runs_scripts_in_page
     read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=runs_scripts)

@@ -1,4 +1,4 @@
-"""One module as the host keeps it: its state, what it brought, why it failed; and its tools."""
+"""The core's record of one module: its state, its declarations, the reason of a failure; and its tools."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,19 +26,19 @@ ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stop
 ToolFormat = Literal["agentcore"] | FormName
 
 _CHECKED: tuple[FormName, ...] = ("openai", "anthropic", "gemini")
-"""The forms in which a fault is the author's to mend; what is wrong in others is wrong in these as well."""
+"""The forms whose problems the author can fix; problems in other forms occur in these as well."""
 
 _HOLD_SHOWN_SECONDS = 1.0
 
 
 @dataclass(slots=True)
 class LoopBlockages:
-    """When a module's code has held the event loop, so that nothing else ran.
+    """When a module's code has blocked the event loop.
 
     Args:
         longest_s: The longest time, in seconds.
         tool: The tool that was called at that time; empty: none.
-        place: Where it was then, `file:line in function`.
+        place: The location of the code, `file:line in function`.
     """
 
     times: int = 0
@@ -69,9 +69,9 @@ class LoadedCode:
     """A module's code, imported.
 
     Args:
-        target: What its entry point names: a class, or the object itself.
-        origin: Where it is from, for people.
-        fingerprint: What the code on the disk was.
+        target: The object that its entry point names: a class, or the object itself.
+        origin: Its origin, for users.
+        fingerprint: The digest of the code on disk.
     """
 
     target: Any
@@ -85,11 +85,11 @@ class RegisteredTool:
 
     Args:
         definition: Plain values, as they were read.
-        validate: Gives the arguments as the module gets them; `LeftToPlace`: it has to be asked whether it takes them.
-        check_result: The check of its result's data, as JSON text; None: nothing is declared, or the module does it.
-        schema: The schema of its arguments, as each provider takes it.
+        validate: Returns the arguments as the module gets them; `LeftToPlace`: the module's host has to validate them.
+        check_result: Checks its result's data, as JSON text; None: nothing is declared, or the module does it.
+        schema: The schema of its arguments, in the form of each provider.
         encoded: The definition as JSON text, in agentcore's own form.
-        looks_first: Whether it is asked about each call before that runs.
+        looks_first: True if the module is asked for a preview of each call before that runs.
     """
 
     definition: ToolDefinition
@@ -101,9 +101,9 @@ class RegisteredTool:
     looks_first: bool
 
     def does_the_same_as(self, other: "RegisteredTool") -> bool:
-        """Whether a call that was looked at with one of both may run with the other.
+        """True if a call that was checked with one of both may run with the other.
 
-        A module that names its tools anew keeps its code, and how soon a model is given one says nothing of a call.
+        A module that declares its tools again keeps its code, and the rank of a tool does not affect a call.
         """
         return self is other or (self.module is other.module and self.definition.acts_like(other.definition))
 
@@ -116,47 +116,47 @@ class ModuleRecord:
     """A module that is listed, or was.
 
     Args:
-        name: What it is called at the server: `shell_tools`, or `laptop/shell_tools` where it runs on another machine.
-        host: The host on another machine that has it; empty: it is the server's own, in whichever process.
+        name: Its name at the server: `shell_tools`, or `laptop/shell_tools` if it runs on a foreign machine.
+        host: The foreign machine that has it; empty: it is the server's own, in whichever process.
         reason: Why it is `missing` or `failed`, in a sentence.
         traceback: The end of the traceback behind `reason`, if there was one.
-        hooks: Hook name to implementation, as long as it is not stopped.
-        executes_async: Whether its `execute_tool_call` is a coroutine function; else it runs in a thread.
-        tools: Its tools, before those whose name another module has are left out.
-        session_claims: Tools of a foreign module that claim to touch nothing but their session; nobody believes it.
-        withheld: Those of its tools that wait for a person, who has not seen them as they are now.
-        offered_instructions: What it says while it runs that models should be told.
-        instructions: The same, unless it waits for a person.
+        hooks: Hook name to implementation, until it is stopped.
+        executes_async: True if its `execute_tool_call` is a coroutine function; else it runs in a thread.
+        tools: Its tools, including those whose name another module has.
+        session_claims: Tools of a foreign module that claim to affect only their session, which is not trusted.
+        withheld: Those of its tools that wait for the user's review.
+        offered_instructions: Instructions for models that it set while running.
+        instructions: The same, unless they wait for the user's review.
         tool_errors: Definitions that are not valid, one sentence each.
         conflicts: Tools left out because another module has the name, one sentence each.
-        notes: What it says about its surroundings: subject to what was found and what to do.
-        report: Says how it is just now; None: it has nothing to say of that.
-        login: What a person can log in to for it; None: nothing.
-        requirements: What it needs on the machine, by name; remain when it fails, for installing one may help.
-        origin: Where it came from: distribution, version, file.
-        found: Its code on the disk; None for one that was handed over as an object.
+        notes: Its diagnostics: subject to finding and advice.
+        report: Returns its current status; None: it has no report.
+        login: Its login for the user; None: there is none.
+        requirements: What it needs on the machine, by name; remain when it fails, because installing one may help.
+        origin: Its origin: distribution, version, file.
+        found: Its code on disk; None if it was passed as an object.
         loaded: That code, imported here.
-        placed: What stands for it here, while it runs elsewhere; None: it runs in this process.
+        placed: Its proxy, while it runs in a host; None: it runs in this process.
         settings: Its settings; None before they were read.
-        secrets: What references in them stand for that nobody is to be told.
-        written_secrets: The secrets that its settings spell out.
-        block_model: Of a block of a family: what checks it; None: nobody does, or it is not known.
-        rivals: What else stands behind its name, and was not chosen.
-        failure: Why it could not be loaded beside the one that ran before.
-        reload_error: Why the code on the disk was not taken in place of the one that runs; empty: it was.
-        fingerprint: What that code was when it was loaded.
-        is_change_known: Whether it was said already that the code on the disk is another now.
-        source_dirs: Folders of its code, to name it when that code holds the event loop.
+        secrets: The values of its references that must not be shown.
+        written_secrets: The secrets that its settings contain directly.
+        block_model: The model of a family's block; None: there is none, or it is not known.
+        rivals: The other sources of its name, which were not chosen.
+        failure: Why it could not be loaded beside the running version.
+        reload_error: Why the code on disk did not replace the running code; empty: it did.
+        fingerprint: The digest of its code when it was loaded.
+        is_change_known: True if it was reported already that the code on disk has changed.
+        source_dirs: Folders of its code, to name it when that code blocks the event loop.
         started_ms: How long its start took.
-        ready_at_ms: When it got ready, in milliseconds since 1970.
-        before: What it found when it started.
-        after: What was there when it had ended; None: it has not.
-        left_behind: What it had not given back when it was last stopped, each in a few words.
-        loop_holds: When its code has held the event loop.
-        calls: The ids of its calls that run.
-        undo: What to call when it stops: routes, subscriptions.
-        refresh_pace: How often its tools are read again.
-        is_refresh_due: True while it is known that its tools changed, and they have not been read since.
+        ready_at_ms: When it became ready, in milliseconds since 1970.
+        before: The state of the process when it started.
+        after: The state of the process when it ended; None: it has not.
+        left_behind: A short description of each object that it had not released when it was last stopped.
+        loop_holds: When its code has blocked the event loop.
+        calls: The ids of its running calls.
+        undo: Functions to call when it stops: routes, subscriptions.
+        refresh_pace: Limits how often its tools are read again.
+        is_refresh_due: True while its tools have changed and were not read since.
     """
 
     name: str
@@ -209,7 +209,7 @@ class ModuleRecord:
 
     @property
     def reviewed_as(self) -> str:
-        """What a person sees and accepts of its definitions is seen and accepted for all hosts of its pool."""
+        """The name under which the user reviews its definitions: one for all hosts of a pool."""
         return name_for_people(self.name)
 
     @property
@@ -219,7 +219,7 @@ class ModuleRecord:
 
     @property
     def instructions_to_review(self) -> str:
-        """What a user has to see before models are sent it: of a host on another machine, all that its module says."""
+        """The instructions that the user must review before models get them: for a foreign machine, all of its module."""
         return (
             merged_instructions(self.manifest.instructions, self.offered_instructions)
             if self.host
@@ -228,21 +228,21 @@ class ModuleRecord:
 
     @property
     def instructions_for_models(self) -> str:
-        """What models are sent: nothing of a foreign machine that the user has not seen."""
+        """The instructions that models get: none of a foreign machine that the user has not reviewed."""
         return self.instructions if self.host else merged_instructions(self.manifest.instructions, self.instructions)
 
     def mask_secrets(self, secrets: tuple[str, ...]) -> None:
-        """Have secrets that it is given masked in what it says, until it stops."""
+        """Mask secrets that it was given in its texts, until it stops."""
         self.secrets += secrets
         self.undo.append(register_masked_values(secrets))
 
     def mask_written(self, secrets: tuple[str, ...]) -> None:
-        """Have secrets masked that its settings say themselves; `secrets` has those alone that are stored elsewhere."""
+        """Mask secrets that its settings contain directly; `secrets` has only those that are stored elsewhere."""
         self.written_secrets += secrets
         self.undo.append(register_masked_values(secrets))
 
     def list_problems(self) -> list[str]:
-        """What is wrong with it although it runs, one sentence each."""
+        """List what is wrong with it although it runs, one sentence each."""
         held = self.loop_holds.describe_problem()
         first = [self.reload_error] if self.reload_error else []
         if self.instructions_to_review != self.instructions:
@@ -257,7 +257,7 @@ class ModuleRecord:
         return [*first, *self.tool_errors, *self.conflicts, *([held] if held else []), *left]
 
     def problems_of_models(self) -> list[str]:
-        """What models cannot do with its tools, one sentence each; what they need not be `strict` for is none."""
+        """List what models cannot do with its tools, one sentence each, except limits of `strict` only."""
         return [
             f"tool {tool.definition.name!r}: {fault} ({FORMS[form].label})"
             for tool in self.tools
@@ -271,5 +271,5 @@ class ModuleRecord:
 
 
 def merged_instructions(declared: str, current: str) -> str:
-    """The instructions of a module: those of its class, then those that it gives while it runs."""
+    """Return the instructions of a module: those of its class, then those that it set while running."""
     return "\n\n".join(filter(None, (declared, current)))

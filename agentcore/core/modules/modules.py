@@ -32,11 +32,11 @@ from agentcore.errors import ToolError
 log = structlog.get_logger(__name__)
 
 CodeOnDisk = tuple[tuple[str, str, str], ...]
-"""Each module that was found with its source in words and a digest of its code; equal ones: nothing changed."""
+"""Each module that was found with its source and a digest of its code; equal ones: nothing changed."""
 
 
 class Modules:
-    """What is done with modules by whoever asks for it, one change at a time."""
+    """Starts, stops, reloads and restarts modules, one change at a time."""
 
     def __init__(self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, config: AppConfig) -> None:
         self._lifecycle, self._registry, self._sources = lifecycle, registry, sources
@@ -57,12 +57,12 @@ class Modules:
         return record
 
     async def start(self, names: Iterable[str]) -> None:
-        """Start modules together; one that fails is marked, the others go on."""
+        """Start modules together; one that fails is marked, the others continue."""
         async with self._change:
             await self._lifecycle.start([ModuleRecord(name) for name in dict.fromkeys(names)])
 
     async def stop(self, names: Iterable[str] | None = None) -> None:
-        """Stop modules (None: all), in reverse order of readiness. A module that others require takes them along."""
+        """Stop modules (None: all), in reverse order of readiness. Modules that require a stopped one are stopped, too."""
         async with self._change:
             await self._lifecycle.stop(self.records if names is None else names)
 
@@ -83,22 +83,23 @@ class Modules:
             return record
 
     async def release_lost_modules(self, names: Iterable[str], reason: str) -> None:
-        """Take back what modules had whose place has ended; they are `failed`, with the reason."""
+        """Release modules whose host has ended; they are `failed`, with the reason."""
         async with self._change:
             for name in names:
                 record = self.records.get(name)
-                # one that failed did so because of this, which says more
+                # one that failed did so because of this, and its own reason is more specific
                 if record is not None and record.state in ("ready", "loading", "failed"):
                     await self._lifecycle.release_lost_module(record, reason)
 
     async def start_again(self, names: Iterable[str]) -> None:
-        """Start modules that failed because their place ended, unless somebody else did something to them since."""
+        """Start modules that failed because their host ended, unless they were changed since."""
         async with self._change:
             failed = [name for name in names if (found := self.records.get(name)) and found.state == "failed"]
             await self._lifecycle.start([ModuleRecord(name) for name in failed])
 
     def offered_by(self, name: str) -> Offered | None:
-        """What a module that the server itself runs offers, as another machine could offer it; None: it runs none."""
+        """Return what a module that the server itself runs offers, for comparison with a foreign machine; None: it runs
+        none."""
         record = self.records.get(name)
         if record is None or record.state != "ready" or record.is_foreign:
             return None
@@ -106,36 +107,36 @@ class Modules:
         return Offered(tools, merged_instructions(record.manifest.instructions, record.offered_instructions))
 
     async def add_hosted_module(self, record: ModuleRecord, plugin: ModuleProxy) -> None:
-        """Have a module served that another machine has started; see `Lifecycle.add_hosted_module`."""
+        """Serve a module that a foreign machine has started; see `Lifecycle.add_hosted_module`."""
         await self._lifecycle.add_hosted_module(record, plugin)
 
     def merge_again(self) -> None:
-        """Put the tools of all modules together again: which hosts may use chats has changed."""
+        """Merge the tools of all modules again, after a change of the hosts that may use chats."""
         self._lifecycle.merge_tools()
 
     async def read_hosted_again(self, record: ModuleRecord) -> None:
-        """Have the tools of a module of another machine read anew, which is there again."""
+        """Read the tools of a module of a foreign machine again, which is back."""
         await self._lifecycle.read_hosted_again(record)
 
     def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
-        """Take note of a host on another machine.
+        """Record a foreign machine.
 
         Args:
-            absent: The names of the tools that it is known to have, while nothing of it is served; None: it is there.
-            facts: What models are told of it; None: it was forgotten.
+            absent: The names of its known tools, while it is not connected; None: it is connected.
+            facts: Facts for models about it; None: it was removed.
         """
         self._lifecycle.know_host(host, absent, facts)
 
     async def remove_hosted_module(self, record: ModuleRecord, reason: str) -> None:
-        """Serve a module of another machine no more."""
+        """Remove a module of a foreign machine."""
         await self._lifecycle.remove_hosted_module(record, reason)
 
     async def restart_modules(self, names: Sequence[str], end: Callable[[], Awaitable[None]]) -> None:
-        """Stop the modules of one place and those that require them, end it, and start them again.
+        """Stop the modules of one host and those that require them, end it, and start them again.
 
         Args:
-            names: The modules of that place; those that are off stay so.
-            end: Ends the place.
+            names: The modules of that host; disabled ones stay disabled.
+            end: Ends the host.
         """
         async with self._change:
             on = self.restarted_with(names)
@@ -144,7 +145,8 @@ class Modules:
             await self._lifecycle.start([ModuleRecord(record.name) for record in on])
 
     def restarted_with(self, names: Sequence[str]) -> list[ModuleRecord]:
-        """What stops and starts again when the place of these modules does: those that are on, and what needs them."""
+        """Return the modules that restart with the host of these modules: the enabled ones, and those that require
+        them."""
         meant = self._lifecycle.with_dependents(names)
         return [
             record
@@ -153,16 +155,16 @@ class Modules:
         ]
 
     async def remove_module(self, name: str) -> None:
-        """Have nothing more to do with a module that does not run; one that does stays."""
+        """Remove a module that does not run; a running one stays."""
         async with self._change:
             record = self.records.get(name)
             if record is not None and record.state in ("stopped", "missing", "failed"):
                 del self.records[name]
 
     async def reload(self, name: str) -> list[ModuleRecord]:
-        """Put the code of a module and of its distribution that is on the disk now in the place of what runs.
+        """Replace the running code of a module and of its distribution by the current code on disk.
 
-        Where that cannot be, what runs goes on, and says why in `reload_error`.
+        If that fails, the running code continues, with the reason in `reload_error`.
         """
         async with self._change:
             record = self.get_record(name)
@@ -170,7 +172,8 @@ class Modules:
                 return await self._reload_modules(record)
 
     def stopped_with(self, name: str, *, for_reload: bool) -> list[ModuleRecord]:
-        """What stops when a module does: itself, those that require it, and for a reload those of its distribution.
+        """Return the modules that stop with a module: itself, those that require it, and for a reload those of its
+        distribution.
 
         Raises:
             ToolError: `module_not_found`.
@@ -180,7 +183,7 @@ class Modules:
         return [self.records[other] for other in self._lifecycle.with_dependents(family)]
 
     async def is_same_code(self, name: str) -> bool:
-        """Whether a reload would run the very code that was loaded; of modules that were handed over it always does.
+        """True if a reload would run exactly the loaded code; always true of modules that were passed as objects.
 
         Raises:
             ToolError: `module_not_found`.
@@ -209,10 +212,10 @@ class Modules:
         return {each.found.family.key: each.block_model for each in loaded if isinstance(each.found, FamilyMember)}
 
     async def reload_changed_blocks(self, paths: Collection[tuple[str, ...]]) -> None:
-        """Have modules begin anew whose blocks were changed with a person's word, unless their code was changed, too.
+        """Reload modules whose blocks were changed with the user's approval, unless their code has changed, too.
 
         Args:
-            paths: What was changed in app.json.
+            paths: The changed settings of app.json.
         """
         async with self._change:
             for record in list(self.records.values()):
@@ -239,11 +242,11 @@ class Modules:
         return tuple((each.name, describe_found_module(each), each.compute_fingerprint()) for each in found)
 
     async def read_again(self, name: str) -> None:
-        """Have a module's tools read anew, if it is ready."""
+        """Read a module's tools again, if it is ready."""
         await self._lifecycle.read_again(name)
 
     async def use_choice(self, name: str) -> None:
-        """Run a listed module with what a person has chosen to stand behind its name."""
+        """Run a listed module from the source that the user has chosen."""
         async with self._change:
             record = self.records.get(name)
             if record is not None and record.state == "ready":
@@ -262,7 +265,7 @@ class Modules:
             self._lifecycle.merge_tools()
 
     async def has_changed(self, record: ModuleRecord) -> bool:
-        """Whether the code of a running module on the disk is another than was loaded; a reload runs it."""
+        """True if the code of a running module on disk differs from the loaded one; a reload would run it."""
         if record.found is None or record.state != "ready":
             return False
         has_changed = await asyncio.to_thread(self._fingerprint_now, record.found) != record.fingerprint
@@ -309,7 +312,7 @@ class Modules:
                 yield now
 
     def _has_code_of_its_block(self, record: ModuleRecord) -> bool:
-        """Whether a module is a block of a family whose code is as it was loaded: then only its block is taken anew."""
+        """True if a module is a block of a family whose code is unchanged: then only its block is read again."""
         if not isinstance(record.found, FamilyMember) or not record.fingerprint:
             return False
         invalidate_metadata()

@@ -1,4 +1,4 @@
-"""Where modules run that do not run in the process of their server, as far as the host has to know."""
+"""Protocols of the hosts that run modules outside the server process, as far as the core needs them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,34 +11,34 @@ from agentcore.errors import ToolError
 PlaceState = Literal[
     "stopped", "starting", "running", "failed", "waiting", "away", "draining", "drained", "disconnected"
 ]
-"""Of one on another machine: `waiting`: nobody has let it in yet; `away`: it is not connected; `disconnected`: a person
-keeps it out."""
-"""How a place stands; `failed`: it is not started again by itself."""
+"""Only of a foreign machine: `waiting`: it is not paired yet; `away`: it is not connected; `disconnected`: the user
+has disconnected it."""
+"""The state of a host; `failed`: it is not restarted automatically."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostReport:
-    """What is known of a place just now.
+    """The current status of a host.
 
     Args:
-        modules: The names of the modules that run there and nowhere else, whether they are on or not; of a pool, those
-            of its hosts that app.json lists.
+        modules: The names of the modules that run only there, enabled or not; of a pool, those of its hosts that
+            app.json lists.
         reason: Why it has failed, or why it ended the last time; empty: it never did.
-        last_words: The end of what it wrote before that.
-        since_ms: Since when its state is what it is, in milliseconds since 1970.
-        python: The program that runs it.
-        version: What of agentcore it runs, as it says; empty: it does not run.
-        ends_in_last_hour: How often it ended without being told to.
-        address: Of one on another machine: where it dialled in from.
-        platform: The system of that machine, as it says.
+        last_words: The end of its output before that.
+        since_ms: When its state last changed, in milliseconds since 1970.
+        python: The interpreter that runs it.
+        version: The version of agentcore that it reports; empty: it is not running.
+        ends_in_last_hour: How often it ended unexpectedly.
+        address: The address that a foreign machine dialled in from.
+        platform: The system that the machine reports.
         workspace: The folders there that its tools may touch.
-        paired_at_ms: When a person let it in, in milliseconds since 1970; None: they have not.
-        last_seen_ms: When it was connected last.
+        paired_at_ms: When the user paired it, in milliseconds since 1970; None: it is not paired.
+        last_seen_ms: When it was last connected.
         failed: Modules that it could not start, and why.
-        capacity: Of a host of a pool: how many resources may live in it, of all servers; None: it has not said.
-        used: How many do; None: it is not known just now.
-        labels: What a host of a pool is labelled with; of a pool: which labels its hosts need to be used here.
-        may_use_chats: True if the user allowed a host on another machine to use chats.
+        capacity: Of a host of a pool: how many resources it can have, for all servers; None: not reported yet.
+        used: How many it has; None: unknown.
+        labels: The labels of a host of a pool; of a pool: the labels that its hosts need to be used here.
+        may_use_chats: True if the user allowed a foreign machine to use chats.
     """
 
     name: str
@@ -68,20 +68,21 @@ class HostReport:
 
 
 class ModuleProxy(Protocol):
-    """A module that runs elsewhere: what stands for it here implements the hooks, and says these things besides.
+    """The proxy of a module that runs in a host: it implements the hooks, and reports the following.
 
     Attributes:
-        place: The name of where it runs.
-        problems: What was wrong with definitions of its that were left out there, one sentence each.
-        looks_first: Names of its tools that are asked about each call before it runs, though they may have no preview.
-        reads_arguments: Names of its tools whose arguments are read there by a model of the module's, so that it says
-            whether it takes what a schema refuses.
-        fingerprint: Of the code that runs there; one that outlived a server may be older than that on the disk.
-        outlives: Whether it goes on when this server ends.
-        goes_on: Whether this server is about to end without it: then nothing of it is ended.
-        is_away: Whether its machine is not connected just now, and may come back.
-        roots: The workspace folders of its machine, as that says; none: they are the server's.
-        takes_nothing_new: Whether only calls on what lives there already are to go there.
+        host_name: The name of its host.
+        problems: What is wrong with definitions that the host left out, one sentence each.
+        prechecked_tools: Names of its tools that check each call before it runs, even without a preview.
+        reads_arguments: Names of its tools whose arguments a model of the module validates in the host, which may
+            accept arguments that a schema refuses.
+        fingerprint: The digest of the code that runs there; a host that survived a server may have older code than
+            the disk.
+        survives_server: True if it continues when this server ends.
+        is_left_running: True if this server is about to end without it: then nothing of it is stopped.
+        is_away: True if its machine is not connected, and may come back.
+        is_draining: True if it accepts only calls on existing resources.
+        roots: The workspace folders that its machine reports; none: they are the server's.
     """
 
     @property
@@ -114,53 +115,53 @@ class ModuleProxy(Protocol):
         ...
 
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """What is wrong with settings, as pydantic says it (`type`, `loc`, `msg`); none: all is right."""
+        """Return the errors of settings in pydantic's form (`type`, `loc`, `msg`); none: they are valid."""
         ...
 
     async def clear_up(self) -> Sequence[str] | None:
-        """Find what it left there once it was stopped, and end what can be ended.
+        """Find what it left there after it was stopped, and end what can be ended.
 
         Returns:
-            What was found, each in a few words; None: others share its code, and run.
+            A short description of each; None: running modules share its code.
         """
         ...
 
 
 class ModuleHost(Protocol):
-    """A process, or a machine, in which modules run.
+    """A process or machine in which modules run.
 
     Attributes:
-        name: What it is called in app.json.
+        name: Its name in app.json.
     """
 
     name: str
 
     async def find_module(self, name: str) -> Found | None:
-        """What stands behind a module's name there; None: the same as here.
+        """Return the source of a module there; None: the same as here.
 
         Raises:
             ToolError: `host_unavailable`.
-            ModuleNotInstalled: There is nothing.
+            ModuleNotInstalled: There is none.
         """
         ...
 
     async def load_module(self, name: str, found: Found, fingerprint: str, locale: str) -> ModuleProxy:
-        """Have a module's code imported there, and give what stands for it here.
+        """Import a module's code there, and return its proxy.
 
         Args:
-            fingerprint: Of the code that is meant: code that was loaded there stays to be had until its place ends.
+            fingerprint: Of the requested code: code that was loaded there stays available until its host ends.
         Raises:
-            ToolError: `host_unavailable`: the place cannot be had.
-            BaseException: What the import raised there.
+            ToolError: `host_unavailable`: the host cannot be used.
+            BaseException: Raised by the import there.
         """
         ...
 
     def describe_host(self) -> HostReport:
-        """What is known of it just now."""
+        """Return its current status."""
         ...
 
     async def stop(self) -> None:
-        """End it in order, its modules having stopped; what it did before does not keep it from starting again."""
+        """Stop it after its modules have stopped; earlier failures do not prevent a new start."""
         ...
 
 
@@ -168,7 +169,7 @@ class ModuleHosts(Protocol):
     """Knows where modules run."""
 
     def find_module_host(self, name: str) -> ModuleHost | None:
-        """Where a module runs; None: in the process of the server."""
+        """Return the host in which a module runs; None: it runs in the server process."""
         ...
 
     def list_hosts(self) -> Sequence[ModuleHost]:
@@ -176,35 +177,36 @@ class ModuleHosts(Protocol):
         ...
 
     def describe_hosts(self) -> Sequence[HostReport]:
-        """What is known of all of them, of those on other machines too."""
+        """Return the current status of all hosts, including foreign machines."""
         ...
 
     def machines_known(self) -> Sequence[HostInfo]:
-        """The hosts on other machines that were let in, by name."""
+        """Return the paired foreign machines, by name."""
         ...
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
-        """Ask a module on another machine, by the name that it has there.
+        """Send a request to a module on a foreign machine, by the name that it has there.
 
         Raises:
-            ToolError: `host_not_found`, `host_away`, `host_has_no_module`, `host_failed`, or what the module raised.
+            ToolError: `host_not_found`, `host_away`, `host_has_no_module`, `host_failed`, or raised by the module.
         """
         ...
 
     async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
-        """The host of a pool to which the calls of a session go: where it has something already, else one with room.
+        """Return the host of a pool for the calls of a session: the one with its resources, else one with free
+        capacity.
 
         Args:
-            needs_room: Whether the call may make something that lives on; else any host will do.
+            needs_room: True if the call may create a resource; otherwise any host is suitable.
         Raises:
             ToolError: `pool_full`, `host_away`.
         """
         ...
 
     async def release_module_host(self, name: str) -> None:
-        """A module has ended: a place in which none runs any more may end, too."""
+        """Release the host of a module that has ended; without running modules, the host may end, too."""
         ...
 
 
@@ -212,30 +214,30 @@ class NoModuleHosts:
     """All modules run in the process of the server."""
 
     def find_module_host(self, name: str) -> ModuleHost | None:
-        """See `ModuleHosts.find_module_host`."""
+        """Return None: all modules run in the server process."""
         return None
 
     def list_hosts(self) -> Sequence[ModuleHost]:
-        """See `ModuleHosts.list_hosts`."""
+        """Return no hosts."""
         return ()
 
     def describe_hosts(self) -> Sequence[HostReport]:
-        """See `ModuleHosts.describe_hosts`."""
+        """Return no hosts."""
         return ()
 
     def machines_known(self) -> Sequence[HostInfo]:
-        """See `ModuleHosts.machines_known`."""
+        """Return no foreign machines."""
         return ()
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
-        """See `ModuleHosts.ask_machine`."""
+        """Raise `host_not_found`."""
         raise ToolError("host_not_found", f"there is no host {host!r}", host=host, hosts=[])
 
     async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
-        """See `ModuleHosts.member_for`."""
+        """Raise `host_not_found`."""
         raise ToolError("host_not_found", f"there is no host {pool!r}", host=pool, hosts=[])
 
     async def release_module_host(self, name: str) -> None:
-        """See `ModuleHosts.release_module_host`."""
+        """Do nothing."""

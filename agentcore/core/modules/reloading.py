@@ -1,8 +1,9 @@
-"""Putting new code in the place of code that runs, so that what does not work there takes nothing away.
+"""Replaces running code by new code; if the new code fails, the running code is not affected.
 
-The new code is imported, made and checked, and its settings are read, beside the code that runs: where that fails, what
-runs was never touched. There is one `sys.modules` in a process: while both are there it has the new code, so an import
-that old code makes in that time gets the new one; and what the import of new code did beside defining things is done.
+The new code is imported, created and checked, and its settings are read, beside the running code. A process has only
+one
+`sys.modules`: while both versions exist it contains the new one, so an import by old code in that time gets the new
+code; and side effects of importing the new code cannot be undone.
 """
 
 import asyncio
@@ -21,12 +22,12 @@ log = structlog.get_logger(__name__)
 
 
 class Reload:
-    """One reload of the modules of one distribution, which go together.
+    """One reload of the modules of one distribution, which are reloaded together.
 
     Args:
-        lifecycle: Of all modules; nobody else changes them meanwhile.
-        names: Those to reload.
-        takes_code: Whether their code is read from the disk again; else they are made anew of the code that is loaded.
+        lifecycle: Of all modules; no other change happens meanwhile.
+        names: The modules to reload.
+        takes_code: True to read their code from disk again; else they are created again from the loaded code.
     """
 
     def __init__(self, lifecycle: Lifecycle, names: Sequence[str], *, takes_code: bool = True) -> None:
@@ -117,7 +118,7 @@ class Reload:
             await asyncio.to_thread(each.put_back)
 
     def _was_running(self, name: str) -> bool:
-        """Whether a module was running before: nothing else is lost by a reload, or brought back after it."""
+        """True if a module was running before; others are neither stopped nor restored by a reload."""
         return name in self._ready
 
     def _set_reload_error(self, record: ModuleRecord, reason: str) -> None:
@@ -127,7 +128,7 @@ class Reload:
 
 
 def _undo_preparation(record: ModuleRecord) -> None:
-    """Take back what a module was given that is not started: it was prepared, and no more."""
+    """Undo the preparation of a module that is not started."""
     for undo in record.undo:
         undo()
     record.undo.clear()

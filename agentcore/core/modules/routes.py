@@ -19,7 +19,7 @@ Segments = tuple[str, ...]
 
 @dataclass(eq=False)
 class ModuleRoute:
-    """One route of a module, with what its open streams have to be told when it goes."""
+    """One route of a module, and how to notify its open streams when it is removed."""
 
     module: str
     method: str

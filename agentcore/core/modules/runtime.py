@@ -1,4 +1,4 @@
-"""What a module sees of its host: the implementation of `Runtime`."""
+"""The implementation of `Runtime`, the part of the core that a module sees."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ from agentcore.supervision.control import ControlFiles
 
 @dataclass(frozen=True, slots=True)
 class HostServices:
-    """What of the host the runtimes of modules draw on."""
+    """The services of the core that the runtimes of modules use."""
 
     config: AppConfig
     state: StateDir
@@ -52,7 +52,7 @@ class HostServices:
 
 
 class ModuleRuntime(ReadingRuntime):
-    """Implements `agentcore.api.Runtime` for one module. What it hands out is taken back when the module stops."""
+    """Implements `agentcore.api.Runtime` for one module. Everything that it provides is removed when the module stops."""
 
     def __init__(
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
@@ -70,19 +70,19 @@ class ModuleRuntime(ReadingRuntime):
 
     @property
     def data_dir(self) -> Path:
-        """A folder of the module's own, made at first use."""
+        """The module's own folder, created at first use."""
         return self._services.state.data_dir(self._record.name)
 
     @property
     def private_folders(self) -> tuple[Path, ...]:
-        """Folders with the server's keys and records: also those of a server that runs beside this host."""
+        """Folders with the server's keys and records: also those of a server that runs beside this core."""
         config = self._services.config
         kept = locate_state_dir(config.file, config.sources.environ)
         return tuple(dict.fromkeys((self._services.state.path, kept)))
 
     @property
     def secrets(self) -> ModuleSecrets:
-        """What the module keeps to itself."""
+        """The module's stored secrets."""
         if self._secrets is None:
             self._secrets = ModuleSecrets(self._services.state.path, self.name)
             self._record.undo.append(self._secrets.close)
@@ -90,7 +90,7 @@ class ModuleRuntime(ReadingRuntime):
 
     @property
     def storage(self) -> ModuleStorage:
-        """What the module finds again under a name."""
+        """The module's persistent storage."""
         return ModuleStorage(StoredFiles(self.data_dir), self.name)
 
     @property
@@ -105,7 +105,7 @@ class ModuleRuntime(ReadingRuntime):
 
     @property
     def locale(self) -> Literal["en", "zh"]:
-        """The language for texts that a person or a model reads."""
+        """The language of texts for users and models."""
         return self._services.config.locale
 
     @property
@@ -125,7 +125,6 @@ class ModuleRuntime(ReadingRuntime):
         watching: type[BaseModel] | None = None,
         scope: KeyScope | None = None,
     ) -> Route:
-        """See `agentcore.api.Runtime.add_route`."""
         route = self._services.routes.add(
             self._record.name,
             self._record.manifest.claims,
@@ -149,7 +148,6 @@ class ModuleRuntime(ReadingRuntime):
         blocked_hosts: Sequence[str] = (),
         schemes: frozenset[str] = frozenset(("http", "https")),
     ) -> UrlPolicy:
-        """See `agentcore.api.Runtime.url_policy`."""
         return UrlPolicy(
             allow_private=allow_private,
             allowed_hosts=allowed_hosts,
@@ -159,7 +157,6 @@ class ModuleRuntime(ReadingRuntime):
         )
 
     def hosts(self) -> Sequence[HostInfo]:
-        """See `agentcore.api.Runtime.hosts`."""
         return () if self._record.placed is not None else tuple(self._services.places.machines_known())
 
     def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
@@ -168,7 +165,7 @@ class ModuleRuntime(ReadingRuntime):
 
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         def call_handler(event: Event) -> None:
-            handler(pydantic_core.from_json(event.encode()))  # a copy of its own: the event is everybody's
+            handler(pydantic_core.from_json(event.encode()))  # a separate copy, because all listeners share the event
 
         unsubscribe = self._services.events.subscribe(pattern, call_handler)
         undo = self._record.undo
@@ -214,7 +211,6 @@ class ModuleRuntime(ReadingRuntime):
         )
 
     def tools_changed(self) -> None:
-        """See `agentcore.api.Runtime.tools_changed`."""
         self._tools_changed(self._record)
 
     def _set_instructions(self, text: str) -> None:

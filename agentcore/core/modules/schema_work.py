@@ -1,4 +1,4 @@
-"""The work of holding a value against a JSON Schema, found before it is done: nobody else is served meanwhile."""
+"""Computes the cost of validating a value against a JSON Schema beforehand, because validation blocks the event loop."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from agentcore.bounds import SCHEMA_DEPTH, SCHEMA_NODES, VALIDATION_STEPS
 
 _Key = str | None
-"""A key of objects, `_ITEM` for any item of a list; None: any key that there may be."""
+"""A key of objects, `_ITEM` for any item of a list; None: any possible key."""
 
 _ITEM = "[]"
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")
@@ -15,20 +15,20 @@ _SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
 _ITEMS = ("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems")
 _ANY_KEY = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _TWICE = frozenset(("unevaluatedItems", "unevaluatedProperties"))
-"""To know what is left over, the validator goes through the rest of the schema once more."""
+"""To find unevaluated parts, the validator processes the rest of the schema once more."""
 
 _REPEATS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _CHARS_A_STEP = 16
-"""States of a pattern times characters that take about as long as one part held against one value."""
+"""States of a pattern times characters that take about as long as one part of a schema applied to one value."""
 
 
 class _Load(NamedTuple):
-    """What one value, or one inside of it, meets.
+    """The cost of one value, or of a nested one.
 
     Args:
-        parts: Parts of the schema that it is held against.
-        loops: Ways in which they lead back to a part around them.
-        top: The depth of the outermost part that they lead back to.
+        parts: Parts of the schema that apply to it.
+        loops: References back to an enclosing part.
+        top: The depth of the outermost part that they refer to.
     """
 
     parts: int = 0
@@ -56,11 +56,11 @@ class SchemaWork:
         self._texts: dict[_Key, int] = {}
         self._names = 0
         self.has_choices = False
-        """Whether a fault can be one for each choice that there was."""
+        """True if there can be one error for each alternative."""
         self._parts = max(1, self._measure_total(schema, _ITEM, {}).parts)
 
     def count_steps(self, value: Any) -> int:
-        """The most parts that a JSON value, with all inside of it, is held against; counted to just over the bound."""
+        """Return the maximum number of parts that apply to a JSON value and its nested values, counted up to the limit."""
         steps = 0
         left: list[tuple[_Key, Any]] = [(_ITEM, value)]
         any_key = self._texts.get(None, 0)

@@ -1,4 +1,4 @@
-"""Which distribution or folder stands behind each module's name: remembered, and changed by a person alone."""
+"""Stores which distribution or folder provides each module; only the user changes it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,13 +24,13 @@ Use = Callable[[str], Awaitable[object]]
 
 
 class SourceChoice:
-    """Finds what stands behind modules, and lays before a person what they have not chosen.
+    """Finds the sources of modules, and proposes to the user those that they have not chosen.
 
-    The first start of a module that app.json lists remembers what is there, if it is one: the person installed and
-    listed it. From then on something else under the name is not loaded before a person said so.
+    The first start of a module that app.json lists stores its source, if there is only one: the user installed and
+    listed it. From then on another source under the name is not loaded before the user confirms it.
 
     Args:
-        config: app.json, from whose folder sources are kept.
+        config: app.json; folders are stored relative to its own.
     """
 
     def __init__(self, config: AppConfig, store: ModuleSources, changes: PolicyChanges, use: Use) -> None:
@@ -40,7 +40,7 @@ class SourceChoice:
         self._proposed: dict[tuple[str, str], str] = {}
 
     async def load_decisions(self) -> None:
-        """Load what was said."""
+        """Load the stored decisions."""
         for row in await self._store.load():
             if row.verdict == "chosen":
                 self._chosen[row.module] = row
@@ -48,19 +48,19 @@ class SourceChoice:
                 self._refused.add((row.module, row.source))
 
     def is_refused(self, name: str, found: Found) -> bool:
-        """Whether a person has said no to it."""
+        """True if the user has refused it."""
         return (name, self._stored_form(found.source)) in self._refused
 
     def find_choice(self, name: str) -> SourceRow | None:
-        """What is chosen for a module, with its versions; None: nothing was ever loaded for it."""
+        """Return the chosen source of a module, with its versions; None: nothing was ever loaded for it."""
         return self._chosen.get(name)
 
     async def find_module_source(self, name: str) -> tuple[Found, tuple[Found, ...]]:
-        """Find what is to be loaded, and what else has the name: it waits for a person, unless they have refused it.
+        """Find the source to load; other sources of the name are proposed to the user, unless they were refused.
 
         Raises:
             ModuleNotInstalled: There is none.
-            ModuleNotChosen: A person has to choose first.
+            ModuleNotChosen: The user has to choose first.
         """
         found = await asyncio.to_thread(find_candidates, name, self._config)
         try:
@@ -85,10 +85,10 @@ class SourceChoice:
             log.warning("module_version_changed", module=name, source=row.source, before=row.before, now=row.version)
 
     async def choose_source(self, name: str, shown: Found, by: str, *, runs: bool = True) -> None:
-        """Put exactly what a person was shown behind a module, and have it run if app.json lists it.
+        """Set the source of a module to exactly what the user was shown, and run it if app.json lists it.
 
         Raises:
-            ToolError: `module_changed`: it is another one by now.
+            ToolError: `module_changed`: it has changed since.
         """
         current = await asyncio.to_thread(find_candidates, name, self._config)
         if not any(describe_found_module(found) == describe_found_module(shown) for found in current):
@@ -98,14 +98,14 @@ class SourceChoice:
                 module=name,
             )
         await self._store_choice(name, shown.source, by)
-        for other in current:  # the person has seen these, and took another
+        for other in current:  # the user has seen these, and chosen another one
             if other.source != shown.source:
                 await self._refuse_source(name, other, by)
         if runs:
             await self._use(name)
 
     async def _store_choice(self, name: str, source: str, by: str) -> None:
-        """Remember a person's choice."""
+        """Store the user's choice."""
         kept = self._stored_form(source)
         await self._store.save_decision(name, kept, "chosen", by)
         self._refused.discard((name, kept))
@@ -119,7 +119,7 @@ class SourceChoice:
             self._changes.withdraw_change(self._proposed.pop(key))
 
     async def make_proposal(self, name: str, source: str) -> tuple[Proposal, Found]:
-        """What a person confirms who wants a source behind a module.
+        """Return the proposal for choosing a source of a module.
 
         Raises:
             ToolError: `source_not_found`.
@@ -134,7 +134,7 @@ class SourceChoice:
         raise ToolError("source_not_found", message, module=name, sources=known)
 
     def describe_difference(self, name: str, found: Found) -> tuple[tuple[str, str], ...]:
-        """What stands behind a module now and then, for a proposal; empty: it is what is chosen for it."""
+        """Describe the current and the proposed source of a module; empty: it is the chosen one."""
         before = self._chosen.get(name)
         if before is not None and before.source == self._stored_form(found.source):
             return ()
@@ -144,7 +144,7 @@ class SourceChoice:
     # -- asking ------------------------------------------------------------------------------------------------
 
     def _propose_sources(self, name: str, found: tuple[Found, ...]) -> None:
-        """Have these wait for a person, and nothing else of this module; what waits already waits on."""
+        """Propose these, and nothing else of this module; pending proposals stay pending."""
         wanted = {(name, describe_found_module(each)): each for each in found if not self.is_refused(name, each)}
         waiting = {change.change_id for change in self._changes.waiting}
         for key in [key for key in self._proposed if key[0] == name and key not in wanted]:
@@ -160,7 +160,7 @@ class SourceChoice:
         )
         try:
             change = self._changes.propose_change(self._build_proposal(name, found), _SERVER, apply, refuse)
-        except ToolError as exc:  # too many wait: the module says what it waits for, and a reload asks again
+        except ToolError as exc:  # too many wait: the module reports what it waits for, and a reload proposes it again
             log.warning("module_source_not_asked", module=name, found=describe_found_module(found), reason=exc.message)
         else:
             log.warning("module_source_waits", module=name, found=describe_found_module(found))
@@ -182,7 +182,8 @@ class SourceChoice:
         return "" if row is None else self._full_source(row.source)
 
     def _stored_form(self, source: str) -> str:
-        """As it is kept: a folder below that of app.json by its way from there, so that both can be moved."""
+        """Return a source as it is stored: a folder below that of app.json as a relative path, so that both can be
+        moved."""
         folder = self._config.folder
         is_below = source.startswith("/") and Path(source).is_relative_to(folder)
         return f"./{Path(source).relative_to(folder)}" if is_below else source
@@ -192,20 +193,20 @@ class SourceChoice:
 
 
 def full_source(kept: str, folder: Path) -> str:
-    """A source as discovery names it, from what is kept of it.
+    """Return a stored source in the form of discovery.
 
     Args:
-        kept: A distribution's name, or a folder, absolute or from app.json's.
+        kept: A distribution's name, or a folder, absolute or relative to that of app.json.
         folder: The folder of app.json.
     """
     return str(folder / kept) if kept.startswith("./") else kept
 
 
 def remembered_sources(config: AppConfig, state: Path) -> dict[str, str]:
-    """What is chosen for modules, for whoever imports them without a host; the state folder is only read.
+    """Return the chosen sources of modules, for imports without a core; the state folder is only read.
 
     Args:
-        config: app.json, from whose folder sources are kept.
-        state: The state folder, whoever holds it; it need not exist.
+        config: app.json; folders are stored relative to its own.
+        state: The state folder, which may be locked or missing.
     """
     return {name: full_source(kept, config.folder) for name, kept in read_chosen(state / DATABASE_NAME).items()}

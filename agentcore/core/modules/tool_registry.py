@@ -53,10 +53,10 @@ def encoded_in(tool: RegisteredTool, name: ToolFormat) -> bytes:
 
 
 class HostFacts(NamedTuple):
-    """What is known of a host on another machine, for models whose tools act there.
+    """Facts about a foreign machine, for models whose tools act there.
 
     Args:
-        platform: Such as `Linux x86_64`; empty: it is not known.
+        platform: Such as `Linux x86_64`; empty: unknown.
         folders: The folders that its tools work in.
     """
 
@@ -65,22 +65,22 @@ class HostFacts(NamedTuple):
 
 
 class ToolRegistry:
-    """Tools by name, as they are seen from each host. Rebuilt when modules change; looked up by a dictionary.
+    """Tools by name, as seen from each host. Rebuilt when modules change; looked up by a dictionary.
 
-    Whoever changes one of the first three attributes rebuilds.
+    Code that changes one of the first three attributes must rebuild.
 
     Attributes:
         records: The server's own modules that are listed, or were, by name and in their order.
-        hosted: Modules of hosts on other machines, by `HOST/NAME`.
-        absent: Hosts that are known and not connected: the names of the tools that they are known to have. None at
-            all: nothing is known of such a host, so that it may have any.
-        facts: What models are told of hosts.
-        claimed: The server's own modules whose tools are those of a pool, and the pool: the modules run here, for their
-            views, and nothing calls their tools here.
+        hosted: Modules of foreign machines, by `HOST/NAME`.
+        absent: Hosts that are known and not connected, with the names of their known tools. None: nothing is known of
+            the host's tools, so that it may have any.
+        facts: Facts for models about hosts.
+        claimed: The server's own modules whose tools are those of a pool, and the pool: the modules run here for their
+            views only.
         chat_hosts: Hosts and pools that the user allowed to use chats: history, summary, to-do list, models, agents.
         own: The server's own tools.
-        tools: What there is where no host is chosen: the server's own tools; then, for names that it has not, those of
-            the first host by name.
+        tools: The tools if no host is chosen: the server's own; then, for names that it does not have, those of the
+            first host by name.
         version: Counts the changes.
     """
 
@@ -101,9 +101,9 @@ class ToolRegistry:
         self._keeps_page_scripts = False
 
     def rebuild(self) -> None:
-        """Merge the tools of ready modules in their order; of two tools with one name on one host the first counts.
+        """Merge the tools of ready modules in order; if two on one host define the same tool, the first one wins.
 
-        A tool that is left out is named in its module's `tool_errors`, together with who has the name.
+        A tool that is left out is listed in its module's `tool_errors`, with the module that has the name.
         """
         for tools in (self.own, *self._of_host.values()):
             for name, tool in tools.items():
@@ -119,7 +119,7 @@ class ToolRegistry:
         for tools in self._of_host.values():
             tools |= {name: kept for name, tool in tools.items() if (kept := self._with_own_effects(tool)) is not tool}
         for member in filter(is_member, hosts):
-            # a tool of a pool is that of its first host, as it is seen; which one a call goes to is decided for each
+            # a tool of a pool is shown as that of its first host; routing decides for each call which host it goes to
             self._of_host[pool_of(member)] = self._of_host[member] | self._of_host.get(pool_of(member), {})
         self.tools = {name: tool for name, tool in self.own.items() if tool.module.name not in self.claimed}
         for host in sorted(self._of_host):
@@ -135,7 +135,7 @@ class ToolRegistry:
         return pool_of(host) in self.chat_hosts
 
     def allow_chats(self, host: str, *, is_on: bool) -> None:
-        """Note whether the user allows a host or pool to use chats. The caller rebuilds."""
+        """Set whether the user allows a host or pool to use chats. The caller rebuilds."""
         (self.chat_hosts.add if is_on else self.chat_hosts.discard)(host)
 
     def _runs_only_on_server(self, host: str, tool: ToolDefinition) -> bool:
@@ -147,9 +147,9 @@ class ToolRegistry:
         return own is not None and own.definition.needs_chat
 
     def _with_own_effects(self, tool: RegisteredTool) -> RegisteredTool:
-        """A tool of a host; where the server's own distribution defines it, too, it has at least those effects.
+        """Return a tool of a host; if the server's own distribution defines it, too, it has at least those effects.
 
-        What touches nothing but its session here does so there.
+        A tool with the effect `session` here also has it there.
         """
         own = self.records.get(tool.module.name.rpartition("/")[2])
         if own is None or own.state != "ready" or not own.distribution:
@@ -170,7 +170,7 @@ class ToolRegistry:
     # -- hosts -------------------------------------------------------------------------------------------------
 
     def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
-        """Take note of a host; None: nothing of it is absent, or it was forgotten. Whoever says so rebuilds."""
+        """Record a host; None: it is connected, or was removed. The caller rebuilds."""
         self.absent.pop(host, None)
         self.facts.pop(host, None)
         if absent is not None:
@@ -180,39 +180,40 @@ class ToolRegistry:
 
     @property
     def has_hosts(self) -> bool:
-        """Whether any host on another machine is known."""
+        """True if any foreign machine is known."""
         return bool(self.hosted or self.absent)
 
     def knows_host(self, host: str) -> bool:
-        """Whether there is a host of this name, connected or not."""
+        """True if there is a host of this name, connected or not."""
         return host in self._of_host or host in self.absent
 
     def host_not_found(self, host: str) -> ToolError:
-        """What somebody gets who means a host that nobody knows."""
+        """Return the error for an unknown host."""
         message = f"there is no host {host!r}; `agentcore hosts` lists those there are"
         known = sorted({*map(pool_of, self._of_host), *self.absent})
         return ToolError("host_not_found", message, host=host, hosts=known)
 
     def is_connected(self, host: str) -> bool:
-        """Whether modules of a host can be called."""
+        """True if modules of a host can be called."""
         ready = (record.host for record in self.hosted.values() if record.state == "ready")
         return any(host in (each, pool_of(each)) for each in ready)
 
     def choose_host(self, hosts: Sequence[str]) -> str:
-        """Of hosts that somebody wants, the first that is connected; else the first; empty: none is wanted."""
+        """Return the first connected host of a list; else the first; empty: the list is empty."""
         if len(hosts) > 1:
             return next(filter(self.is_connected, hosts), hosts[0])
         return hosts[0] if hosts else ""
 
     def find_module(self, name: str) -> ModuleRecord | None:
-        """A module by its name, the server's own or a host's."""
+        """Return a module by its name, the server's own or a host's."""
         return self.records.get(name) or self.hosted.get(name)
 
     def tools_at(self, host: str) -> Mapping[str, RegisteredTool]:
-        """What there is where a host is chosen: its own tools, and those of others for names that it has not.
+        """Return the tools of a chosen host, and those of others for names that it does not have.
 
-        What a host is known to have and cannot be called there just now is not to be had of another machine either;
-        of a host of which nothing is known, nothing is.
+        A tool that the host is known to have, and that cannot be called there now, is not replaced by another
+        machine's;
+        if nothing is known of the host's tools, none is.
         """
         if not host:
             return self.tools
@@ -229,7 +230,7 @@ class ToolRegistry:
         return own | {name: tool for name, tool in self.tools.items() if name not in own and name not in held}
 
     def _tool_names_of_host(self, host: str) -> set[str]:
-        """Names of tools that a host has, in whichever state."""
+        """Return the names of a host's tools, in any state."""
         held = set(self.absent.get(host, ()))
         records = [record for record in self.hosted.values() if host in (record.host, pool_of(record.host))]
         held |= {tool.definition.name for record in records for tool in (*record.tools, *record.withheld)}
@@ -243,13 +244,13 @@ class ToolRegistry:
 
     @property
     def runs_page_scripts(self) -> bool:
-        """Whether a module that is ready runs scripts of a model in agentcore's own page."""
+        """True if a ready module runs a model's scripts in agentcore's own page."""
         ready = (record for record in self.records.values() if record.state == "ready")
         return self._keeps_page_scripts or any(record.manifest.runs_scripts_in_page for record in ready)
 
     @contextmanager
     def preserve_page_scripts(self) -> Iterator[None]:
-        """A block in which modules are loaded anew: what runs in the page goes on, and may make use of the gap."""
+        """Return a context in which modules are reloaded: scripts in the page continue, and could exploit the gap."""
         self._keeps_page_scripts = self.runs_page_scripts
         try:
             yield
@@ -259,12 +260,12 @@ class ToolRegistry:
     # -- one tool ----------------------------------------------------------------------------------------------
 
     def get_tool(self, name: str, host: str = "") -> RegisteredTool:
-        """The tool of this name, as it is seen from a host; never that of another machine in place of the host's own.
+        """Return the tool of this name as seen from a host; never another machine's instead of the host's own.
 
         Args:
             host: The host; empty: none is chosen.
         Raises:
-            ToolError: `unknown_tool` with near names; `module_stopping` or `module_failed` when it was there;
+            ToolError: `unknown_tool` with similar names; `module_stopping` or `module_failed` if it was there;
                 `host_not_found`; `host_away`: the host is known to have it, and is not connected.
         """
         tool = (self.tools_at(host) if host else self.tools).get(name)
@@ -289,12 +290,12 @@ class ToolRegistry:
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
 
     def hosts_with_tool(self, name: str) -> list[str]:
-        """Where a tool can be called: hosts and pools by name, and the server as an empty name."""
+        """Return where a tool can be called: hosts and pools by name, and the server as an empty name."""
         own = [""] if name in self.own and self.own[name].module.name not in self.claimed else []
         return own + [host for host in sorted(self._of_host) if not is_member(host) and name in self._of_host[host]]
 
     def _why_down(self, name: str, host: str) -> ToolError | None:
-        """What a call of a tool gets whose module is not ready; None: there is none of this name on the host."""
+        """Return the error for a tool whose module is not ready; None: there is none of this name on the host."""
         module = self.find_module(self._former.get((host, name), ""))
         if module is not None and module.state in ("stopping", "loading"):
             message = f"module {module.name!r} of tool {name!r} is {module.state}; try again in a moment"
@@ -305,10 +306,10 @@ class ToolRegistry:
         return None
 
     def why_away(self, name: str, host: str) -> ToolError | None:
-        """What a call of a tool gets that is where nobody can call it just now; None: it is not that.
+        """Return the error for a tool whose host is not connected; None: that is not the reason.
 
         Args:
-            host: Where it is wanted; empty: anywhere.
+            host: The requested host; empty: any.
         """
         if host and not self.knows_host(host):
             if is_member(host) and self.knows_host(pool_of(host)):
@@ -322,7 +323,7 @@ class ToolRegistry:
         return None
 
     def _why_claimed(self, name: str, host: str) -> ToolError | None:
-        """What a call of a tool gets whose pool has it, and no host yet that has said so; None: it is not that."""
+        """Return the error for a tool of a pool without a connected host; None: that is not the reason."""
         for module, pool in self.claimed.items():
             record = self.records.get(module)
             if record is not None and host in ("", pool) and any(each.definition.name == name for each in record.tools):
@@ -330,7 +331,7 @@ class ToolRegistry:
         return None
 
     def _find_withheld_module(self, name: str, host: str) -> str | None:
-        """The module of a tool that waits for a person; None: there is none of this name."""
+        """Return the module of a tool that waits for the user's review; None: there is none of this name."""
         for record in (*self.records.values(), *self.hosted.values()):
             is_meant = record.state == "ready" and (
                 not host or host in (record.host, pool_of(record.host)) or not record.host
@@ -348,7 +349,7 @@ class ToolRegistry:
     # -- all tools ---------------------------------------------------------------------------------------------
 
     def replaced_modules(self) -> frozenset[str]:
-        """Modules whose tools a ready module of the same machine offers in its own form.
+        """Return modules whose tools a ready module of the same machine offers in its own form.
 
         A host hides nothing of the server's or of another host's.
         """
@@ -364,23 +365,23 @@ class ToolRegistry:
         if body is None:
             tools = b",".join([encoded_in(tool, form) for tool in self.tools_at(host).values()])
             body = b'{"tools":[' + tools + b"]}"
-            if not host or self.knows_host(host):  # of names that anybody may think of nothing is kept
+            if not host or self.knows_host(host):  # nothing is stored of arbitrary names
                 self._encoded[form, host] = body
         return body
 
 
 def host_away(host: str, message: str) -> ToolError:
-    """What a call gets whose host is not connected."""
+    """Return the error of a call whose host is not connected."""
     return ToolError("host_away", f"{message}; try again once it is", retryable=True, host=host)
 
 
 def _merge_ready_tools(
     modules: Iterable[ModuleRecord], stays_here: Callable[[str, ToolDefinition], bool] | None = None
 ) -> dict[str, RegisteredTool]:
-    """The tools of those that are ready, by name.
+    """Return the tools of ready modules, by name.
 
     Args:
-        stays_here: True for a tool of a host that runs on the server alone; None: they are the server's own.
+        stays_here: True for a tool of a host that runs on the server only; None: they are the server's own.
     """
     merged: dict[str, RegisteredTool] = {}
     for module in (record for record in modules if record.state == "ready"):

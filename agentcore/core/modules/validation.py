@@ -21,7 +21,7 @@ _UNKNOWN = "is not a parameter"
 
 
 def compile_validator(definition: ToolDefinition) -> Validate:
-    """Make the function that checks arguments and gives what the module gets.
+    """Create a function that validates arguments and returns what the module gets.
 
     The function raises `ToolError` `invalid_arguments` with one entry for each wrong field.
 
@@ -46,7 +46,7 @@ class DeferredArguments(dict[str, Any]):
 
 
 def defer_to_host(validate: Validate) -> Validate:
-    """The same function, but that what it refuses is left to the place where the module runs."""
+    """Create the same function, except that arguments that it refuses are left to the module's host."""
 
     def validate_or_leave(arguments: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -58,7 +58,7 @@ def defer_to_host(validate: Validate) -> Validate:
 
 
 def compile_result_check(definition: ToolDefinition) -> CheckResult | None:
-    """Make the function that holds a result's data, as JSON text, against the schema; None: there is none to hold.
+    """Create a function that validates a result's data, as JSON text, against the schema; None: there is no schema.
 
     The function raises `InvalidResultError`.
 
@@ -92,7 +92,7 @@ def validator_of(definition: ToolDefinition) -> Validate:
             values: dict[str, Any] = validate_python(arguments).__dict__
         except ValidationError as exc:
             found = exc.errors(include_url=False, include_context=False, include_input=False)
-            # near names are looked up for those that are shown alone: a caller may send any number of unknown keys
+            # suggestions only for keys that are shown: a caller may send any number of unknown keys
             errors = [
                 {
                     "path": shorten_name(path_of(error["loc"])),
@@ -125,10 +125,10 @@ def _by_schema(definition: ToolDefinition) -> Validate:
 def invalid_arguments(
     tool: str, schema: dict[str, Any], errors: list[dict[str, str]], count: int | None = None
 ) -> ToolError:
-    """The error of a call whose arguments are not what the tool's schema wants; `errors` are `{path, message}`.
+    """Return the error of a call whose arguments do not match the tool's schema; `errors` are `{path, message}`.
 
     Args:
-        count: How many there are, where `errors` are the first ones.
+        count: Their total number, if `errors` are the first ones.
     """
     count = len(errors) if count is None else count
     problems = "; ".join(f"{shorten_name(error['path'] or 'arguments')}: {error['message']}" for error in errors[:3])

@@ -1,4 +1,4 @@
-"""What may run: authority of principals, rules, modes, grants and what they look at."""
+"""What may run: authority of principals, rules, modes, grants, and the facts that they check."""
 
 from agentcore.core.policy.authority import (
     PERSONS,

@@ -20,20 +20,20 @@ from agentcore.store.approvals.store import ApprovalStore
 _READ: frozenset[Effect] = frozenset(("read",))
 _READ_AND_EGRESS: frozenset[Effect] = frozenset(("read", "egress"))
 _REACHES_OUT: frozenset[Effect] = frozenset(("egress", "execute", "dangerous"))
-"""What untrusted content may want a model to do."""
+"""Effects that untrusted content may try to cause."""
 
 OWN_CALL = Decision("allow", "own_call", "a person's own call")
-"""What the policy says of a person's call that no rule speaks of."""
+"""The decision for a user's own call that no rule applies to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of app.json that can be held against calls.
+    """One rule of app.json that can be matched against calls.
 
     Args:
-        place: Where it stands: `approvals.rules[2]`.
+        place: Its location: `approvals.rules[2]`.
         decision: `allow`, `ask` or `deny`.
-        reason: What a person is told of it.
+        reason: The explanation for the user.
     """
 
     place: str
@@ -54,12 +54,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A rule or a grant that was looked at.
+    """A rule or a grant that was checked.
 
     Args:
         place: `approvals.rules[2]`, or `grant:ID`.
-        decision: What it says.
-        differs: Why it does not mean the call; None: it does.
+        decision: Its decision.
+        differs: Why it does not match the call; None: it does.
     """
 
     place: str
@@ -79,7 +79,7 @@ class ApprovalPolicy:
 
     Args:
         roots: Real paths of the workspace roots.
-        page_is_scripted: Whether scripts that a model made run in the page now: then its calls may not be a person's.
+        page_is_scripted: True if scripts of a model run in the page now: then its calls may not be the user's.
     """
 
     def __init__(
@@ -92,14 +92,14 @@ class ApprovalPolicy:
         self.apply_config(config)
 
     def apply_config(self, config: ApprovalsConfig) -> None:
-        """Put other rules and another mode in force; calls that have not begun are decided on anew."""
+        """Apply other rules and another mode; calls that have not begun are decided again."""
         self.config, self.mode = config, config.mode
         rules = enumerate(config.rules)
         self.rules = tuple(Rule.compile(f"approvals.rules[{number}]", rule, self.roots) for number, rule in rules)
         self._group_rules()
 
     def with_rule(self, rule: ApprovalRule) -> "ApprovalPolicy":
-        """The same policy with one more rule, to be tried; this one stays as it is."""
+        """Return a copy of the policy with one more rule, for a trial."""
         other = ApprovalPolicy(self.config, self.roots, self._store, self._page_is_scripted)
         other.grants, other.sources = self.grants, self.sources
         other.rules = (*self.rules, Rule.compile("the new rule", rule, self.roots))
@@ -107,16 +107,16 @@ class ApprovalPolicy:
         return other
 
     def bump_version(self) -> None:
-        """Have calls that wait for their turn decided on anew: something that counts for them has changed."""
+        """Invalidate the decisions of waiting calls after a change."""
         self.version += 1
 
     @property
     def needs_paths(self) -> bool:
-        """Whether it needs to know where paths in arguments lead."""
+        """True if it needs the paths in arguments."""
         return self._looks_at_paths or any(grant.criteria.looks_at_paths for grant in self.grants)
 
     def allows_own_call(self, principal: Principal, preview: CallPreview | None) -> bool:
-        """Whether a call runs because a person makes it, and nothing else needs to be looked at."""
+        """True if a call is allowed because the user makes it, and nothing else needs to be checked."""
         is_own = principal.kind in PERSONS and not self._may_be_a_script(principal)
         is_plain = preview is None or not (preview.is_protected or preview.caution or preview.failure)
         return is_own and not self.rules and is_plain
@@ -125,10 +125,10 @@ class ApprovalPolicy:
         return principal.kind == "page" and self._page_is_scripted()
 
     async def record_untrusted_source(self, session_id: str, source: str) -> None:
-        """Remember that the model of a session has read content that nobody vouches for.
+        """Record that the model of a session has read untrusted content.
 
         Args:
-            source: What a person knows it by, such as a host.
+            source: Its name for the user, such as a host name.
         """
         if self.sources.is_known(session_id, source):
             return
@@ -138,7 +138,7 @@ class ApprovalPolicy:
         await self._store.add_source(row)
 
     async def revoke_grant(self, grant_id: str) -> None:
-        """Let a grant hold no longer; calls that wait for their turn are decided on anew.
+        """Revoke a grant; waiting calls are decided again.
 
         Raises:
             ToolError: `grant_not_found`.
@@ -151,13 +151,13 @@ class ApprovalPolicy:
         await self._store.delete_grant(grant_id)
 
     def drop_granted_by(self, who: str) -> None:
-        """Let all that somebody allowed hold no longer; calls that wait for their turn are decided on anew."""
+        """Revoke all grants that a client gave; waiting calls are decided again."""
         self.grants.drop_granted_by(who)
         self.sources.open_accepted_by(who)
         self.bump_version()
 
     async def revoke_host_grants(self, name: str) -> None:
-        """Let all that was granted for calls on a host end with it: another one may get its name."""
+        """Revoke all grants for calls on a host, because another one may get its name."""
         found = [grant.row.grant_id for grant in self.grants if grant.patterns.get(RunsOn.key) == name]
         for grant_id in found:
             await self.revoke_grant(grant_id)
@@ -187,14 +187,14 @@ class ApprovalPolicy:
         agent_id: str = "",
         mode: ApprovalMode | None = None,
     ) -> Decision:
-        """Decide on a call of a chat's model that runs elsewhere than in the host.
+        """Decide on a call of a chat's model that a client runs, not the core.
 
         Args:
             session_id: The chat.
             definition: The tool.
-            arguments: What it would run with.
-            agent_id: The agent whose call it is.
-            mode: The mode that counts; None: as app.json says.
+            arguments: Its arguments.
+            agent_id: The agent that makes the call.
+            mode: The mode that applies; None: that of app.json.
         """
         chat = Principal("chat", session_id)
         return self.decide(CallFacts(chat, definition, arguments, None, session_id, agent_id, mode or self.mode))
@@ -208,7 +208,7 @@ class ApprovalPolicy:
     # -- in the order of their strength ------------------------------------------------------------------------
 
     def _iterate_decisions(self, facts: CallFacts) -> Iterator[Decision]:
-        """Whatever speaks on a call, the strongest first."""
+        """Yield all decisions about a call, the strongest first."""
         is_own = facts.principal.kind in PERSONS
         yield from self._decisions_by_rules(facts, self._denying)
         if not is_own and facts.mode == "deny":
@@ -233,7 +233,7 @@ class ApprovalPolicy:
         if facts.mode == "allow":
             yield Decision("allow", "mode:allow", "the mode lets calls run")
         yield from self._decisions_by_grants(facts)
-        # what a foreign machine reads leaves for that machine
+        # results of a foreign machine's call are sent to that machine
         if facts.mode == "ask_writes" and facts.effects <= _READ and not facts.is_of_foreign_machine:
             yield Decision("allow", "mode:ask_writes", "it only reads")
         yield self._ask_decision(facts, f"mode:{facts.mode}", _reason_to_ask(facts))
@@ -244,7 +244,7 @@ class ApprovalPolicy:
                 yield self._with_source(facts, Decision(rule.decision, rule.place, rule.reason))
 
     def _decisions_by_grants(self, facts: CallFacts) -> Iterator[Decision]:
-        """What was granted; untrusted content suspends it for what reaches out."""
+        """Yield the decisions by grants; untrusted content suspends those for effects that reach out."""
         grant = self._find_grant(facts)
         if grant is None:
             return
@@ -262,7 +262,7 @@ class ApprovalPolicy:
         return self._granted_hosts(facts) if facts.mode == "ask_writes" else None
 
     def _granted_hosts(self, facts: CallFacts) -> str | None:
-        """The grant for the host of a call that only reads from there; all its hosts have to be granted."""
+        """Return the grant for the host of a call that only reads from there; all its hosts must be granted."""
         if not facts.effects <= _READ_AND_EGRESS or not facts.is_previewed or not facts.urls:
             return None
         granted = {

@@ -1,4 +1,4 @@
-"""Who may do what."""
+"""Which principals may do what."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -27,18 +27,19 @@ Action = Literal[
     "change_policy",
     "stop",
 ]
-"""What somebody can want.
+"""An action of a principal.
 
-`identify`: be told who they are. `see_waiting`: what waits for a person; `watch`: its events. `follow`: chat sessions
-and all their events, without changing them; `converse`: make sessions, talk in them, change and forget them. `share`:
-be told which sessions there are, by their titles, to share something with one. `propose`: ask for a change of the
-policy, which a person then confirms. `approve`: decide calls that wait. `pair`: give a client a key, with its scopes;
-`connect`: give an agent a key to call tools with over MCP, as a model calls them; `revoke`: take keys and grants away.
-`stop`, `resume`: the emergency stop. `read` is all else that is no secret.
+`identify`: learn its own identity. `see_waiting`: list what waits for the user; `watch`: its events. `follow`: read
+chat
+sessions and all their events; `converse`: create sessions, chat in them, change and delete them. `share`:
+list the titles of sessions, to share something with one. `propose`: request a policy change,
+which the user then confirms. `approve`: decide waiting calls. `pair`: give a client a key, with its scopes;
+`connect`: give an agent a key to call tools over MCP, as a model calls them; `revoke`: revoke keys and grants.
+`stop`, `resume`: the emergency stop. `read` is everything else that is not secret.
 """
 
 Reach = Literal["all", "own"]
-"""Where a right holds: everywhere, or in sessions that its holder made."""
+"""Where a permission applies: everywhere, or in sessions that its holder created."""
 
 _LOOKS: frozenset[Action] = frozenset(("identify", "read", "see_waiting", "watch", "follow"))
 _ASKS: frozenset[Action] = frozenset(
@@ -57,8 +58,8 @@ _MAY: dict[str, frozenset[Action]] = {
     "module": frozenset(("read", "call")),
     "view": frozenset(("call",)),
 }
-"""`cli` is a person at a terminal whose process is the host; the CLI of a running server comes with the token.
-`approver` is a person in the approval view; `view` what shows a tool's results in the chat, by that tool's name."""
+"""`cli` is the user at a terminal in the core's own process; the CLI of a running server uses the token.
+`approver` is the user in the approval view; `view` shows a tool's results in the chat, by that tool's name."""
 
 _SCOPES: dict[KeyScope, dict[Action, Reach]] = {
     "approve": dict.fromkeys(("identify", "see_waiting", "watch", "approve", "stop", "resume"), "all"),
@@ -68,10 +69,10 @@ _SCOPES: dict[KeyScope, dict[Action, Reach]] = {
     },
     "tab": dict.fromkeys(("identify", "share"), "all"),
 }
-"""What the key of a paired client is good for. No scope pairs, revokes, or confirms a change of the policy."""
+"""The permissions of a paired client's key. No scope pairs, revokes, or confirms policy changes."""
 
 PERSONS = frozenset(("page", "token", "cli"))
-"""Whose calls are a person's own."""
+"""The principals whose calls are the user's own."""
 
 USER_ACCOUNT = "user"
 """The account that the user's own calls are counted on, whichever of `PERSONS` makes them."""
@@ -80,7 +81,7 @@ _STRICTEST_FIRST: tuple[ApprovalMode, ...] = ("deny", "ask", "ask_writes", "allo
 
 
 def find_reach(principal: Principal, action: Action) -> Reach | None:
-    """Where a principal may do something; None: nowhere."""
+    """Return where a principal may do something; None: nowhere."""
     if principal.kind != "client":
         return "all" if action in _MAY.get(principal.kind, frozenset()) else None
     reaches = {_SCOPES[scope].get(action) for scope in principal.scopes if scope in _SCOPES}
@@ -88,14 +89,14 @@ def find_reach(principal: Principal, action: Action) -> Reach | None:
 
 
 def authorise(principal: Principal, action: Action, session_owner: str | None = None) -> None:
-    """Let a principal do something, or not.
+    """Check that a principal may do something.
 
     Args:
-        session_owner: Who made the session that it is about, as `owner_of` names them; None: it is about none, or
-            the caller looks at the reach.
+        session_owner: Who created the session that it is about, as `owner_of` names them; None: it is about none, or
+            the caller checks the reach.
     Raises:
-        ToolError: `forbidden`, with who may; `confirmation_required` for a change of the policy that a person can
-            confirm in the approval view.
+        ToolError: `forbidden`, with the principals that may; `confirmation_required` for a policy change that the
+            user can confirm in the approval view.
     """
     where = find_reach(principal, action)
     if where == "all" or (where == "own" and session_owner in (None, owner_of(principal))):
@@ -126,11 +127,11 @@ def authorise(principal: Principal, action: Action, session_owner: str | None = 
 
 
 def authorise_route(principal: Principal, action: Action, scope: KeyScope | None) -> None:
-    """Let a principal use a module's route, or not.
+    """Check that a principal may use a module's route.
 
     Args:
-        action: The right that it takes: to read, or to call.
-        scope: With it the key of a paired client opens the route, too; None: none does.
+        action: The permission that it requires: to read, or to call.
+        scope: The key of a paired client with this scope may use the route, too; None: no client may.
     Raises:
         ToolError: `forbidden`.
     """
@@ -160,7 +161,7 @@ def client_in(owner: str) -> str | None:
 def check_mode_change(
     principal: Principal, before: ApprovalMode, after: ApprovalMode, session_owner: str | None = None
 ) -> None:
-    """Let a principal put another mode in place of one: a stricter one freely, a looser one changes the policy.
+    """Check that a principal may change the mode: to a stricter one freely; a looser one is a policy change.
 
     Raises:
         ToolError: `confirmation_required`, `forbidden`.
@@ -170,19 +171,19 @@ def check_mode_change(
 
 
 def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:
-    """Whether a mode lets more calls run than another."""
+    """True if a mode allows more calls than another."""
     return _STRICTEST_FIRST.index(mode) > _STRICTEST_FIRST.index(than)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the policy says of one call: run it, ask a person, or refuse it.
+    """The policy's decision on one call: run it, ask the user, or refuse it.
 
     Args:
         kind: Which of these.
-        by: What says so: `approvals.rules[2]`, `mode:ask`, `grant:ID`, `protected`, `caution`, `untrusted`, `own_call`.
-        reason: Why, for a person.
-        untrusted_source: Where content came from that may be behind the call.
+        by: What decides: `approvals.rules[2]`, `mode:ask`, `grant:ID`, `protected`, `caution`, `untrusted`, `own_call`.
+        reason: Why, for the user.
+        untrusted_source: The source of content that may have caused the call.
     """
 
     kind: DecisionKind

@@ -1,4 +1,4 @@
-"""What a person allows once for many calls: "always for this session", "always"; and hosts, where only writes ask."""
+"""What the user allows once for many calls: "always for this session", "always"; and hosts, if only writes ask."""
 
 import json
 import secrets
@@ -17,7 +17,7 @@ GrantScope = Literal["session", "always"]
 
 @dataclass(frozen=True, slots=True)
 class GrantOffer:
-    """What a person may allow along with one call, shown in full before they do.
+    """What the user may allow along with one call, shown completely before they do.
 
     Args:
         scope: `session`: for the session of this call; `always`: for every session.
@@ -37,14 +37,14 @@ class GrantOffer:
 
 @dataclass(frozen=True)
 class Grant:
-    """One grant that was given."""
+    """One grant."""
 
     row: GrantRow
     patterns: Patterns
     criteria: Criteria
 
     def applies_to(self, facts: CallFacts) -> bool:
-        """Whether it means a call, of its principals and in its session."""
+        """True if it matches a call, of its principals and in its session."""
         row = self.row
         if row.principal_kind != facts.principal.kind or row.session_id not in ("", facts.session_id):
             return False
@@ -67,7 +67,7 @@ class Grant:
 
 
 class Grants:
-    """The grants that hold now.
+    """The current grants.
 
     Args:
         roots: Real paths of the workspace roots, for patterns of paths.
@@ -91,15 +91,15 @@ class Grants:
         return self._grants.get(grant_id)
 
     def drop(self, grant_id: str) -> None:
-        """Let a grant hold no longer."""
+        """Revoke a grant."""
         self._grants.pop(grant_id, None)
 
     def drop_session(self, session_id: str) -> None:
-        """Let all grants of a session hold no longer."""
+        """Revoke all grants of a session."""
         self._drop_where(lambda row: row.session_id == session_id)
 
     def drop_granted_by(self, who: str) -> None:
-        """Let all grants that somebody gave hold no longer."""
+        """Revoke all grants that a client gave."""
         self._drop_where(lambda row: row.granted_by == who)
 
     def _drop_where(self, is_meant: Callable[[GrantRow], bool]) -> None:
@@ -109,7 +109,7 @@ class Grants:
 def grant_row(
     offer: GrantOffer, *, session_id: str, principal_kind: PrincipalKind, by: str, is_host: bool = False
 ) -> GrantRow:
-    """A new grant as it is stored; with `is_host` it only saves the second question about a host."""
+    """Return a new grant as it is stored; with `is_host` it only avoids the second question about a host."""
     return GrantRow(
         f"g_{secrets.token_hex(8)}",
         "host" if is_host else offer.scope,

@@ -1,4 +1,4 @@
-"""What a person may allow for later along with one call, from narrow to wide; each says in full what it means."""
+"""What the user may allow for later along with one call, from narrow to wide; each is described completely."""
 
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.approval_rules.command_pattern import escape_pattern
@@ -16,13 +16,13 @@ def offers_for(facts: CallFacts, decision: Decision, roots: tuple[str, ...]) -> 
     if not is_by_default or facts.is_protected or "dangerous" in facts.effects or facts.principal.kind in PERSONS:
         return ()
     if facts.is_of_foreign_machine:
-        return ()  # a grant is for callers of one kind, and each machine is another one
+        return ()  # a grant is for callers of one kind, and does not apply to other machines
     found = list(suggest_patterns(facts, roots))
     return tuple(GrantOffer(scope, facts.definition.name, patterns) for scope in _SCOPES for patterns in found)
 
 
 def host_offers(facts: CallFacts) -> tuple[GrantOffer, ...]:
-    """What an approval grants by itself where only writes are asked about: further reading from the same hosts."""
+    """Return what an approval grants implicitly if only writes ask: further reading from the same hosts."""
     if (
         facts.is_of_foreign_machine
         or facts.mode != "ask_writes"

@@ -1,4 +1,4 @@
-"""Where untrusted content came from that a session's model has read: it may be what wants the next call."""
+"""Sources of untrusted content that a session's model has read, which may have caused its next call."""
 
 import time
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _NAMED = 5
 
 
 class UntrustedSources:
-    """The sources of each session, and which of them a person has accepted by approving a call that named them."""
+    """The sources of each session, and which of them the user has accepted by approving a call that named them."""
 
     def __init__(self) -> None:
         self._rows: dict[str, dict[str, SourceRow]] = {}
@@ -21,15 +21,15 @@ class UntrustedSources:
             self._rows.setdefault(row.session_id, {})[row.source] = row
 
     def is_known(self, session_id: str, source: str) -> bool:
-        """Whether a session has read from a source before."""
+        """True if a session has read from a source before."""
         return source in self._rows.get(session_id, ())
 
     def open_ones(self, session_id: str) -> list[SourceRow]:
-        """The sources of a session that nobody has accepted, oldest first."""
+        """Return the sources of a session that are not accepted, oldest first."""
         return [row for row in self._rows.get(session_id, {}).values() if row.accepted_by is None]
 
     def name_open_ones(self, session_id: str) -> str | None:
-        """What the question says of them; None: there are none."""
+        """Return the text about them for an approval; None: there are none."""
         names = [row.source for row in self.open_ones(session_id)]
         if not names:
             return None
@@ -37,7 +37,7 @@ class UntrustedSources:
         return ", ".join(names[:_NAMED]) + more
 
     def open_accepted_by(self, who: str) -> None:
-        """Have sources that somebody accepted named in questions again."""
+        """Mark sources that a client accepted as open again."""
         for rows in self._rows.values():
             rows.update({key: row._replace(accepted_by=None) for key, row in rows.items() if row.accepted_by == who})
 

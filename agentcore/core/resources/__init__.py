@@ -1,3 +1,3 @@
-"""What lives longer than a call: resources, their queues and their tabs."""
+"""Resources, which survive calls, with their queues and their tabs."""
 
 from agentcore.core.resources.last_seen import LastSeen

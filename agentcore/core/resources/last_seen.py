@@ -1,4 +1,4 @@
-"""What stays of a resource in its tab: how it looked last, and the call that opens another one in its place."""
+"""What a tab stores of its resource: its last state, and the call that opens a replacement."""
 
 from typing import Annotated, Any, Self
 
@@ -9,7 +9,7 @@ from agentcore.api import Resource
 
 
 class LastSeen(BaseModel):
-    """A resource as it was when it was last heard of, as it is stored and sent."""
+    """The last known state of a resource, as it is stored and sent."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
@@ -26,7 +26,7 @@ class LastSeen(BaseModel):
 
     @classmethod
     def from_resource(cls, resource: Resource, host: str) -> Self | None:
-        """What stays of a resource on a host; None: nothing opens another one."""
+        """Return the state of a resource on a host; None: nothing can open a replacement."""
         if resource.reopening is None:
             return None
         tool, arguments = resource.reopening

@@ -34,7 +34,6 @@ class ModuleResources:
         on_release: OnRelease | None = None,
         former_id: str | None = None,
     ) -> Resource:
-        """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
         where = self._describe_method("create")
         return self._registry.create(
@@ -48,17 +47,14 @@ class ModuleResources:
         )
 
     def adopt(self, resource_id: str, on_release: OnRelease) -> Resource:
-        """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
         _check_callable(on_release, f"on_release {self._describe_method('adopt')}")
         return self._registry.adopt(self._owner, resource_id, on_release)
 
     def get(self, resource_id: str) -> Resource:
-        """See `agentcore.api.resource.Resources`."""
         return self._registry.get(resource_id, self._owner)
 
     def list(self, *, session_id: str | None = None, resource_type: str | None = None) -> list[Resource]:
-        """See `agentcore.api.resource.Resources`."""
         return self._registry.list(owner=self._owner, session_id=session_id, resource_type=resource_type)
 
     def update(
@@ -73,7 +69,6 @@ class ModuleResources:
         keys: Mapping[str, str] | None = None,
         reopening: Reopening | None = None,
     ) -> Resource:
-        """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
         where = self._describe_method("update")
         if status is not None:
@@ -91,14 +86,12 @@ class ModuleResources:
         )
 
     def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
-        """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
         where = self._describe_method("emit")
         _one_of(event, get_args(ResourceEvent), f"event {where}")
         self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
 
     async def release(self, resource_id: str, reason: str = "") -> None:
-        """See `agentcore.api.resource.Resources`."""
         refuse_in_preview()
         reason = read_text(reason, f"reason {self._describe_method('release')}")
         await self._registry.release(resource_id, self._owner, reason)
@@ -113,7 +106,7 @@ def _one_of(value: Any, words: tuple[str, ...], where: str) -> None:
 
 
 def _read_text(value: Any, where: str) -> str:
-    """A text that may be somebody else's, such as the title of a page: made valid and cut, not refused."""
+    """Return a text that may come from outside, such as the title of a page: made valid and cut, not refused."""
     if not issubclass(type(value), str):
         raise WrongValueError(where, "text", value)
     return plain_text(str.__getitem__(value, slice(0, TEXT_READ_CHARS)))

@@ -43,7 +43,7 @@ _ENDED = "{!r} ended with an earlier run of the server; name none, for the first
 
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """What is remembered of a resource that was released: its id (under no key) and its keys, and why it is gone."""
+    """A resource that was released: its id (under no key) and its keys, and the reason."""
 
     resource_type: str
     session_id: str
@@ -57,11 +57,11 @@ class _Gone:
 
 
 class _Ended(NamedTuple):
-    """What the first that a call makes in the place of one that has ended is given of that.
+    """Data of an ended resource for its replacement, the first one that a call creates.
 
     Args:
         lost_by: See `Resource.lost_by`.
-        host: Only one on this host or in this pool is in its place; empty: one at the server.
+        host: Only a resource on this host or in this pool replaces it; empty: one at the server.
     """
 
     last_url: str | None
@@ -70,7 +70,7 @@ class _Ended(NamedTuple):
 
 
 class ResourceRegistry:
-    """All living resources, whose they are, and whose turn it is."""
+    """All existing resources, their owners, and their queues."""
 
     def __init__(self, events: EventBus, indexes: UsedIndexes | None = None) -> None:
         self._events = events
@@ -92,7 +92,7 @@ class ResourceRegistry:
         on_release: OnRelease | None = None,
         former_id: str | None = None,
     ) -> Resource:
-        """See `agentcore.api.resource.Resources`. The id is formatted here and opaque everywhere else."""
+        """See `agentcore.api.resource.Resources`. Only this method formats the id, which is opaque everywhere else."""
         series = (session_id, resource_type)
         self._pop_ended(series, owner)
         entry = self._make_entry(owner, resource_type, session_id, self._free_index(series, former_id))
@@ -102,9 +102,9 @@ class ResourceRegistry:
         return entry.resource
 
     def plan_resource(self, owner: str, resource_type: str, session_id: str) -> Resource:
-        """The resource that a call will act on, if it runs: it has its id, and lives from `begin` on.
+        """Return the resource that a call will act on, if it runs: it has its id, and exists once it is started.
 
-        Calls that wait for a person share one on each host, and when none of them runs, there was none.
+        Calls that wait for the user share one on each host; if none of them runs, it is never created.
 
         Raises:
             ToolError: `too_many_resources`.
@@ -122,9 +122,9 @@ class ResourceRegistry:
         return entry.resource
 
     def reserve_id(self, session_id: str, resource_id: str, host: str) -> None:
-        """Keep the id of a resource that an earlier process had planned for the one that is planned in its place.
+        """Reserve the id of a resource that an earlier process had planned, for its replacement.
 
-        A call that waits for a person names it, and nothing else may get it meanwhile. Ids that were in use are left.
+        A waiting call names it, and nothing else may get it meanwhile. Ids that were in use are not reserved.
         """
         prefix, index = _parts_of(resource_id, session_id)
         series = (session_id, prefix)
@@ -133,7 +133,7 @@ class ResourceRegistry:
             self._reserved[series, host] = index
 
     def find_planned_resource(self, resource_id: str) -> Resource | None:
-        """The resource of this id that is planned and does not live yet."""
+        """Return the planned resource of this id that does not exist yet."""
         entry = self._find_planned(resource_id)
         return None if entry is None else entry.resource
 
@@ -142,7 +142,7 @@ class ResourceRegistry:
         return next((entry for entry in entries if entry.resource.resource_id == resource_id), None)
 
     def start_planned(self, resource: Resource) -> None:
-        """Let a planned resource live; nothing to do for any other."""
+        """Start a planned resource; does nothing for any other."""
         series = (resource.session_id, resource.resource_type)
         planned = self._planned.get(series, {})
         entry = next((each for each in planned.values() if each.resource is resource), None)
@@ -156,7 +156,7 @@ class ResourceRegistry:
         self._add_entry(entry)
 
     def record_call_end(self, resource: Resource, *, is_used: bool) -> None:
-        """Note how a call on a resource ended: a planned one that nothing ever stood behind is but planned again."""
+        """Record the end of a call on a resource: a planned one that was never opened is planned again."""
         entry = self._entries.get(resource.resource_id)
         if entry is None or entry.resource is not resource or not entry.is_planned:
             return
@@ -170,19 +170,19 @@ class ResourceRegistry:
         self._publish_state(resource)
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
-        """See `agentcore.api.resource.Resources`."""
         entry = self._find_entry(resource_id, owner)
         entry.on_release = on_release
         return entry.resource
 
     def admit_resource(self, owner: str, resource: Resource, on_release: OnRelease | None = None) -> Resource:
-        """Let a resource live here that was made in another process; one that lives here already is given as it is.
+        """Add a resource that was created in another process; one that exists here already is returned unchanged.
 
         Args:
-            on_release: Ends it where it is.
+            on_release: Ends it in its process.
         Raises:
-            ToolError: `resource_taken`: its id is not its own, is another module's, or is too far beyond the next free
-                one: the index that it has is where all others of the session go on from. `too_many_resources`.
+            ToolError: `resource_taken`: its id has the wrong form, belongs to another module, or is too far beyond
+                the next
+                free one, because the session's next ids continue from its index. `too_many_resources`.
         """
         series = (resource.session_id, resource.resource_type)
         entry = self._entries.get(resource.resource_id)
@@ -206,12 +206,12 @@ class ResourceRegistry:
         return None if entry is None else entry.owner
 
     def host_of(self, resource_id: str) -> str | None:
-        """The host on another machine where a resource is, or is planned; empty: the server; None: there is none."""
+        """Return the foreign machine of an existing or planned resource; empty: the server; None: there is none."""
         entry = self._entries.get(resource_id) or self._find_planned(resource_id)
         return None if entry is None else host_in(entry.owner)
 
     def to_json(self, resource: Resource) -> dict[str, Any]:
-        """A resource on the wire, with the host on another machine where it is."""
+        """Return a resource in its wire format, with its foreign machine."""
         host = self.host_of(resource.resource_id)
         return resource.to_json() | ({"host": host} if host else {})
 
@@ -228,9 +228,10 @@ class ResourceRegistry:
         return self._find_entry(resource_id, owner).resource
 
     def record_ended(self, seen: LastSeen) -> None:
-        """Note one that ended with an earlier server, or before that did: its id is given no more.
+        """Record a resource that ended with an earlier server, or before: its id is not used again.
 
-        The first that a call makes for the session on the same host has the last address of the first that ended.
+        The first resource that a call creates for the session on the same host gets the last address of the first that
+        ended.
         """
         series = (seen.chat_session_id, seen.resource_type)
         self.indexes.record_used(series, seen.index)
@@ -239,10 +240,10 @@ class ResourceRegistry:
         self._gone.append(_Gone.from_resource(ended, _ENDED.format(ended.resource_id)))
 
     def record_lost(self, owner: str, lost_by: str) -> None:
-        """Note that what a module has ends without being closed, before it is released.
+        """Record that a module's resources end without being closed, before they are released.
 
-        What says how another is opened has its place taken, on the same host or in the same pool, by the first that a
-        call makes for the session; the event of its end says `lostBy`.
+        One that can be reopened is replaced, on the same host or in the same pool, by the first resource that a
+        call creates for the session; the event of its end has `lostBy`.
         """
         for entry in self._entries.values():
             if entry.owner == owner:
@@ -258,16 +259,16 @@ class ResourceRegistry:
         self._ended.setdefault(series, {})[resource.index] = _Ended(resource.last_url, entry.lost_by, host)
 
     def forget_ended(self, resource_type: str, session_id: str, index: int) -> None:
-        """Nothing is to take the place of this one any more."""
+        """Prevent any replacement of this resource."""
         self._ended.get((session_id, resource_type), {}).pop(index, None)
 
     def replaced_by(self, resource_id: str) -> str | None:
-        """The id of the one that has ended and in whose place this one is; None: it is in the place of none."""
+        """Return the id of the ended resource that this one replaces; None: it replaces none."""
         entry = self._entries.get(resource_id)
         return None if entry is None else entry.replaces
 
     def _pop_ended(self, series: tuple[str, str], owner: str) -> tuple[int | None, _Ended]:
-        """The first that ended on the owner's host, and its index, once: whatever is made from now on begins anew."""
+        """Return the first that ended on the owner's host, and its index, once: later resources start without its data."""
         host = pool_of(host_in(owner))
         for each, entry in self._planned.get(series, {}).items():
             if pool_of(each) == host:
@@ -291,7 +292,7 @@ class ResourceRegistry:
         resource_type: str | None = None,
         host: str | None = None,
     ) -> list[Resource]:
-        """Resources in the order they were made, filtered; `host`: of modules of this host, empty for the server's."""
+        """Return resources in creation order, filtered; `host`: of modules of this host, empty for the server's."""
         return [
             entry.resource
             for entry in self._entries.values()
@@ -302,10 +303,10 @@ class ResourceRegistry:
         ]
 
     def by_key(self, resource_type: str, key: str, value: str, host: str = "") -> Resource:
-        """The resource that bears this key.
+        """Return the resource with this key.
 
         Args:
-            host: Whose counts, where several hosts have one; empty: the server's.
+            host: The preferred host if several have one; empty: the server.
         Raises:
             ToolError: `resource_not_found`.
         """
@@ -320,7 +321,7 @@ class ResourceRegistry:
         return found.resource
 
     def why_gone(self, resource_type: str, key: str | None, value: str, session_id: str | None) -> str:
-        """What its module said of a resource that has this id, or bore this key, when it released it; empty: nothing.
+        """Return the reason that a module gave when it released the resource with this id or key; empty: none.
 
         Args:
             session_id: Only a resource of this session; None: of any.
@@ -343,7 +344,6 @@ class ResourceRegistry:
         keys: Mapping[str, str] | None = None,
         reopening: Reopening | None = None,
     ) -> Resource:
-        """See `agentcore.api.resource.Resources`."""
         resource = self._find_entry(resource_id, owner).resource
         if reopening is not None:
             _set_reopening(resource, reopening)
@@ -373,17 +373,17 @@ class ResourceRegistry:
         self.publish_event(self._find_entry(resource_id, owner).resource, event, data)
 
     def publish_event(self, resource: Resource, event: ResourceEvent, data: Mapping[str, Any]) -> None:
-        """The same of a resource that may have gone; pictures are not kept for those who resume."""
+        """Publish an event of a resource that may have ended; images are not stored for clients that resume."""
         fields = {**data, "resourceId": resource.resource_id}
         name = f"resource.{event}"
         self._events.publish(name, fields, session_id=resource.session_id, kept=name not in NOT_KEPT)
 
     @asynccontextmanager
     async def lock_resource(self, resource_id: str) -> AsyncIterator[Resource]:
-        """Wait for the resource's turn and hold it.
+        """Wait for the resource's queue slot and lock it.
 
         Raises:
-            ToolError: `resource_busy`: the queue is full; `resource_not_found`: it went away meanwhile.
+            ToolError: `resource_busy`: the queue is full; `resource_not_found`: it ended meanwhile.
         """
         entry = self._find_entry(resource_id)
         await acquire_lock(entry)
@@ -396,11 +396,11 @@ class ResourceRegistry:
             release_lock(entry)
 
     async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
-        """End a resource: what waits for it ends with `resource_not_found`. Unknown ids are ignored.
+        """End a resource: waiting calls end with `resource_not_found`. Unknown ids are ignored.
 
         Args:
             reason: See `agentcore.api.resource.Resources`.
-            lost_by: What became of it, where nobody closed it; see `note_lost`.
+            lost_by: Why it ended without being closed; see `record_lost`.
         """
         entry = self._entries.get(resource_id)
         if entry is None or owner not in (None, entry.owner):
@@ -422,13 +422,13 @@ class ResourceRegistry:
         self._publish_state(entry.resource, entry.lost_by)
 
     async def release_owned(self, owner: str, reason: str = "", *, lost_by: str) -> None:
-        """End all resources of a module that nobody closed, and forget those that were planned for it.
+        """End all resources of a module without closing them, and remove its planned ones.
 
         Args:
             reason: As of `release`.
-            lost_by: What became of them, as a clause: `its host 'laptop' was lost`.
+            lost_by: Why they ended, as a clause: `its host 'laptop' was lost`.
         """
-        # all of them before the first has ended: from now on, what a call makes is in the place of these
+        # all of them before the first has ended: resources that a call creates from now on replace these
         self.record_lost(owner, lost_by)
         for series, planned in list(self._planned.items()):
             left = {host: entry for host, entry in planned.items() if entry.owner != owner}
@@ -440,7 +440,7 @@ class ResourceRegistry:
             await self.release(resource.resource_id, reason=reason)
 
     def _free_index(self, series: tuple[str, str], former_id: str | None) -> int | None:
-        """The index in an id that was given before and that nothing has now; None: there is no such one."""
+        """Return the index in an id that was used before and is free now; None: it is not such an id."""
         if former_id is None or former_id in self._entries or self._find_planned(former_id) is not None:
             return None
         resource_type, index = _parts_of(former_id, series[0])
@@ -464,7 +464,7 @@ class ResourceRegistry:
         return Entry(resource, owner)
 
     def _check_room(self, owner: str, series: tuple[str, str]) -> None:
-        """Check that the owner's host may have another of a series: what other hosts have does not count.
+        """Check that the owner's host may have another of a series; resources of other hosts are not counted.
 
         Raises:
             ToolError: `too_many_resources`.

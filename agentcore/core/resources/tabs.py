@@ -1,7 +1,7 @@
-"""The strip of tabs: one for each living resource that was not put out of sight, in an order that a person chose.
+"""The tab strip: one tab for each existing resource that was not hidden, in an order that the user chose.
 
-A resource that ends without being closed – with the server, its host or its module – leaves its tab behind, as closed,
-if its module said how another one is opened. What is opened in its place has that tab.
+A resource that ends without being closed – with the server, its host or its module – leaves a closed tab,
+if its module declared how to open another one. A replacement gets that tab.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ _SAVE_EVERY_SECONDS = 0.5
 
 @dataclass(slots=True, eq=False)
 class Tab:
-    """An entry of the strip: it names a resource and how that is shown, and does nothing to it.
+    """An entry of the strip: it names a resource and how that is shown, without affecting it.
 
     Args:
         tab_id: Random.
-        title: The name that a person gave it; empty: the resource's own title is shown.
-        is_pinned: It stands before those that are not, and closing it leaves the resource alone.
-        last_active_at_ms: When it was last brought to the front, in milliseconds since 1970.
-        last_seen: What stays of its resource; None: nothing opens another one.
-        is_closed: Its resource ended without being closed.
+        title: The name that the user gave it; empty: the resource's own title is shown.
+        is_pinned: True if it is placed before those that are not, and closing it does not end the resource.
+        last_active_at_ms: When it was last activated, in milliseconds since 1970.
+        last_seen: The last state of its resource; None: nothing can open a replacement.
+        is_closed: True if its resource ended without being closed.
     """
 
     tab_id: str
@@ -68,9 +68,9 @@ class Tab:
 
 
 class Tabs:
-    """All tabs. A resource that is made gets one at the end; one that goes takes its tab along.
+    """All tabs. A new resource gets one at the end; a resource that ends removes its tab.
 
-    What a caller changed is committed when the method returns; `tabs.changed` tells that something did.
+    Changes by a caller are committed when the method returns; `tabs.changed` announces every change.
     """
 
     def __init__(self, events: EventBus, resources: ResourceRegistry, store: TabStore) -> None:
@@ -84,7 +84,7 @@ class Tabs:
 
     @asynccontextmanager
     async def persist_tabs(self) -> AsyncIterator[None]:
-        """Bring back the tabs of the last run, and keep what becomes of them until the end."""
+        """Restore the tabs of the last run, and store changes until the end."""
         rows, icons = await self._store.load()
         read = [_tab_from_row(row) for row in rows]
         self._tabs = [tab for tab in read if tab is not None]
@@ -110,8 +110,8 @@ class Tabs:
         """Close tabs whose resources did not come back with the modules; those last used stay, to be opened again.
 
         Args:
-            may_come_back: Whether hosts on other machines may still bring some: those that nothing opens again are in
-                nobody's sight, and stay until this is called once more.
+            may_come_back: True if foreign machines may still report some: tabs that cannot be reopened are then
+                hidden, and stay until this is called once more.
         """
         living = {resource.resource_id for resource in self._resources.list()}
         dead = [tab for tab in self._tabs if tab.resource_id not in living]
@@ -145,11 +145,11 @@ class Tabs:
         return Image(icon.data, icon.mime)
 
     async def show_resource(self, resource_id: str, *, in_place_of: str | None = None) -> Tab:
-        """The resource's tab, brought to the front; made at the end if it has none.
+        """Activate the resource's tab; create one at the end if it has none.
 
         Args:
-            resource_id: A living resource.
-            in_place_of: A closed tab that becomes the resource's, in its place and with its name.
+            resource_id: An existing resource.
+            in_place_of: A closed tab that becomes the resource's, with its position and its name.
         Raises:
             ToolError: `resource_not_found`, `tab_not_found`; `tab_not_closed`.
         """
@@ -170,13 +170,13 @@ class Tabs:
     async def change_tab(
         self, tab_id: str, *, is_pinned: bool | None = None, title: str | None = None, before: str | None = None
     ) -> Tab:
-        """Change what is given.
+        """Change the given properties.
 
         Args:
-            is_pinned: Pinned tabs stand first; one that is pinned now comes last of them, one that is not any more
+            is_pinned: Pinned tabs are first; a newly pinned one becomes the last of them, an unpinned one the
                 first of the others.
             title: Another name; empty: the resource's own.
-            before: The tab to stand before, as far as pinned tabs stay before the others; empty: at the end.
+            before: The tab to move it before, as far as pinned tabs stay before the others; empty: at the end.
         Raises:
             ToolError: `tab_not_found`.
         """
@@ -193,10 +193,10 @@ class Tabs:
         return tab
 
     async def close_tab(self, tab_id: str) -> bool:
-        """Take a tab away, and end its resource unless the tab is pinned or the resource keeps running.
+        """Remove a tab, and end its resource unless the tab is pinned or the resource keeps running.
 
         Returns:
-            Whether the resource was ended.
+            True if the resource was ended.
         Raises:
             ToolError: `tab_not_found`.
         """
@@ -216,14 +216,14 @@ class Tabs:
         return is_over
 
     async def end_session(self, session_id: str) -> None:
-        """End what a session has open, except for what is pinned or keeps running, and forget what it had open."""
+        """End the resources of a session, except those that are pinned or keep running, and remove its closed tabs."""
         closed = [tab for tab in self._tabs if tab.is_closed and not tab.is_pinned and _session_id(tab) == session_id]
         if closed:
             self._tabs = [tab for tab in self._tabs if tab not in closed]
             await self._publish_and_save()
         for resource in self._resources.list(session_id=session_id):
             tab = self._find_by_resource(resource.resource_id)
-            # what was put out of sight is within nobody's reach any more, either
+            # hidden resources are not reachable any more, either
             if not (resource.keep_running or (tab is not None and tab.is_pinned)):
                 await self._resources.release(resource.resource_id)
 
@@ -258,7 +258,7 @@ class Tabs:
         return min(wanted, pinned) if tab.is_pinned else max(wanted, pinned)
 
     def _on_resource_changed(self, event: Event) -> None:
-        """Give a new resource its tab, and take away or close the tab of one that went."""
+        """Create the tab of a new resource, and remove or close the tab of an ended one."""
         resource_id = event.data["resourceId"]
         if event.data["status"] == "closed":
             has_changed = self._follow_end(resource_id, event.data.get("lostBy", ""))
@@ -270,7 +270,7 @@ class Tabs:
             self._events.publish("tabs.changed", {})
 
     def _follow_end(self, resource_id: str, lost_by: str) -> bool:
-        """See what becomes of the tab of a resource that has gone; says whether the strip is another one."""
+        """Update the tab of a resource that has ended; True if the strip has changed."""
         self._known.discard(resource_id)
         tab = self._find_by_resource(resource_id)
         if tab is None:
@@ -284,7 +284,7 @@ class Tabs:
         return True
 
     def _follow_life(self, resource_id: str) -> bool:
-        """See to the tab of a resource that lives; says whether the strip is another one."""
+        """Update the tab of an existing resource; True if the strip has changed."""
         resource = self._resources.get(resource_id)
         if resource.status == "finished":
             return self._follow_finish(resource_id)
@@ -308,7 +308,7 @@ class Tabs:
         return was_closed
 
     def _follow_finish(self, resource_id: str) -> bool:
-        """Take the tab of a resource away that has finished, once: a person may bring it back to look at it."""
+        """Remove the tab of a resource that has finished, once: the user may show it again."""
         tab = self._find_by_resource(resource_id)
         was_known = resource_id in self._known
         self._known.discard(resource_id)
@@ -326,7 +326,7 @@ class Tabs:
         return former
 
     def _waits_for_former(self, resource: Resource) -> bool:
-        """Whether a resource that is to take a closed tab may still come to nothing, so that the tab stays closed."""
+        """True if a resource that is to replace a closed tab may still fail to start, so that the tab stays closed."""
         is_begun = resource.status != "starting" or resource.reopening is not None
         return not is_begun and self._find_former_tab(resource) is not None
 
@@ -345,7 +345,7 @@ class Tabs:
                 self._resources.forget_ended(seen.resource_type, seen.chat_session_id, seen.index)
 
     def _update_last_seen(self, tab: Tab) -> bool:
-        """Take note of how a tab's resource is now; says whether that is another than before."""
+        """Store the current state of a tab's resource; True if it differs from the previous one."""
         resource = self._resources.get(tab.resource_id)
         seen = LastSeen.from_resource(resource, pool_of(self._resources.host_of(tab.resource_id) or ""))
         if seen == tab.last_seen:
@@ -412,7 +412,7 @@ class Tabs:
 
 
 def _tab_from_row(row: TabRow) -> Tab | None:
-    """The tab of a row; None: the row is damaged, and the others stay."""
+    """Return the tab of a row; None: the row is damaged, and the others are kept."""
     try:
         seen = None if row.last_seen is None else LastSeen.model_validate_json(row.last_seen)
     except ValidationError as exc:

@@ -17,9 +17,9 @@ class Entry:
     """A resource with its owner and its queue.
 
     Args:
-        busy: Somebody has its turn.
-        lost_by: What became of it, where it ends without being closed.
-        replaces: The id of the one that has ended and in whose place it is.
+        busy: True while a call has locked it.
+        lost_by: Why it ends without being closed.
+        replaces: The id of the ended resource that it replaces.
     """
 
     resource: Resource
@@ -63,7 +63,7 @@ async def acquire_lock(entry: Entry) -> None:
 
 
 def release_lock(entry: Entry) -> None:
-    """Hand the turn to the next who still waits; `busy` stays set on the way."""
+    """Pass the lock to the next waiting call; `busy` stays set meanwhile."""
     while entry.queue:
         turn = entry.queue.popleft()
         if not turn.done():
@@ -81,7 +81,7 @@ def wake_all(entry: Entry, reason: str) -> None:
 
 
 def not_found(resource_id: str, reason: str = "") -> ToolError:
-    """What a call gets whose resource is not there."""
+    """Return the error of a call whose resource does not exist."""
     message = reason or f"there is no resource {resource_id!r}; it was closed, or belongs to another session"
-    # a reason may hold words from outside, such as a page's address
+    # a reason may contain text from outside, such as a page's address
     return ToolError("resource_not_found", message, untrusted=bool(reason), resource_id=resource_id)

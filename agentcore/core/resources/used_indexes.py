@@ -1,6 +1,6 @@
-"""Which indexes of resources were used, in each session and of each type: an id is given to one resource alone.
+"""Which indexes of resources were used, by session and type: an id is used for one resource only.
 
-They are on the disk before a call that made a resource acts on it or ends, so that they survive any end of the process.
+They are on disk before a call that created a resource acts on it or ends, so that they survive any end of the process.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ class IndexStore(Protocol):
         ...
 
     async def save(self, next_indexes: dict[Series, int]) -> None:
-        """Keep these beside the others; one that is lower than what is kept changes nothing."""
+        """Store these beside the others; one that is lower than the stored one changes nothing."""
         ...
 
 
 class UsedIndexes:
-    """The next index of each series. What is only planned may get its index again after a restart.
+    """The next index of each series. A resource that is only planned may get its index again after a restart.
 
     Args:
-        store: Keeps them; None: they end with the process.
+        store: Stores them; None: they end with the process.
     """
 
     def __init__(self, store: IndexStore | None = None) -> None:
@@ -50,17 +50,17 @@ class UsedIndexes:
         return self._next.get(series, 0)
 
     def allocate_index(self, series: Series) -> int:
-        """Take the next index of a series; nobody else gets it in this process."""
+        """Return the next index of a series, which is not returned again in this process."""
         index = self.next_index(series)
         self._next[series] = index + 1
         return index
 
     def skip_to(self, series: Series, index: int) -> None:
-        """Take note that all indexes below this one are taken."""
+        """Mark all indexes below this one as used."""
         self._next[series] = max(self.next_index(series), index)
 
     def record_used(self, series: Series, index: int) -> None:
-        """Take note that a resource with this index lives or has lived, and have that saved at once."""
+        """Mark the index of a resource as used, and save that at once."""
         self.skip_to(series, index + 1)
         if self._store is None:
             return

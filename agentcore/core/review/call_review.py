@@ -21,7 +21,7 @@ from agentcore.errors import ToolError
 
 
 class CallReview:
-    """Tells what a call would be. Nothing runs, nothing is made, nothing is recorded."""
+    """Determines what a call would do. Nothing runs, nothing is created, nothing is recorded."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class CallReview:
         self._resources = resources
 
     async def inspect_call(self, request: CallRequest) -> CallFacts:
-        """What the policy would look at if this were called now.
+        """Return the facts that the policy would check if this were called now.
 
         Raises:
             ToolError: Why it could not run.
@@ -48,9 +48,9 @@ class CallReview:
         return await self._permission.facts_of(call, prepared, with_paths=True)
 
     async def edit_call(self, call_id: str, arguments: dict[str, Any]) -> ApprovalRequest:
-        """What a call that waits would be with arguments of a person: checked as any, and ready to be shown.
+        """Return a waiting call with arguments that the user has edited: validated as usual, and ready to be shown.
 
-        The call goes on waiting as it was asked for; a verdict with the digest of what this gives runs it so.
+        The call keeps waiting unchanged; a verdict with the digest of the returned request runs the edited one.
 
         Raises:
             ToolError: `approval_not_found`; or why the call cannot run with them.
@@ -83,7 +83,7 @@ class CallReview:
         call = Call.from_request(again)
         prepared = await self._preparation.prepare_call(call, may_create=False)
         if not is_there and prepared.resource is not None:
-            return replace(request, changes=())  # the call is refused when it runs: nothing takes its target's place
+            return replace(request, changes=())  # the call is refused when it runs: nothing replaces its target
         definition = prepared.tool.definition
         if (host := prepared.tool.module.host) != request.host:
             raise on_other_host(host, request.host, is_approved=True)

@@ -1,4 +1,4 @@
-"""What an argument of a tool can be, while a person types it: nothing is called, and nothing depends on it."""
+"""Suggestions for an argument of a tool while the user types it; no tool is called."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -16,11 +16,11 @@ log = structlog.get_logger(__name__)
 
 
 class Completed(NamedTuple):
-    """What was found.
+    """The suggestions.
 
     Args:
-        values: What the argument can be, the best first.
-        total: How many there are; None: a module gave them, and may know of more.
+        values: Values for the argument, the best first.
+        total: Their number; None: a module returned them, and may know more.
     """
 
     values: tuple[str, ...] = ()
@@ -36,14 +36,14 @@ class Completion:
     async def complete_argument(
         self, tool: RegisteredTool, argument: str, begun: str, given: Mapping[str, str], *, is_off: bool = False
     ) -> Completed:
-        """What an argument can be that begins so; nothing, where nothing is known or the module fails.
+        """Return suggestions for an argument; none if nothing is known or the module fails.
 
         Args:
-            tool: Whose argument it is.
-            argument: Its name.
-            begun: What is typed of it.
-            given: What other arguments are, as far as they are known.
-            is_off: Whether modules are not to be asked.
+            tool: The tool.
+            argument: The name of the argument.
+            begun: The text typed so far.
+            given: Known values of other arguments.
+            is_off: True if modules must not be called.
         """
         schema = tool.schema.lower_to(FORMS["mcp"].dialect).schema.get("properties", {})
         if argument not in schema:
@@ -97,7 +97,7 @@ def _read_values(made: Any) -> Completed:
 
 
 def _is_typed(begun: str, given: Mapping[str, str]) -> bool:
-    """Whether these may be values that somebody types: a module is not made to look at more."""
+    """True if these may be values that a user types; larger ones are not passed to a module."""
     texts = (begun, *given, *given.values())
     return len(given) <= COMPLETION_VALUES and all(len(each) <= COMPLETION_VALUE_CHARS for each in texts)
 

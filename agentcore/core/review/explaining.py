@@ -1,4 +1,4 @@
-"""What the policy would say of a call, and why: nothing runs, nobody is asked."""
+"""What the policy would decide about a call, and why, without running it or asking the user."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from agentcore.core.review.call_review import CallReview
 
 
 class Wire(BaseModel, defer_build=True):
-    """What comes in or goes out as JSON."""
+    """Base of models that are read from or written as JSON."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
@@ -37,7 +37,7 @@ class Question(Wire):
 
 
 class ConsideredView(Wire):
-    """A rule or a grant that was looked at; `reason` says why it does not mean the call."""
+    """A rule or a grant that was checked; `reason` says why it does not match the call."""
 
     place: str
     decision: str
@@ -46,7 +46,7 @@ class ConsideredView(Wire):
 
 
 class Explanation(Wire):
-    """What would become of a call."""
+    """The decision about a call, and its reasons."""
 
     decision: str
     by: str

@@ -22,7 +22,7 @@ from agentcore.secrets import MASK
 from agentcore.store.record import CallRow, Record, RecordedRow, RecordFilter
 
 TRIAL_SECONDS = 20.0
-"""How long one trial looks at calls; it says how far it came."""
+"""How long one trial checks calls; its result states how many it checked."""
 
 ModeOf = Callable[[str], Awaitable[tuple[str, ApprovalMode | None]]]
 """The agent of a session, and the mode of either."""
@@ -36,7 +36,7 @@ class Trial(Wire):
 
 
 class DecisionView(Wire):
-    """What becomes of a call, and what says so."""
+    """The decision about a call, and what decides."""
 
     decision: str
     by: str
@@ -57,7 +57,7 @@ class DifferentCall(Wire):
 
 
 class UndecidedCall(Wire):
-    """A recorded call of which it cannot be said, and why."""
+    """A recorded call that cannot be decided, and why."""
 
     seq: int
     call_id: str
@@ -87,7 +87,7 @@ async def try_rule(
                 await comparison.compare_call(row)
                 examined += 1
     except TimeoutError:
-        pass  # what was found so far is told, with how many were looked at
+        pass  # the findings so far are reported, with the number of checked calls
     return TrialResult(
         examined=examined,
         is_complete=examined == len(rows),
@@ -118,7 +118,7 @@ class _Comparison:
             self.different.append(_describe_difference(recorded, before, after))
 
     async def _build_facts(self, row: CallRow) -> CallFacts:
-        """What the call would touch if it were made today."""
+        """Return what the call would touch if it were made today."""
         arguments = _recorded_arguments(row)
         agent_id, mode = await self._session_mode(row.session_id)
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Settings as people see and change them: schema, values with origins, what a change does."""
+"""Settings as users see and change them: schema, values with origins, effects of a change."""
 
 from agentcore.core.settings.change import SettingChange, SettingsPlan, plan_changes
 from agentcore.core.settings.confirmation import needs_user_confirmation

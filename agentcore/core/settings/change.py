@@ -1,6 +1,6 @@
-"""Changing settings: all changes of one Save are tried out before anything is written, and go to one file.
+"""Changing settings: all changes of one Save are validated before anything is written, and written to one file.
 
-Settings of a module go to `modules/KEY.json`, which wins over app.json; those of the server stand in app.json.
+Settings of a module are written to `modules/KEY.json`, which overrides app.json; those of the server are in app.json.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class SettingChange:
     Args:
         path: The setting; keys only, a list is replaced as a whole.
         value: The new value.
-        is_removal: Whether the setting is taken out of its file instead, so that what is below it counts.
+        is_removal: True to remove the setting from its file, so that the underlying value applies.
     """
 
     path: tuple[str, ...]
@@ -129,7 +129,8 @@ def _read_only(path: JsonPath, origin: Origin) -> ToolError:
 
 
 def _overridden_error(document: SettingsDocument, path: JsonPath) -> ToolError:
-    """What is wanted cannot be said in one file, since objects are merged key by key; or it contradicts itself."""
+    """Return the error of a change that one file cannot express, because objects are merged by key; or of a
+    contradiction."""
     set_here = (origin for known, origin in document.origins.items() if known[: len(path)] == path)
     others = sorted({str(origin) for origin in set_here if origin.file != document.file.path})
     message = f"{format_setting_path(path)} is changed twice, and not to the same; change it once"
@@ -141,7 +142,7 @@ def _overridden_error(document: SettingsDocument, path: JsonPath) -> ToolError:
 
 
 def _refuse_new_problems(before: SettingsDocument, after: SettingsDocument, changes: Sequence[SettingChange]) -> None:
-    """Refuse what makes settings wrong; what was wrong already does not keep the rest from being changed."""
+    """Refuse changes that make settings invalid; existing problems do not prevent other changes."""
     known = {(problem.path, problem.message) for problem in before.problems}
     touched = [change.path for change in changes if not change.is_removal]
     errors = [

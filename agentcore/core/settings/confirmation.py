@@ -1,4 +1,4 @@
-"""Which changes of settings a person confirms: all but those that touch nothing but harmless settings."""
+"""Decides which changes of settings the user confirms: all except those that affect only harmless settings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +13,11 @@ from agentcore.core.settings.document import SettingsDocument
 
 
 def needs_user_confirmation(plan: SettingsPlan, changes: list[SettingChange]) -> bool:
-    """Whether changes are a matter of policy, which they are unless all that they do is harmless.
+    """True if changes are policy changes, which they are unless all their effects are harmless.
 
-    The places that are named have to be harmless, the values there before and after of a kind that the schema tells
-    of, and the settings as the module takes them may differ at harmless places only: one place can change others, as
-    where it brings an object into being. Where the settings did not hold before, nobody can say what changes.
+    The changed settings must be harmless, the values before and after of a type that the schema declares,
+    and the validated settings may differ in harmless settings only, because one change can affect others,
+    for example if it creates an object. If the settings were invalid before, the effect is unknown.
     """
     schema = plan.before.subject.schema
     if schema is None or not all(schema.is_harmless(change.path) for change in changes):
@@ -33,7 +33,7 @@ def needs_user_confirmation(plan: SettingsPlan, changes: list[SettingChange]) ->
 
 
 def _differing_paths(before: SettingsDocument, after: SettingsDocument) -> list[JsonPath] | None:
-    """Where the settings differ as the module takes them; None: that cannot be told."""
+    """Return the paths at which the validated settings differ; None: unknown."""
     model = before.subject.model
     if model is None:
         return None

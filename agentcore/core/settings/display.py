@@ -1,4 +1,4 @@
-"""Settings for the eyes of people: secrets stay behind, and a diff shows none either."""
+"""Settings for display: secrets are masked, also in diffs."""
 
 import difflib
 import re
@@ -29,10 +29,10 @@ _PLAIN: tuple[JsonPath, ...] = (("$schema",), ("modules",))
 
 @dataclass
 class ShownSettings:
-    """What can be shown of settings.
+    """The displayable part of settings.
 
     Args:
-        withheld: Places whose values stay behind: secrets, and whatever might be one.
+        withheld: Paths whose values are withheld: secrets, and values that might be secrets.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -47,11 +47,11 @@ def redact_settings(document: SettingsDocument) -> ShownSettings:
 
 
 def masked_part(subject: SettingsSubject, path: JsonPath, value: Any, before: Any = _AS_IT_IS) -> Any:
-    """A part of the settings with a mask in place of each secret, and of whatever might be one.
+    """Return a part of the settings with a mask for each secret, and for each value that might be one.
 
     Args:
-        path: Where the part stands.
-        before: What stood there, where a secret that is another one now is to be told apart.
+        path: The location of the part.
+        before: The previous value, if a changed secret is to be shown as changed.
     """
     if path and is_withheld(subject, path, value) and not _names_a_secret(subject, path, value):
         return _mask_of(value, before)
@@ -72,7 +72,7 @@ def _mask_of(value: Any, before: Any) -> str:
 
 
 def _is_secret_item(items: list[Any], at: int) -> bool:
-    """Whether an item is an argument of a command that holds a secret, perhaps by the option before it."""
+    """True if an item is an argument of a command that contains a secret, possibly because of the option before it."""
     text = items[at]
     before = items[at - 1] if at else ""
     return isinstance(text, str) and is_secret_argument(text, before if isinstance(before, str) else "")
@@ -88,13 +88,13 @@ def _child_of(before: Any, step: str | int) -> Any:
 
 
 def is_withheld(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
-    """Whether a value must not be shown: it is a secret, or stands where nobody knows what it is."""
+    """True if a value must not be shown: it is a secret, or its type is unknown."""
     is_unknown = subject.schema is not None and subject.schema.classify_path(path) == "unknown"
     return is_secret(subject, path, value) or (is_unknown and bool(path))
 
 
 def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
-    """Whether a value is declared as a secret, is named like one, or may be anything."""
+    """True if a value is declared as a secret, is named like one, or may be anything."""
     schema = subject.schema
     if schema is None:
         return bool(path) and not _is_plain(path, value)
@@ -111,18 +111,18 @@ def is_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
 
 
 def _is_handed_on(subject: SettingsSubject, path: JsonPath) -> bool:
-    """Whether a value stands in a block where programs and servers are given what nobody else is to know."""
+    """True if a value is in a block whose values are passed to programs and servers, and may be confidential."""
     return path[:1] != () and path[0] in subject.family_keys and not set(path[2:-1]).isdisjoint(SECRET_PARTS)
 
 
 def _names_a_secret(subject: SettingsSubject, path: JsonPath, value: Any) -> bool:
-    """Whether a value in a block says where a secret is kept, and nothing of it."""
+    """True if a value in a block names the location of a secret, but does not contain it."""
     return isinstance(value, str) and _is_handed_on(subject, path) and _REFERENCE.fullmatch(value) is not None
 
 
 def _is_plain(path: JsonPath, value: Any) -> bool:
-    """Whether a value can be shown where nobody knows what it is: a yes or no, or a number that is not named like a
-    secret. In a list below such a name a number may be one of the secrets, and does not count them."""
+    """True if a value of unknown type can be shown: a boolean, or a number that is not named like a secret. In a list
+    below such a name a number may be one of the secrets."""
     names = [step for step in path if isinstance(step, str)]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return isinstance(value, bool)
@@ -131,7 +131,7 @@ def _is_plain(path: JsonPath, value: Any) -> bool:
 
 
 def diff_of(before: SettingsDocument, after: SettingsDocument) -> tuple[tuple[str, str], ...]:
-    """What changes in the file: its path with a unified diff in which secrets are masked; none: nothing changes."""
+    """Return what changes in the file: its path with a unified diff in which secrets are masked; none: nothing changes."""
     old, new = before.file, after.file
     if old.source.text == new.source.text:
         return ()
@@ -170,11 +170,11 @@ def _without_secrets(subject: SettingsSubject, value: Any, path: JsonPath, withh
 
 
 def _hides_in(subject: SettingsSubject) -> Hides:
-    """What must not be shown of the file that changes go to."""
+    """Return what must not be shown of the changed file."""
 
     def hides(path: JsonPath, value: Any) -> bool:
         if subject.module is None and path[:1] == ("config",):
-            # of a module, whose secrets nobody knows here
+            # of a module whose secrets are unknown here
             is_part = len(path) > len(("config", "NAME")) and not isinstance(value, dict | list)
             return is_part and not _is_plain(path, value)
         is_plain = path == () or (subject.module is None and path[:1] in _PLAIN)

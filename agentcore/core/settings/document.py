@@ -1,4 +1,4 @@
-"""Settings as their files say now, of app.json or of one module: values, origins, problems, and who may change what."""
+"""The current settings of app.json or of one module, from its files: values, origins, problems, and permissions."""
 
 import hashlib
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def _model_with_schema(model: type[BaseModel] | None) -> type[BaseModel] | None:
     return model if model is not None and module_schema(model) is not None else None
 
 
-@lru_cache(32)  # with families there is another document whenever their code is loaded anew
+@lru_cache(32)  # with families there is another document whenever their code is loaded again
 def _server_schema(document: type[AppDocument]) -> SettingsSchema:
     schema = app_schema({}, document=document)
     properties = {key: part for key, part in schema["properties"].items() if key not in ELSEWHERE}
@@ -47,16 +47,16 @@ def _server_schema(document: type[AppDocument]) -> SettingsSchema:
 
 @dataclass(frozen=True)
 class SettingsSubject:
-    """Whose settings are meant.
+    """The settings of app.json or of one module.
 
     Args:
-        config: app.json as the server started with it; its environment counts on.
+        config: app.json as the server started with it; its environment stays in effect.
         module: The module; None: app.json itself.
         key: The key of the module's settings in app.json's `config`.
-        model: What checks the settings; None: nobody does, or it is not known.
-        schema: What they may be; None: not known, because the module's code was not loaded.
-        family_keys: The keys of app.json under which blocks of families stand.
-        secrets_to_come: Secrets that come to be kept together with a change of the settings.
+        model: Validates the settings; None: there is none, or it is unknown.
+        schema: Their schema; None: unknown, because the module's code was not loaded.
+        family_keys: The keys of app.json with blocks of families.
+        secrets_to_come: Secrets that will be stored together with a change of the settings.
     """
 
     config: AppConfig
@@ -71,11 +71,11 @@ class SettingsSubject:
     def of_app(
         cls, config: AppConfig, document: type[AppDocument] = AppDocument, blocks: Blocks | None = None
     ) -> "SettingsSubject":
-        """app.json, without what has its own place.
+        """Return the subject for app.json, without the parts that have their own.
 
         Args:
             config: As the server started with it.
-            document: Says what may stand there.
+            document: The model of the document.
             blocks: The models of the blocks of families, by key, as far as their code is loaded.
         """
         models = dict.fromkeys(config.family_keys) | dict(blocks or {})
@@ -94,14 +94,14 @@ class SettingsSubject:
 
     @property
     def base(self) -> JsonPath:
-        """Where the settings stand in app.json."""
+        """The location of the settings in app.json."""
         return () if self.module is None else ("config", self.key)
 
     def resolve_references(self, values: dict[str, Any], origins: Origins) -> Resolved:
-        """Settings as what they are for gets them: with what references stand for, never to be shown.
+        """Return settings with resolved references, which must never be shown.
 
         Raises:
-            ConfigError: Some stand for nothing, or stand where none are.
+            ConfigError: A reference has no value, or is not allowed at its location.
             StateDirError: The secrets cannot be read.
         """
         references = references_of(self.config, self.secrets_to_come)
@@ -113,7 +113,7 @@ class SettingsSubject:
         return Resolved(values | found.values, found.secrets)
 
     def read_document(self) -> "SettingsDocument":
-        """What the files say now; reads them.
+        """Read the current files.
 
         Raises:
             ConfigError: A file cannot be read, or is not a JSON object.
@@ -123,7 +123,7 @@ class SettingsSubject:
         return self.merge_files(app, own)
 
     def merge_files(self, app: ConfigFile, own: ConfigFile | None) -> "SettingsDocument":
-        """What the files come to, with the environment over them. What is wrong is in `problems`."""
+        """Merge the files, with the environment over them. Errors are listed in `problems`."""
         document = SettingsDocument(self, app, own)
         try:
             layers = self._merge_layers(app, own)
@@ -150,7 +150,7 @@ class SettingsSubject:
             return _problems_in(exc)
         if model is None:
             return []
-        # no settings yet: whoever tries a reference or a value out here must not be told the secret in an error
+        # no settings yet: a client that tries a reference or a value must not see the secret in an error
         forget = register_masked_values((*resolved.secrets, *secrets_to_mask(model, layers.values)))
         try:
             without_exit(lambda: model.model_validate(resolved.values))
@@ -169,9 +169,9 @@ class SettingsDocument:
 
     Args:
         own: `modules/KEY.json`, for a module.
-        values: What is set, by files and environment together; may hold secrets.
-        origins: Where each value of `values` comes from.
-        problems: What is wrong; each path is one in `values`.
+        values: The merged values of files and environment; may contain secrets.
+        origins: The origin of each value of `values`.
+        problems: Errors; each path is one in `values`.
     """
 
     subject: SettingsSubject
@@ -182,17 +182,17 @@ class SettingsDocument:
     problems: tuple[ConfigProblem, ...] = ()
 
     def resolve_references(self) -> dict[str, Any]:
-        """`values` with what references stand for, never to be shown.
+        """Return `values` with resolved references, which must never be shown.
 
         Raises:
-            AgentcoreError: Some stand for nothing.
+            AgentcoreError: A reference has no value.
         """
         values: dict[str, Any] = self.subject.resolve_references(self.values, self.origins).values
         return values
 
     @cached_property
     def digest(self) -> str:
-        """Names the state of the files: whoever changes them says which state was looked at."""
+        """Return a digest of the files; a change must name the state that it is based on."""
         digest = hashlib.sha256()
         for file in self.files:
             digest.update(b"%d\0%b\0" % (file.exists, file.source.text.encode()))
@@ -200,11 +200,11 @@ class SettingsDocument:
 
     @property
     def file(self) -> ConfigFile:
-        """The file that changes go to."""
+        """The file that changes are written to."""
         return self.own or self.app
 
     def with_file(self, file: ConfigFile) -> "SettingsDocument":
-        """What the settings come to with another state of the file that changes go to."""
+        """Return the settings with another content of the file that changes are written to."""
         return self.subject.merge_files(file, None) if self.own is None else self.subject.merge_files(self.app, file)
 
     @property
@@ -223,7 +223,7 @@ class SettingsDocument:
         return value
 
     def has_value(self, path: JsonPath) -> bool:
-        """Whether something is set at a path."""
+        """True if a value is set at a path."""
         return path in self.origins
 
     @property
@@ -239,7 +239,7 @@ class SettingsDocument:
         return path, self.origins.get(path, Origin("app", self.app.path, path=self.subject.base))
 
     def relocate_problem(self, problem: ConfigProblem) -> ConfigProblem:
-        """A problem with its path in the settings in place of that in a file."""
+        """Return a problem with its path in the settings instead of that in a file."""
         size = len(self.subject.base)
         if problem.file == self.app.path and problem.path[:size] == self.subject.base:
             return replace(problem, path=problem.path[size:])

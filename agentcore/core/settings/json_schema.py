@@ -21,27 +21,27 @@ from agentcore.encoding import to_json
 log = structlog.get_logger(__name__)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-"""The dialect of what is made here, which is pydantic's."""
+"""The dialect of the generated schemas, which is pydantic's."""
 
 Settings = type[BaseModel] | None
 
 
 class _Schema(GenerateJsonSchema):
-    # a default that JSON does not have is left out; nobody can do anything about a warning
+    # a default that JSON does not have is left out; a warning would help no one
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012
 
 
 def app_schema(
     settings: Mapping[str, Settings], names: Iterable[str] = (), document: type[AppDocument] = AppDocument
 ) -> dict[str, Any]:
-    """The schema of app.json.
+    """Return the schema of app.json.
 
     Args:
         settings: Keys of `config` with the class of the settings there; None: any object.
-        names: Modules that are installed, which editors offer for `modules`; others are allowed.
-        document: Says what may stand in it; a subclass knows more of a part than the core does.
+        names: Installed modules, which editors offer for `modules`; others are allowed.
+        document: The model of the document; a subclass may know more of a part than the core does.
     Returns:
-        A JSON Schema. No setting is required in it, since each may come from another place than app.json.
+        A JSON Schema. No setting is required in it, since each may come from another source than app.json.
     """
     schema = _schema_of(document, "#/$defs/{model}")
     definitions: dict[str, Any] = schema["$defs"]
@@ -54,15 +54,15 @@ def app_schema(
 
 
 def installed_schema(places: Places, chosen: Mapping[str, str] | None = None) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema of app.json with the settings of every module, and the blocks of every family, that is installed.
+    """Return the schema of app.json with the settings of every installed module, and the blocks of every family.
 
     Imports them all.
 
     Args:
         places: app.json; or the folder of local modules, or None.
-        chosen: What a person trusts to stand behind a module's name; something else is not imported.
+        chosen: The source that the user trusts for each module; other sources are not imported.
     Returns:
-        The schema; and, for each module or family that could not be imported, the reason. What it takes is any object.
+        The schema; and, for each module or family that could not be imported, the reason. Its settings are any object.
     """
     settings: dict[str, Settings] = {}
     failures: dict[str, str] = {}
@@ -82,7 +82,7 @@ def installed_schema(places: Places, chosen: Mapping[str, str] | None = None) ->
 
 
 def _block_models(failures: dict[str, str]) -> dict[str, Settings]:
-    """The models of the blocks of all families, by key; None where there is none, or none that JSON Schema can say."""
+    """Return the models of the blocks of all families, by key; None if there is none, or JSON Schema cannot express it."""
     models: dict[str, Settings] = {}
     for family in installed_families():
         try:
@@ -98,12 +98,12 @@ def _block_models(failures: dict[str, str]) -> dict[str, Settings]:
 
 
 def module_schema(model: type[BaseModel]) -> dict[str, Any] | None:
-    """The schema of one module's settings; None where JSON Schema cannot say it.
+    """Return the schema of one module's settings; None if JSON Schema cannot express it.
 
-    No setting is required in it, since each may come from another place than the one that is looked at.
+    No setting is required in it, since each may come from another file.
     """
     try:
-        # as it is sent: what a field adds to it may be anything
+        # as it is sent: a field can add anything to it
         schema: dict[str, Any] = from_json(without_exit(lambda: to_json(_schema_of(model, "#/$defs/{model}"))))
     except Exception as exc:  # noqa: BLE001 - of a type that JSON Schema cannot say, or the module's own code failed
         log.warning("settings_without_schema", model=model.__qualname__, reason=reason_of(exc))
@@ -113,7 +113,7 @@ def module_schema(model: type[BaseModel]) -> dict[str, Any] | None:
 
 
 def _prefer_declared(one: Settings, other: Settings) -> Settings:
-    """Of two modules with one key, the class that says something: a module without settings has an empty one."""
+    """Return the more specific class for a key that two modules share: a module without settings has an empty one."""
     return one if one is not None and (one.model_fields or other is None) else other
 
 
@@ -123,7 +123,7 @@ def _put_settings(definitions: dict[str, Any], key: str, model: Settings) -> dic
         return {"type": "object"}
     try:
         schema = _schema_of(model, f"#/$defs/{key}.{{model}}")
-    except PydanticUserError as exc:  # a field of a type that JSON Schema cannot say
+    except PydanticUserError as exc:  # a field of a type that JSON Schema cannot express
         log.warning("settings_without_schema", config=key, reason=exc.message)
         return {"type": "object"}
     definitions.update({f"{key}.{name}": part for name, part in schema.pop("$defs", {}).items()})

@@ -1,4 +1,4 @@
-"""What of the saved settings does not count yet, because something has to be started again."""
+"""Which saved settings are not in effect yet, because a restart or reload is needed."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def waits_for_restart(document: SettingsDocument) -> list[JsonPath]:
 
 
 def waits_for_reload(document: SettingsDocument, record: ModuleRecord) -> bool:
-    """Whether a running module was started with other settings than those that are saved, or other secrets."""
+    """True if a running module was started with other settings than the saved ones, or with other secrets."""
     model = document.subject.model
     if record.state != "ready" or record.runtime is None:
         return False

@@ -1,4 +1,4 @@
-"""Which modules name which secrets in their settings, as the files say now."""
+"""Which modules name which secrets in their current settings."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -13,10 +13,10 @@ from agentcore.core.discovery.finding import ModuleNotChosen, ModuleNotInstalled
 
 
 def users_of_secrets(config: AppConfig, keys: Mapping[str, str]) -> dict[str, list[str]]:
-    """The modules that are on and name a secret, by its name.
+    """Return the enabled modules that name a secret, by its name.
 
     Args:
-        keys: Under which key the settings of a module stand, by its name; another's are looked for under its name.
+        keys: The key of a module's settings, by its name; the default is its name.
     """
     users: dict[str, list[str]] = {}
     for module in dict.fromkeys((*config.modules, *keys)):
@@ -31,7 +31,7 @@ def users_of_secrets(config: AppConfig, keys: Mapping[str, str]) -> dict[str, li
 
 
 def _settings_values(config: AppConfig, module: str, key: str) -> Iterator[Any]:
-    with suppress(ConfigError):  # they cannot be read, and the module says so
+    with suppress(ConfigError):  # they cannot be read, which the module reports
         yield module_settings(config, key).values
     try:
         found = find_module(module, config)

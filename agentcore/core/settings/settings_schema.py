@@ -1,4 +1,4 @@
-"""What a JSON Schema of settings says about one place: is it known, is it a secret, is it harmless."""
+"""Answers from a JSON Schema of settings whether a setting is known, a secret, or harmless."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
@@ -7,12 +7,12 @@ from agentcore.config.json_source import JsonPath
 
 Schema = dict[str, Any]
 Place = Literal["declared", "open", "unknown"]
-"""`declared`: the schema names every key on the way; `open`: not every key; `unknown`: nothing may stand there."""
+"""`declared`: the schema names every key of the path; `open`: not every key; `unknown`: nothing may be there."""
 
 _REFERENCE = "#/$defs/"
 _BRANCHES = ("anyOf", "oneOf", "allOf")
-_DEPTH = 8  # a model may hold itself
-_HARMLESS_DEPTH = 3  # objects inside of objects, deeper than settings go
+_DEPTH = 8  # a model may be recursive
+_HARMLESS_DEPTH = 3  # nested objects, deeper than settings are
 _SECRET, _POLICY, _HARMLESS = "writeOnly", "x-policy", "x-harmless"
 _MARKS = (_SECRET, _POLICY, _HARMLESS)
 
@@ -20,12 +20,12 @@ _RISKY = (
     *("exec", "command", "args", "env", "path", "dir", "root", "host", "url", "endpoint", "proxy"),
     *("allow", "block", "sandbox", "trust", "protect", "writable", "profile"),
 )
-"""Parts of names that tell what runs, where, and what is allowed: no mark makes such a setting harmless. A word that
-holds one by accident (`redirects`) needs a confirmation too many, which does no harm."""
+"""Parts of names of settings about programs, locations and permissions, which no mark makes harmless. A word that
+contains one by accident (`redirects`) only causes an unnecessary confirmation."""
 
 
 class SettingsSchema:
-    """Answers questions about places in settings.
+    """Answers questions about paths in settings.
 
     Args:
         root: The schema, with its definitions under `$defs`.
@@ -35,7 +35,7 @@ class SettingsSchema:
         self.root = root
 
     def classify_path(self, path: JsonPath) -> Place:
-        """Whether the schema names this place, leaves its name open, or has no such place."""
+        """Return whether the schema names this path, leaves its name open, or has no such path."""
         if not any(True for _ in self._schemas_at(path)):
             return "unknown"
         ways = ((path[:size], step) for size, step in enumerate(path))
@@ -43,15 +43,15 @@ class SettingsSchema:
         return "declared" if is_named else "open"
 
     def is_secret(self, path: JsonPath) -> bool:
-        """Whether a secret stands here or around it."""
+        """True if this path or a path above it is a secret."""
         return self._is_marked_on_the_way(path, (_SECRET,))
 
     def is_harmless(self, path: JsonPath) -> bool:
-        """Whether a change here needs nobody's confirmation.
+        """True if a change here needs no confirmation.
 
-        It has to be marked, as `x-harmless`, and it may be only where a yes or no, a number or one of a fixed set of
-        values stands: the module's word alone does not do. An object is harmless when all that can stand in it is.
-        `x-policy` here or around it wins, and so does a name that tells of programs, places or rights.
+        It must be marked, as `x-harmless`, and may only be a boolean, a number or one of a fixed set of
+        values: the module's mark alone is not sufficient. An object is harmless if everything in it is.
+        `x-policy` here or above overrides it, and so does a name about programs, locations or permissions.
         """
         if not path or not all(isinstance(step, str) and not _is_risky(step) for step in path):
             return False
@@ -60,8 +60,8 @@ class SettingsSchema:
         return self._is_harmless(list(self._schemas_at(path)), _HARMLESS_DEPTH)
 
     def accepts_value(self, path: JsonPath, value: Any) -> bool:
-        """Whether a value is of a kind that the schema tells of: a yes or no, a number, one of a fixed set, or an
-        object of such. What else a setting takes (a text that is read as a number, say) counts as no."""
+        """True if a value has a type that the schema declares: a boolean, a number, one of a fixed set, or an
+        object of such. Values that are converted (a text that is read as a number, say) count as no."""
         schemas = list(self._schemas_at(path))
         if isinstance(value, dict):
             return any("properties" in schema for schema in schemas) and all(
@@ -70,7 +70,7 @@ class SettingsSchema:
         return any(_schema_accepts(schema, value) for schema in schemas)
 
     def may_contain_secret(self, path: JsonPath) -> bool:
-        """Whether a secret stands here or can stand inside."""
+        """True if this path is a secret or can contain one."""
         seen: set[int] = set()
         return any(self._contains_secret(schema, seen) for schema in self._schemas_at(path))
 
@@ -95,7 +95,7 @@ class SettingsSchema:
         return any(key in schema.get("properties", {}) for schema in self._schemas_at(path))
 
     def declared_paths(self) -> list[JsonPath]:
-        """Every place that the schema names, through objects inside of objects; what is inside of lists is left out."""
+        """Return every path that the schema names, through nested objects; paths inside lists are left out."""
         found: list[JsonPath] = []
         level: list[JsonPath] = [()]
         while level and len(level[0]) < _DEPTH:
@@ -114,7 +114,7 @@ class SettingsSchema:
         return any(schema.get(mark) for way in ways for schema in self._schemas_at(way) for mark in marks)
 
     def _schemas_at(self, path: JsonPath) -> Iterator[Schema]:
-        """The schemas that a value at a path may have to meet, references followed and branches told apart."""
+        """Return the schemas that may apply to a value at a path, with references followed and branches separated."""
         current = list(self._expand_alternatives(self.root, frozenset()))
         for step in path:
             below = [inner for schema in current for inner in _child_schemas(schema, step)]
@@ -162,7 +162,7 @@ def _is_risky(name: str) -> bool:
 
 
 def _is_fixed(schema: Schema) -> bool:
-    """Whether only values that the schema names can stand there, none of which holds others."""
+    """True if only values that the schema names can be there, none of which contains others."""
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     return isinstance(values, list) and not any(isinstance(value, dict | list) for value in values)
 
@@ -188,7 +188,7 @@ def _child_schemas(schema: Schema, step: str | int) -> Iterator[Any]:
     if step in properties:
         yield properties[step]
     elif "patternProperties" in schema:
-        # whichever it matches: the patterns are a module's, and no code of ours runs them
+        # matching or not: the patterns are a module's, and are never run here
         yield from schema["patternProperties"].values()
     elif "additionalProperties" in schema:
         yield schema["additionalProperties"]
@@ -197,7 +197,7 @@ def _child_schemas(schema: Schema, step: str | int) -> Iterator[Any]:
 
 
 def _is_open(schema: Schema) -> bool:
-    """Whether a schema says nothing about what is inside."""
+    """True if a schema does not restrict nested values."""
     return not any(key in schema for key in ("type", "properties", "items", "prefixItems", "enum", "const"))
 
 
