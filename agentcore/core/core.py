@@ -78,7 +78,8 @@ class ManagedModuleHosts(ModuleHosts, Protocol):
         ...
 
     def detach_surviving_hosts(self) -> None:
-        """Prepare for the end of the server: hosts that survive it keep running, and their calls end only on this side."""
+        """Prepare for the end of the server: hosts that survive it keep running, and their calls end only on this
+        side."""
         ...
 
     async def stop_surviving_hosts(self, reason: str) -> None:
@@ -261,7 +262,8 @@ class Core:
             await self._guard.close()
 
     def during_imports(self) -> AbstractContextManager[None]:
-        """Return a context in which threads import a lot, so that delays are not attributed to code in the event loop."""
+        """Return a context in which threads import a lot, so that delays are not attributed to code in the event
+        loop."""
         return self._watchdog.during_imports()
 
     async def start(self) -> None:
@@ -406,7 +408,8 @@ class Core:
         await self.modules.restart_modules(place.describe_host().modules, place.stop)
 
     def apply_approvals(self, approvals: ApprovalsConfig) -> None:
-        """Apply saved settings of `approvals` now, because changes that the user confirmed must not wait for a restart."""
+        """Apply saved settings of `approvals` now, because changes that the user confirmed must not wait for a
+        restart."""
         self.policy.apply_config(approvals)
         self.config = self.config.model_copy(update={"approvals": approvals})
 
@@ -450,7 +453,8 @@ class Core:
         await self.modules.use_choice(module)
 
     def _on_policy_decided(self, event: Event) -> None:
-        """Read pending reviews again after a decision, which may have freed capacity; after a stop, they were refused."""
+        """Read pending reviews again after a decision, which may have freed capacity; after a stop, they were
+        refused."""
         if event.data.get("outcome") != "refused":
             asyncio.get_running_loop().call_soon(self.definition_review.ask_again)
 

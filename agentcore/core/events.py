@@ -161,7 +161,8 @@ class EventBus:
                 _notify_listener(listener, event)
 
     def subscribe(self, pattern: str, listener: Listener) -> Callable[[], None]:
-        """Call `listener` for each event whose type matches; return a function that unsubscribes, safe to call twice."""
+        """Call `listener` for each event whose type matches; return a function that unsubscribes, safe to call
+        twice."""
         entry = (pattern, listener)
         self._listeners.append(entry)
 

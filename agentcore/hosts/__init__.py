@@ -1,4 +1,4 @@
-"""Modules that run elsewhere: in a process of their own, on another machine, and what links them to their server."""
+"""Hosts: modules outside the server process, in other processes and on other machines, and the links to them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -50,21 +50,21 @@ _HOMES = {
 
 
 async def stop_all_surviving_hosts(state: "Path") -> list[str]:
-    """Have the hosts end that outlive the server of a state folder; gives the names of those that ran."""
+    """Stop the hosts that survive the server of a state folder; return the names of those that ran."""
     from agentcore.hosts.hosts import stop_all_surviving_hosts as end_all  # noqa: PLC0415 - as below
 
     return await end_all(state)
 
 
 def make_hosts(config: "AppConfig") -> "Hosts":
-    """The hosts that app.json names, and those that dial in, for a host to be opened with."""
+    """Create the hosts that app.json names, and those that dial in, for `Core.open`."""
     from agentcore.hosts.hosts import Hosts  # noqa: PLC0415 - commands that open no host need nothing of it
 
     return Hosts(config)
 
 
 def __getattr__(name: str) -> object:
-    # at first use: a process that runs modules for a server needs little of this room
+    # at first use: a worker needs little of this package
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

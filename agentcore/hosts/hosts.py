@@ -1,4 +1,4 @@
-"""All hosts of a server: which module runs where, and what becomes of modules whose host has ended."""
+"""All hosts of a server: which module runs where, and what happens to modules whose host has ended."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -26,18 +26,18 @@ log = structlog.get_logger(__name__)
 
 
 async def stop_all_surviving_hosts(state: Path, but: Collection[str] = ()) -> list[str]:
-    """Have hosts end that outlive their server, in order; gives the names of those that ran.
+    """Stop hosts that survive their server; return the names of those that ran.
 
     Args:
         state: The state folder of the server.
-        but: Hosts that stay.
+        but: Hosts that keep running.
     """
     found = await asyncio.to_thread(lambda: sorted(path.parent for path in (state / "hosts").glob("*/socket")))
     return [folder.name for folder in found if folder.name not in but and await stop_surviving_process(folder)]
 
 
 class Hosts:
-    """Implements `Places` for what app.json says under `hosts`. Made before the host, which it then serves."""
+    """Implements `ManagedModuleHosts` for `hosts` of app.json. Created before the core that uses it."""
 
     def __init__(self, config: AppConfig) -> None:
         self._config = config
@@ -49,12 +49,12 @@ class Hosts:
 
     @property
     def machines(self) -> "Machines":
-        """The hosts on other machines."""
+        """The foreign machines."""
         assert self._machines is not None  # noqa: S101 - it was attached
         return self._machines
 
     def attach_core(self, core: Core) -> None:
-        """Serve this host; before its modules start."""
+        """Use this core; called before its modules start."""
         self._core = core
         services = ProcessHostServices(
             config=self._config,
@@ -83,16 +83,13 @@ class Hosts:
         self._machines = Machines(core, remote, [*self._places, *self._pools])
 
     def find_module_host(self, name: str) -> ModuleHost | None:
-        """See `Places.find_module_host`."""
         place = self._of.get(name)
         return None if place is None else self._places.get(place)
 
     def list_hosts(self) -> Sequence[ModuleHost]:
-        """See `Places.list_hosts`."""
         return tuple(self._places.values())
 
     def describe_hosts(self) -> Sequence[HostReport]:
-        """See `Places.describe_hosts`."""
         own = [place.describe_host() for place in self._places.values()]
         pools = [report for pool in self._pools.values() for report in pool.describe_hosts()]
         return (
@@ -103,15 +100,14 @@ class Hosts:
         )
 
     def machines_known(self) -> Sequence[HostInfo]:
-        """See `Places.machines_known`."""
         members = [member for pool in self._pools.values() for member in pool.list_hosts()]
         return [machine.build_host_info() for machine in (*self.machines.list_machines(), *members)]
 
     def require_machine(self, name: str) -> Machine:
-        """The host of a name on another machine, or of a pool.
+        """Return the foreign machine of a name, or of a pool.
 
         Raises:
-            ToolError: `host_not_found`; so for a pool, too: it is its hosts that have machines.
+            ToolError: `host_not_found`; also for a pool itself, because only its hosts are machines.
         """
         pool = self._pools.get(pool_of(name))
         if pool is None:
@@ -123,46 +119,41 @@ class Hosts:
         return member
 
     async def unpair_host(self, name: str) -> None:
-        """End all that a host on another machine may do.
+        """Revoke all permissions of a foreign machine.
 
         Raises:
-            ToolError: `host_not_found`; `host_in_pool`: NATS lets it in.
+            ToolError: `host_not_found`; `host_in_pool`: NATS controls its access.
         """
         if pool_of(name) in self._pools:
             raise host_in_pool(name)
         await self.machines.unpair_host(name)
 
     async def member_for(self, pool: str, session_id: str, *, needs_room: bool) -> str:
-        """See `Places.member_for`."""
         return await self._pools[pool].member_for(session_id, needs_room=needs_room)
 
     async def ask_machine(
         self, host: str, module: str, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
-        """See `Places.ask_machine`."""
         return await self.require_machine(host).ask_module(module, request, data)
 
     async def release_module_host(self, name: str) -> None:
-        """A module has ended: a host without any ends, too."""
+        """Stop the host of an ended module if no other module runs in it."""
         place = self._of.get(name)
         if place is not None and (found := self._places.get(place)) is not None:
             await found.stop_if_idle()
 
     def may_survive_server(self, module: str) -> bool:
-        """See `PlacesOfHost.may_survive_server`."""
-        if "/" in module:  # of another machine, whose program goes on
+        if "/" in module:  # of a foreign machine, whose program keeps running
             return True
         place = self._config.hosts.get(self._of.get(module, ""))
         return place is not None and place.survives_restart
 
     @property
     def may_come_back(self) -> bool:
-        """See `PlacesOfHost.may_come_back`."""
         is_away = any(not machine.is_connected for machine in self.machines.list_machines())
         return is_away or any(pool.may_come_back for pool in self._pools.values())
 
     async def resume_calls(self) -> None:
-        """See `PlacesOfHost.resume_calls`."""
         assert self._core is not None  # noqa: S101 - it was attached
         for place in self._places.values():
             place.resume_calls(self._core.calls.carried_on)
@@ -175,7 +166,6 @@ class Hosts:
         self.machines.start()
 
     def detach_surviving_hosts(self) -> None:
-        """See `PlacesOfHost.detach_surviving_hosts`."""
         for place in self._places.values():
             place.detach()
         self.machines.detach_all()
@@ -183,12 +173,11 @@ class Hosts:
             pool.detach_all()
 
     async def stop_surviving_hosts(self, reason: str) -> None:
-        """See `PlacesOfHost.stop_surviving_hosts`."""
         for place in self._places.values():
             await place.stop_surviving_process(reason)
 
     async def close(self) -> None:
-        """End them all, side by side: one that hangs takes no time of the others."""
+        """Stop them all concurrently, so that one that hangs does not delay the others."""
         async with asyncio.TaskGroup() as group:
             for name, place in self._places.items():
                 group.create_task(place.close(), name=f"host:{name}:close")

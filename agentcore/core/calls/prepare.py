@@ -147,7 +147,8 @@ class Preparation:
         )
 
     def _find_resource(self, call: Call, tool: RegisteredTool, use: ResourceUse, named: str) -> Resource:
-        """Return the resource of this id or key, if the call may reach it and its tool is that of the resource's host."""
+        """Return the resource of this id or key, if the call may reach it and its tool is that of the resource's
+        host."""
         resources = self._services.resources
         try:
             if use.key:

@@ -30,7 +30,8 @@ def bounded_runner() -> Iterator[asyncio.Runner]:
 
 
 async def _end_tasks() -> bool:
-    """Cancel all tasks; True if they have ended. A loop with others cannot be closed, because it would wait for them."""
+    """Cancel all tasks; True if they have ended. A loop with others cannot be closed, because it would wait for
+    them."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     for task in left:
         task.cancel()

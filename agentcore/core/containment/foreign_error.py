@@ -97,7 +97,8 @@ def reason_of(exc: BaseException) -> str:
 
 
 def traceback_of(exc: BaseException, begins_in: IsShown | None = None) -> str:
-    """Return the traceback as Python writes it, with causes, contexts and groups, starting where `begins_in` is true."""
+    """Return the traceback as Python writes it, with causes, contexts and groups, starting where `begins_in` is
+    true."""
     return "".join(_Rendering(begins_in).render_lines(exc)).rstrip("\n")
 
 

@@ -13,7 +13,8 @@ READ_WHOLE_BYTES = 1024 * 1024
 
 
 def digest_of(paths: Iterable[Path], salt: str) -> str:
-    """Return a digest of files, and of all files in folders except compiled ones; it changes only if one of them does."""
+    """Return a digest of files, and of all files in folders except compiled ones; it changes only if one of them
+    does."""
     digest = hashlib.sha256(salt.encode())
     for root in paths:
         for file in sorted(_files_in(root)):

@@ -98,7 +98,8 @@ def choose_command(name: str, source: str) -> str:
 
 
 def find_candidates(name: str, places: Places) -> tuple[Found, ...]:
-    """Return all sources of a name, each once: distributions in the order of `sys.path`, a local module, then blocks."""
+    """Return all sources of a name, each once: distributions in the order of `sys.path`, a local module, then
+    blocks."""
     entries = installed_entries().get(name, ()) if _NAME.fullmatch(name) else ()
     # one distribution can occur twice on sys.path: that is the same module
     found: dict[str, Found] = {}

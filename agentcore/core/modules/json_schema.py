@@ -136,7 +136,8 @@ class _Cost:
         self.patterns = 0
 
     def count_parts(self, part: Any, depth: int) -> int:
-        """Return the number of parts; a recursive one is counted once, because the validator follows it step by step."""
+        """Return the number of parts; a recursive one is counted once, because the validator follows it step by
+        step."""
         if not isinstance(part, dict | list):
             return 0
         if id(part) not in self._known:

@@ -227,7 +227,8 @@ def _list_descriptors() -> dict[int, str]:
 
 
 def _describe_lasting(fd: int, state: Path) -> str:
-    """Describe a descriptor if it is a file on disk or a listening socket; others belong to the core's own operation."""
+    """Describe a descriptor if it is a file on disk or a listening socket; others belong to the core's own
+    operation."""
     try:
         mode = os.fstat(fd).st_mode
         if stat.S_ISSOCK(mode):

@@ -274,7 +274,8 @@ class Lifecycle:
 
     @asynccontextmanager
     async def keep_hosts_running(self) -> AsyncIterator[None]:
-        """Return a context in which hosts keep running although no module runs in them: they have the code from before."""
+        """Return a context in which hosts keep running although no module runs in them: they have the code from
+        before."""
         self._left = []
         try:
             yield

@@ -85,7 +85,7 @@ class RegisteredTool:
 
     Args:
         definition: Plain values, as they were read.
-        validate: Returns the arguments as the module gets them; `LeftToPlace`: the module's host has to validate them.
+        validate: Returns the arguments as the module gets them, or leaves them to the module's host (`defer_to_host`).
         check_result: Checks its result's data, as JSON text; None: nothing is declared, or the module does it.
         schema: The schema of its arguments, in the form of each provider.
         encoded: The definition as JSON text, in agentcore's own form.
@@ -219,7 +219,8 @@ class ModuleRecord:
 
     @property
     def instructions_to_review(self) -> str:
-        """The instructions that the user must review before models get them: for a foreign machine, all of its module."""
+        """The instructions that the user must review before models get them: for a foreign machine, all of its
+        module."""
         return (
             merged_instructions(self.manifest.instructions, self.offered_instructions)
             if self.host

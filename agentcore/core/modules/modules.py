@@ -62,7 +62,8 @@ class Modules:
             await self._lifecycle.start([ModuleRecord(name) for name in dict.fromkeys(names)])
 
     async def stop(self, names: Iterable[str] | None = None) -> None:
-        """Stop modules (None: all), in reverse order of readiness. Modules that require a stopped one are stopped, too."""
+        """Stop modules (None: all), in reverse order of readiness. Modules that require a stopped one are stopped,
+        too."""
         async with self._change:
             await self._lifecycle.stop(self.records if names is None else names)
 

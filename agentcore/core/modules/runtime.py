@@ -52,7 +52,8 @@ class HostServices:
 
 
 class ModuleRuntime(ReadingRuntime):
-    """Implements `agentcore.api.Runtime` for one module. Everything that it provides is removed when the module stops."""
+    """Implements `agentcore.api.Runtime` for one module. Everything that it provides is removed when the module
+    stops."""
 
     def __init__(
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]

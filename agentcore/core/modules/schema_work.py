@@ -1,4 +1,5 @@
-"""Computes the cost of validating a value against a JSON Schema beforehand, because validation blocks the event loop."""
+"""Computes the cost of validating a value against a JSON Schema beforehand, because validation blocks the event
+loop."""
 
 import re
 from collections.abc import Iterator
@@ -60,7 +61,8 @@ class SchemaWork:
         self._parts = max(1, self._measure_total(schema, _ITEM, {}).parts)
 
     def count_steps(self, value: Any) -> int:
-        """Return the maximum number of parts that apply to a JSON value and its nested values, counted up to the limit."""
+        """Return the maximum number of parts that apply to a JSON value and its nested values, counted up to the
+        limit."""
         steps = 0
         left: list[tuple[_Key, Any]] = [(_ITEM, value)]
         any_key = self._texts.get(None, 0)

@@ -268,7 +268,8 @@ class ResourceRegistry:
         return None if entry is None else entry.replaces
 
     def _pop_ended(self, series: tuple[str, str], owner: str) -> tuple[int | None, _Ended]:
-        """Return the first that ended on the owner's host, and its index, once: later resources start without its data."""
+        """Return the first that ended on the owner's host, and its index, once: later resources start without its
+        data."""
         host = pool_of(host_in(owner))
         for each, entry in self._planned.get(series, {}).items():
             if pool_of(each) == host:

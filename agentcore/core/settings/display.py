@@ -131,7 +131,8 @@ def _is_plain(path: JsonPath, value: Any) -> bool:
 
 
 def diff_of(before: SettingsDocument, after: SettingsDocument) -> tuple[tuple[str, str], ...]:
-    """Return what changes in the file: its path with a unified diff in which secrets are masked; none: nothing changes."""
+    """Return what changes in the file: its path with a unified diff in which secrets are masked; none: nothing
+    changes."""
     old, new = before.file, after.file
     if old.source.text == new.source.text:
         return ()

@@ -82,7 +82,8 @@ def installed_schema(places: Places, chosen: Mapping[str, str] | None = None) ->
 
 
 def _block_models(failures: dict[str, str]) -> dict[str, Settings]:
-    """Return the models of the blocks of all families, by key; None if there is none, or JSON Schema cannot express it."""
+    """Return the models of the blocks of all families, by key; None if there is none, or JSON Schema cannot express
+    it."""
     models: dict[str, Settings] = {}
     for family in installed_families():
         try:

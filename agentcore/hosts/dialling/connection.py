@@ -1,4 +1,4 @@
-"""The way of a host to its server: dialled outwards, again and again, as long as its program runs."""
+"""The connection of a host to its server: dialled by the host, again and again, as long as its program runs."""
 
 import asyncio
 import json
@@ -35,21 +35,21 @@ _BODY_CHARS = 2_000
 
 
 class ServerAddressError(AgentcoreError):
-    """An address is none at which a server can be dialled; the message says why."""
+    """An address at which no server can be dialled; the message says why."""
 
 
 class HostNotPaired(AgentcoreError):  # noqa: N818 - it says what happened
-    """The server lets this host in no more; the message says what to do."""
+    """The server does not accept this host any more; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where a server is dialled.
+    """How a server is dialled.
 
     Args:
         address: `https://NAME[:PORT]`, or `http://` on this machine.
         tls: How its certificate is checked; None: there is none.
-        proxy: The proxy by which it is dialled; None: none.
+        proxy: The proxy to use; None: none.
     """
 
     address: str
@@ -64,13 +64,13 @@ class Server:
 
     @classmethod
     def from_address(cls, given: str, ca: Path | None = None) -> "Server":
-        """Read an address that a person gave.
+        """Read an address that the user entered.
 
         Args:
             ca: A file with certificates that are trusted besides those of the system.
         Raises:
-            ServerAddressError: It is none, or would send a key in the clear.
-            ProxyAddressError: The environment names a proxy for it that cannot be used.
+            ServerAddressError: It is invalid, or would send a key unencrypted.
+            ProxyAddressError: The environment names an invalid proxy for it.
         """
         try:
             parts = urlsplit(given if "://" in given else f"https://{given}")
@@ -104,8 +104,8 @@ class Connection:
     """Keeps a worker connected.
 
     Args:
-        key: The key by which the server knows this host; None: a person lets it in first.
-        on_state: Told in a sentence how the connection stands, whenever that changes.
+        key: The key of this host at the server; None: the user must pair it first.
+        on_state: Called with a sentence about the state of the connection, whenever that changes.
     """
 
     def __init__(
@@ -122,15 +122,15 @@ class Connection:
         self._key = SecretStr(key)
 
     def disconnect(self) -> None:
-        """The program ends: say so, so that the server waits for nothing, and dial no more."""
+        """Notify the server that the program ends, so that it does not wait, and stop dialling."""
         self._is_leaving = True
         self._worker.disconnect("its program was ended")
 
     async def run(self) -> None:
-        """Dial for ever.
+        """Dial until cancelled.
 
         Raises:
-            NotLetIn: The server's answer says that there is no use in trying again.
+            HostNotPaired: According to the server's response, further attempts are useless.
         """
         loop = asyncio.get_running_loop()
         pauses = _retry_delays()
@@ -143,14 +143,14 @@ class Connection:
                     return
                 if self._key is not None and not has_key:
                     pauses = _retry_delays()
-                    continue  # it has been let in just now
+                    continue  # it was paired just now
                 if loop.time() - began > _STEADY_SECONDS:
                     pauses = _retry_delays()
                 self._report_state(f"not connected: {reason}; trying again")
                 await asyncio.sleep(next(pauses))
 
     async def _connect_once(self, session: aiohttp.ClientSession) -> str:
-        """One connection, from its beginning to its end; gives why it ended."""
+        """Run one connection from its start to its end; return why it ended."""
         headers = {} if self._key is None else {"Authorization": f"Bearer {self._key.get_secret_value()}"}
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
@@ -195,7 +195,8 @@ class Connection:
     async def _explain_refusal(
         self, session: aiohttp.ClientSession, headers: dict[str, str], refusal: aiohttp.WSServerHandshakeError
     ) -> str:
-        """Why the server opened no WebSocket; its answer is asked for once more, for aiohttp does not keep it."""
+        """Return why the server opened no WebSocket; the response is requested once more, because aiohttp does not
+        store it."""
         kind, message = "", ""
         try:
             async with (
@@ -211,7 +212,7 @@ class Connection:
                 error = json.loads(body).get("error", {})
                 kind, message = str(error.get("type", "")), str(error.get("message", ""))
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, AttributeError):
-            pass  # a proxy's page, or nothing: the status says enough
+            pass  # a proxy's page, or nothing: the status is sufficient
         if kind == "unauthorized":
             raise HostNotPaired(message or "the server knows this host no more")
         if kind == "misdirected_request":

@@ -37,10 +37,10 @@ async def run_host_for_server(
 
     Args:
         state: The state folder of this machine, locked by this process.
-        name: What this host is called at the server.
-        pairs: Whether it is paired anew, though it has a key.
+        name: The name of this host at the server.
+        pairs: True to pair it again, though it has a key.
     Raises:
-        NotLetIn: The server knows this host no more.
+        HostNotPaired: The server does not accept this host any more.
     """
     async with _set_up_program(config, state) as (workspace, over):
         worker = MachineWorker(name, HostSurroundings(workspace, state.path, (state.path,), config.locale, name))
@@ -92,7 +92,7 @@ async def run_host_in_pool(config: AppConfig, state: StateDir, membership: Membe
 
 @asynccontextmanager
 async def _set_up_program(config: AppConfig, state: StateDir) -> AsyncIterator[tuple[Workspace, asyncio.Event]]:
-    """What the program of any host has around it; the event: it is to end."""
+    """Set up the environment of the program; the event is set when it is to end."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(report_loop_error)
     track_owners()
@@ -108,7 +108,7 @@ async def _set_up_program(config: AppConfig, state: StateDir) -> AsyncIterator[t
 
 
 async def _run_until_stopped(connection: Connection, over: asyncio.Event) -> None:
-    """Stay connected until the program is to end, and take leave then."""
+    """Stay connected until the program is to end, and disconnect then."""
     loop = asyncio.get_running_loop()
     running = loop.create_task(connection.run(), name="connection")
     ending = loop.create_task(over.wait(), name="over")

@@ -1,4 +1,4 @@
-"""A host that runs the modules of its own app.json, for a server that it dials in to."""
+"""A worker that runs the modules of its own app.json, for a server that it dials in to."""
 
 import asyncio
 import platform
@@ -37,8 +37,8 @@ _REQUESTS = frozenset(
         "route.request",
     )
 )
-"""What a server may ask of a host on another machine: modules, their code and settings are that machine's, and only its
-own user installs anything on it."""
+"""The requests of a server that a foreign machine accepts: its modules, their code and settings belong to that machine,
+and only its own user installs anything on it."""
 
 _REASON = "its server was away for too long"
 
@@ -48,14 +48,13 @@ class MachineWorker(Worker):
 
     Args:
         name: The host's name.
-        surroundings: What its modules have around them, by its own app.json.
-
+        surroundings: The environment of its modules, from its own app.json.
     Attributes:
-        instance: Another one with each start of this program: what it held before has ended.
+        instance: Changes with each start of this program: resources of earlier starts have ended.
         failed: Modules that could not be started, and why.
-        on_greeted: Told that the server has taken this host up.
-        on_code: Told the code by which a person pairs this host, and until when it is valid (ms since 1970).
-        on_key: Told the key that this host has been given; it is kept when that returns.
+        on_greeted: Called when the server has accepted this host.
+        on_code: Called with the code for pairing this host, and its expiry (ms since 1970).
+        on_key: Called with the new key of this host; it is stored when that returns.
     """
 
     def __init__(self, name: str, surroundings: HostSurroundings) -> None:
@@ -73,13 +72,13 @@ class MachineWorker(Worker):
         self._timers: list[asyncio.TimerHandle] = []
 
     async def start_own_module(self, member: Member, settings: Any, limit_s: float) -> None:
-        """Start a module that was made, and have it served.
+        """Start a module and serve it.
 
         Args:
             settings: Validated.
             limit_s: How long its `init` may take.
         Raises:
-            BaseException: What the module raised; `TimeoutError`: it took too long.
+            BaseException: Raised by the module; `TimeoutError`: it took too long.
         """
         assert self._surroundings is not None  # noqa: S101 - given from the start
         runtime = RemoteRuntime(
@@ -105,11 +104,11 @@ class MachineWorker(Worker):
         await member.shutdown()
 
     def watch_resources(self, tell: Callable[[Event], None]) -> None:
-        """Tell of each change of what lives here; see `HeldResources.watch_changes`."""
+        """Report each change of a resource here; see `WorkerResources.watch_changes`."""
         self._resources.watch_changes(tell)
 
     def disconnect(self, reason: str) -> None:
-        """End the connection that there is, for good: what lives here ends with it."""
+        """Close the connection for good: resources here end with it."""
         if self.line.is_up:
             peer = self.line.peer
             peer.send_message({"type": "goodbye", "reason": reason, "isOver": True})
@@ -124,7 +123,6 @@ class MachineWorker(Worker):
         }
 
     def attach(self, transport: Any, on_end: Callable[[str], None]) -> Peer:
-        """See `Worker.attach`."""
         self._end_timers()
 
         def on_ended(reason: str) -> None:
@@ -134,9 +132,8 @@ class MachineWorker(Worker):
         return super().attach(transport, on_ended)
 
     def send_unpaired_hello(self) -> None:
-        """Greet a server that has not paired this host: it reads no long message, and asks for the modules once its
-        user has typed the code.
-        """
+        """Greet a server that has not paired this host: it reads no long message, and requests the modules once its
+        user has entered the code."""
         self._is_paired = False
         self.send_hello()
 
@@ -152,7 +149,7 @@ class MachineWorker(Worker):
         return {**said, "members": [], "failed": [], "calls": [], "workspace": [], "hasMore": True}
 
     async def _send_offer(self, message: Message) -> Any:
-        """Send what this host brings to the server that is to pair it."""
+        """Send what this host provides to the server that is to pair it."""
         if self._is_paired:
             raise ToolError("unknown_message", "this host is paired already")
         return {"blob": await self.line.peer.send_blob(to_json(super()._build_hello()))}
@@ -218,7 +215,7 @@ class MachineWorker(Worker):
         return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}
 
     def _handle_hello_reply(self, message: Message) -> None:
-        """The server knows this host's modules: it is told all that they have to say, and what lives here."""
+        """Send the server, which knows this host's modules now, the state of each and the existing resources."""
         assert self._surroundings is not None  # noqa: S101 - given from the start
         greeting = HelloReply.model_validate(message)
         self._surroundings.own_origins.declare("server", greeting.own_origins)
@@ -251,7 +248,7 @@ class MachineWorker(Worker):
     # -- without a server ----------------------------------------------------------------------------------------
 
     def _wait_for_server(self) -> None:
-        """What lives here is kept for a while: for how long, the server has said."""
+        """Keep resources for the time that the server has set."""
         self._end_timers()
         loop = asyncio.get_running_loop()
         for kind, seconds in self._keep_s.items():

@@ -1,4 +1,4 @@
-"""The modules of a host on another machine: those that its own app.json lists, with its own settings."""
+"""The modules of a foreign machine: those that its own app.json lists, with its own settings."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ class OwnModules:
         self._ready: set[str] = set()
 
     async def start(self) -> None:
-        """Start them together; one that fails is named in `MachineWorker.failed`, and the others go on."""
+        """Start them together; one that fails is listed in `MachineWorker.failed`, and the others continue."""
         async with asyncio.TaskGroup() as group:
             for number, name in enumerate(self._config.modules, 1):
                 group.create_task(self._start_module(name, number), name=f"start:{name}")
@@ -102,7 +102,7 @@ class OwnModules:
 
 
 def _import_module(name: str, config: AppConfig) -> tuple[object, str]:
-    """What a module's entry point names, imported, and the fingerprint of its code. In a thread."""
+    """Import the object of a module's entry point; return it and the fingerprint of its code. Call it in a thread."""
     found = find_module(name, config)
     if isinstance(found, FamilyMember):
         raise ModuleNotServed("it is made of a block of app.json, and runs in a server only")

@@ -1,4 +1,4 @@
-"""The program of a host of a pool: found over NATS, shared by servers, each of which has modules of its own in it."""
+"""The program of a host of a pool: found over NATS, shared by servers, each with its own modules in it."""
 
 import asyncio
 import contextlib
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SERVER_SECONDS = 10.0
-"""After so long without a sign a server counts as away, and what it has here is kept for a while."""
+"""After this time without an announcement a server counts as away, and its resources here are kept for a while."""
 
 _FORGOTTEN_SECONDS = 3600.0
-"""After so long the modules of a server that is away, and of which nothing lives here, are stopped."""
+"""After this time the modules of a server that is away and has no resources here are stopped."""
 
 _PROMISED_SECONDS = 60.0
 _AGAIN_SECONDS = 1.0
@@ -54,11 +54,11 @@ _SERVERS = 100
 
 @dataclass(frozen=True)
 class Membership:
-    """What a host is in its pool.
+    """A host's membership in its pool.
 
     Args:
-        name: What it is called there.
-        capacity: How many resources may live in it.
+        name: Its name in the pool.
+        capacity: How many resources it can have.
     """
 
     pool: str
@@ -71,10 +71,10 @@ class Membership:
     def from_options(
         cls, pool: str, name: str, servers: NatsServers, capacity: int, labels: Sequence[str]
     ) -> "Membership":
-        """Read what a person gave.
+        """Read the options that the user entered.
 
         Raises:
-            PoolAddressError: It is nothing that can be used; the message says why.
+            PoolAddressError: They are invalid; the message says why.
         """
         servers.check_addresses()
         if not re.fullmatch(HOST_NAME, pool):
@@ -102,7 +102,7 @@ class PoolHost:
 
     Args:
         config: The app.json of this machine.
-        state: The folder in which modules have their data and secrets, for each server one of its own.
+        state: The folder in which modules have their data and secrets, in a separate folder for each server.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class PoolHost:
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def stop(self) -> None:
-        """Take leave of all servers, and end what lives here."""
+        """Disconnect from all servers, and end all resources here."""
         for opening in self._opening.values():
             opening.cancel()
         for client in self._clients.values():
@@ -193,11 +193,11 @@ class PoolHost:
         where = ", ".join(self._membership.servers.addresses)
         self._told.state(state or f"in pool {self._membership.pool!r} at {where} as {self._membership.name!r}")
 
-    # -- room ----------------------------------------------------------------------------------------------------
+    # -- capacity ------------------------------------------------------------------------------------------------
 
     @property
     def _used_capacity(self) -> int:
-        """What lives here, and sessions that were promised room and have not used it yet."""
+        """Return the number of resources here, plus sessions with reserved capacity that they have not used yet."""
         now = asyncio.get_running_loop().time()
         living = {(server, session) for server, each in self._clients.items() for session in each.worker.session_ids}
         self._promised = {key: until for key, until in self._promised.items() if until > now and key not in living}
@@ -208,7 +208,7 @@ class PoolHost:
         return not self._is_drained and self._used_capacity < self._membership.capacity
 
     async def _answer_placement(self, message: "Msg") -> None:
-        """A server looks for a host that takes something new."""
+        """Answer a server that looks for a host with free capacity."""
         try:
             wanted = read_pool_message(PlacementRequest, message.data)
         except LinkError:
@@ -243,7 +243,7 @@ class PoolHost:
                 client.link.abort(f"the server gave no sign of life for {SERVER_SECONDS:g} s")
 
     async def _handle_open_link(self, message: "Msg") -> None:
-        """A server wants a link; while modules start for it, whoever else speaks is heard."""
+        """Open a link that a server requests; while its modules start, messages of other servers are handled."""
         try:
             wanted = read_pool_message(OpenLink, message.data)
         except LinkError as exc:
@@ -254,14 +254,14 @@ class PoolHost:
             return
         self._wanted[wanted.server] = wanted
         if wanted.server in self._opening:
-            return  # the last link that a server wants counts, once its modules have started
+            return  # the last link that a server requests is used, once its modules have started
         # in no TaskGroup: `stop` ends it, or it ends by itself
         opening = asyncio.get_running_loop().create_task(self._link_to(wanted.server), name=f"link:{wanted.server}")
         self._opening[wanted.server] = opening
         opening.add_done_callback(lambda _: self._opening.pop(wanted.server, None))
 
     async def _link_to(self, server: str) -> None:
-        """Have the link that a server wants; where it wants another one meanwhile, that."""
+        """Open the link that a server requests; if it requests another one meanwhile, that one."""
         loop = asyncio.get_running_loop()
         client = self._clients.get(server)
         if client is None:
@@ -279,7 +279,7 @@ class PoolHost:
             client.carrying = loop.create_task(_carry_link(client, link), name=f"link:{server}:carry")
 
     async def _start_worker(self, wanted: OpenLink) -> PoolWorker:
-        """The modules that a server wants, with data of their own."""
+        """Start the modules that a server requests, with their own data."""
         folder = self._state / "servers" / wanted.server
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"{self._membership.pool}.{self._membership.name}"

@@ -1,4 +1,4 @@
-"""What a host of a pool runs for one of its servers: the modules that this server wants, and calls with a lease."""
+"""The worker of a pool's host for one of its servers: runs the modules that it requests, and calls with a lease."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from agentcore.hosts.wire.peer import Message
 from agentcore.hosts.wire.values import error_to_wire
 
 _LEASES = 1_000
-"""So many leases of what does not live here any more are remembered, at least."""
+"""How many leases of ended resources are stored, at least."""
 
 
 class PoolWorker(MachineWorker):
@@ -20,7 +20,7 @@ class PoolWorker(MachineWorker):
 
     @property
     def resource_count(self) -> int:
-        """How many resources live here."""
+        """The number of resources here."""
         return len(self._resources.list())
 
     @property
@@ -29,7 +29,7 @@ class PoolWorker(MachineWorker):
         return {each.session_id for each in self._resources.list()}
 
     def _start_call(self, message: Message) -> None:
-        """See `Worker._start_call`: a call on what somebody else owns by now is not carried out."""
+        """See `Worker._start_call`: a call on a resource that another server owns by now is not carried out."""
         resource_id, lease = message.get("resourceId"), message.get("lease")
         if resource_id is not None:
             known = self._leases.get(resource_id, 0)

@@ -13,16 +13,16 @@ _NAMES = "the environment's HTTPS_PROXY (or https_proxy)"
 
 
 class ProxyAddressError(AgentcoreError):
-    """The environment names a proxy that cannot be used; the message says which variable, and why."""
+    """The environment names an invalid proxy; the message says which variable, and why."""
 
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy that is asked for tunnels (CONNECT).
+    """A proxy for tunnels (CONNECT).
 
     Args:
         address: `http://NAME[:PORT]`; errors name it.
-        headers: What it is shown, such as credentials, which stand in no error.
+        headers: Headers for it, such as credentials, which no error contains.
     """
 
     address: str

@@ -1,4 +1,4 @@
-"""The key by which a host is known at its server, kept in the state folder of the host's machine."""
+"""The key of a host at its server, stored in the state folder of the host's machine."""
 
 import hashlib
 from pathlib import Path
@@ -24,7 +24,7 @@ class ServerKey:
     Args:
         state: The state folder.
         server: The server's address.
-        name: What the host is called there.
+        name: The name of the host there.
     """
 
     def __init__(self, state: Path, server: str, name: str) -> None:
@@ -33,7 +33,7 @@ class ServerKey:
         self._file = state / "servers" / f"{digest}.json"
 
     def read(self) -> SecretStr | None:
-        """The key; None: there is none, and a person has to let the host in."""
+        """Return the key; None: there is none, and the host must be paired."""
         content = read_private_file(self._file, _FILE_BYTES)
         if content is None:
             return None

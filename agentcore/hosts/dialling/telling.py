@@ -1,4 +1,4 @@
-"""What the person is told at a machine that is a host."""
+"""Messages for the user of a foreign machine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from agentcore.core.events import Event
 
 @dataclass(frozen=True)
 class HostCallbacks:
-    """What the person at this machine is told.
+    """Receives messages for the user of this machine.
 
     Args:
-        offers: Once: the tools of each module, the reasons of those that failed, and the workspace folders.
-        code: The code by which the host is paired, and until when it is valid (ms since 1970).
-        state: How the connection stands.
-        resource: A resource here was made, has changed, or has ended; None: nobody wants to know.
+        offers: Called once: the tools of each module, the reasons of those that failed, and the workspace folders.
+        code: The code for pairing the host, and its expiry (ms since 1970).
+        state: The state of the connection.
+        resource: A resource here was created, has changed, or has ended; None: changes are not reported.
     """
 
     offers: Callable[[dict[str, list[str]], dict[str, str], tuple[Path, ...]], None]

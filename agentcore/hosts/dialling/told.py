@@ -1,4 +1,4 @@
-"""What a server tells a host that dials in, each message read strictly, once."""
+"""Messages of a server to a host that dials in, each read strictly, once."""
 
 from typing import Annotated
 
@@ -17,23 +17,23 @@ class Origins(_ServerMessage):
 
 
 class HelloReply(Origins):
-    """A server has taken a host up.
+    """A server has accepted a host.
 
     Args:
-        keep_minutes: How long to keep what lives here without a server, by type of resource; empty name: all others.
+        keep_minutes: How long to keep resources without a server, by type of resource; empty name: all others.
     """
 
     keep_minutes: dict[str, Annotated[float, Field(gt=0)]]
 
 
 class PairCode(_ServerMessage):
-    """A server shows by which code a person lets this host in."""
+    """The code that the user enters at the server to pair this host."""
 
     code: Annotated[str, Field(min_length=1, max_length=100)]
     expires_at: int
 
 
 class PairKey(_ServerMessage):
-    """A person has let this host in: the key by which it is known from now on."""
+    """The user has paired this host: its key from now on."""
 
     key: Annotated[str, Field(min_length=20, max_length=1_000, pattern=r"^achk_[A-Za-z0-9_-]+$")]

@@ -1,1 +1,1 @@
-"""The server's side of hosts on other machines: who is let in, what is kept while one is away, and what it brings."""
+"""The server's side of foreign machines: pairing, their state while one is away, and what they provide."""

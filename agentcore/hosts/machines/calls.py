@@ -1,4 +1,4 @@
-"""The calls of one host on another machine: each is carried out once, over one connection or a later one."""
+"""The calls of one foreign machine: each is carried out once, over one connection or a later one."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -16,20 +16,19 @@ from agentcore.hosts.places.operations import ForeignMachine
 from agentcore.hosts.places.sent_calls import SentCall, SentCalls
 
 _LEFT_SECONDS = 0.3
-"""So long before its end a call that could not be sent says so, which is more than that its time is over."""
+"""How long before its deadline a call that could not be sent reports that, instead of a timeout."""
 
 
 class MachineCalls:
-    """Sends them, keeps them while there is no connection, and goes on with them over the next one.
+    """Sends calls, stores them while there is no connection, and resumes them over the next one.
 
     Args:
         foreign: The host.
-        is_there: Whether it takes calls.
+        is_there: True if it accepts calls.
         carried_on: Calls that an earlier server sent.
-
     Attributes:
-        lost: What a call ends with that was sent, and whose host has ended: of a module, and for a reason.
-        leases: What goes along with a call on a resource: the number of its lease; None: there are none.
+        lost: The error of a sent call whose host has ended: of a module, and for a reason.
+        leases: The number of the lease that is sent with a call on a resource; None: there are none.
     """
 
     lost: Callable[[str, str], ToolError] = staticmethod(module_failed_error)
@@ -57,11 +56,12 @@ class MachineCalls:
     async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """Have a call carried out, once, over this connection or a later one.
+        """Carry out a call, once, over this connection or a later one.
 
         Raises:
-            ToolError: What ended it; `host_away`: it was never sent, because the host did not come back in time.
-            Exception: What else the module raised.
+            ToolError: The error that ended it; `host_away`: it was never sent, because the host did not come back
+                in time.
+            Exception: Any other exception of the module.
         """
         number, sent = self.sent.open_call(context, module)
         sent.result, sent.asked = self._loop.create_future(), (tool, arguments)
@@ -99,11 +99,11 @@ class MachineCalls:
             sent.result.set_exception(host_away(self._host))
 
     def resume_all(self, told: Hello, modules: Sequence[str]) -> None:
-        """Have each call end once: what the host has begun it goes on with, what never reached it is sent again.
+        """End each call once: resume those that the host has begun, and send those again that never reached it.
 
         Args:
-            told: What it says of the calls that it has.
-            modules: The modules that are served of it.
+            told: The calls that the host reports.
+            modules: Its served modules.
         """
         there = {(each.call, each.n) for each in told.calls}
         waiting = self.sent.unfinished
@@ -126,7 +126,7 @@ class MachineCalls:
         self._carried_on.interrupt_remaining_calls(self._host)
 
     def fail_all(self, reason: str) -> None:
-        """Calls that were sent have an end that nobody knows; those that were not can be made again."""
+        """Fail all calls: the end of those that were sent is unknown; the others can be made again."""
         for number, sent in self.sent.unfinished:
             assert sent.result is not None  # noqa: S101 - those that wait have one
             if not sent.result.done():
@@ -137,16 +137,16 @@ class MachineCalls:
 
 
 class _NoPeer:
-    """In the place of a link before the first one."""
+    """Replaces the link before the first one."""
 
     ended = ""
 
     def send_message(self, message: Mapping[str, Any]) -> None:
-        """Nobody is told."""
+        """Do nothing."""
 
 
 def host_away(host: str) -> ToolError:
-    """What a call gets whose host is not connected, and which was not begun."""
+    """Return the error of a call that was not begun because its host is not connected."""
     message = f"host {host!r} is not connected; nothing was done: try again when it is back"
     return ToolError("host_away", message, retryable=True, host=host)
 

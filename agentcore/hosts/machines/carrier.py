@@ -1,4 +1,4 @@
-"""What a connection to a host on another machine has to do, whatever carries it."""
+"""The interface of a connection to a foreign machine, for all transports."""
 
 from collections.abc import Callable
 from typing import Protocol

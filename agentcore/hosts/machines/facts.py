@@ -1,4 +1,4 @@
-"""What is known of a host on another machine, for people, and for modules of the server."""
+"""Facts about a foreign machine, for users, and for modules of the server."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -25,13 +25,13 @@ def report_of(
     address: str,
     latency_s: float | None,
 ) -> HostReport:
-    """What people see of it.
+    """Return the report for users.
 
     Args:
-        known: What the store knows; None: it was forgotten.
-        told: How it greeted last; None: it has not, since the server started.
-        modules: Those that are served of it.
-        latency_s: How long its last answer took.
+        known: Its record in the store; None: it was removed.
+        told: Its last greeting; None: none since the server started.
+        modules: Its served modules.
+        latency_s: How long its last response took.
     """
     return standing.build_report(
         kind="remote",
@@ -51,7 +51,7 @@ def report_of(
 def info_of(
     name: str, standing: HostStatus, known: KnownHost | None, told: Hello | None, ready: Sequence[str]
 ) -> HostInfo:
-    """What modules of the server know of it.
+    """Return the information for modules of the server.
 
     Args:
         ready: The modules that are ready there.
@@ -66,11 +66,11 @@ def info_of(
 
 
 def facts_of(platform: str, workspace: Sequence[str] = ()) -> HostFacts:
-    """Return the facts that models are told: the host's own words, limited in length, each on one line."""
+    """Return the facts for models: the host's own words, limited in length, each on one line."""
     folders = tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in workspace[:_FOLDERS])
     return HostFacts(_on_one_line(platform[:_PLATFORM_CHARS]), folders)
 
 
 def _on_one_line(text: str) -> str:
-    """What a host says of itself, without characters that would make it look like something else."""
+    """Return text of a host on one line, without characters that would make it look like something else."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -1,4 +1,4 @@
-"""What a host on another machine says of itself when it greets, held to what can be."""
+"""Checks the greeting of a foreign machine."""
 
 import re
 
@@ -6,17 +6,17 @@ from agentcore.hosts.places.answers import Hello
 from agentcore.hosts.wire.frames import LinkError
 
 HELLO_SECONDS = 15.0
-"""How long a host may take to greet, and then to say what lives in it."""
+"""How long a host may take to greet, and then to report its resources."""
 
 _MODULES = 200
 _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 def check_hello(told: Hello, name: str) -> None:
-    """See that a greeting is one of a host on another machine.
+    """Check that a greeting is one of a foreign machine.
 
     Raises:
-        LinkError: It is none.
+        LinkError: It is not.
     """
     if told.name != name:
         raise LinkError(f"it calls itself {told.name[:100]!r}, and its key is that of {name!r}")
@@ -26,10 +26,10 @@ def check_hello(told: Hello, name: str) -> None:
 
 
 def check_members(told: Hello) -> None:
-    """See that what a host says of its modules can be told apart.
+    """Check that the modules in a greeting can be distinguished.
 
     Raises:
-        LinkError: It cannot.
+        LinkError: They cannot.
     """
     names, numbers = [each.name for each in told.members], [each.module for each in told.members]
     if len(names) > _MODULES or len(set(names)) != len(names) or len(set(numbers)) != len(numbers):

@@ -1,4 +1,4 @@
-"""Which events modules of another machine hear of."""
+"""Which events modules of a foreign machine receive."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -10,12 +10,13 @@ from agentcore.store.record import Record, RecordFilter
 
 
 class Hearing:
-    """Passes events on to the modules of one host: those of its own, and of the server that it is or was asked to work.
+    """Forwards events to the modules of one host: those of its own resources, and of sessions that it works or worked
+    for.
 
     Args:
         host: Its name.
         modules: The names of its modules here.
-        known_since_ms: Since when it is this host that has the name, in milliseconds since 1970.
+        known_since_ms: Since when this host has the name, in milliseconds since 1970.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class Hearing:
         self._looking = Background(f"host:{host}:hearing")
 
     def pass_on(self, event: Mapping[str, Any], tell: Callable[[], None]) -> None:
-        """Tell of an event, now or soon, if it is any business of the host's."""
+        """Forward an event, now or soon, if it concerns the host."""
         if event.get("type") == "session.deleted":
             self._looking.start(self._tell_of_session(str(event.get("sessionId", "")), tell))
         elif self._is_its_own(event):
@@ -42,7 +43,7 @@ class Hearing:
         await self._looking.stop()
 
     async def _tell_of_session(self, session_id: str, tell: Callable[[], None]) -> None:
-        """Tell of a session whose calls the host got, perhaps from an earlier start of the server."""
+        """Forward an event of a session whose calls the host got, possibly from an earlier start of the server."""
         for module in self._modules():
             calls = RecordFilter(module=module, session_id=session_id, kind="call")
             newest = await self._record.read_page(calls, limit=1)

@@ -1,8 +1,8 @@
-"""One host on another machine: its connections, one after another, and what is kept between them.
+"""One foreign machine: its connections, one after another, and the state between them.
 
-A connection that is lost takes nothing along: calls wait, resources stay, and the next connection of the same start of
-the host's program goes on with both. What the host says of calls that were never sent to it, or of resources of others,
-ends the connection, and with it all that the host held.
+A lost connection loses nothing: calls wait, resources stay, and the next connection of the same start of
+the host's program continues with both. A message of the host about calls that were never sent to it, or about resources
+of others, ends the connection, and all of the host's calls and resources.
 """
 
 import asyncio
@@ -41,14 +41,14 @@ _STILL_THERE_SECONDS = 3.0
 
 
 class Machine:
-    """One host on another machine.
+    """One foreign machine.
 
     Args:
-        known: What the store knows of it.
-        keeps: How long what lives there is kept while it is away, in minutes, by type of resource; empty: all others.
-        host: Where its modules are served.
-        keys: What is known of hosts.
-        known_since_ms: Since when no other machine had its name, in milliseconds since 1970; None: since it was let in.
+        known: Its record in the store.
+        keeps: How long its resources are kept while it is away, in minutes, by type of resource; empty: all others.
+        host: The core that serves its modules.
+        keys: The records of hosts.
+        known_since_ms: Since when no other machine had its name, in milliseconds since 1970; None: since pairing.
     """
 
     def __init__(
@@ -86,25 +86,24 @@ class Machine:
 
     @property
     def known_host(self) -> KnownHost | None:
-        """What the store knows of it; None: it was forgotten."""
+        """Its record in the store; None: it was removed."""
         return self._keys.find_host(self.name)
 
     @property
     def is_connected(self) -> bool:
-        """Whether it is connected, and takes calls."""
+        """True if it is connected, and accepts calls."""
         return self._there.is_set()
 
     def is_silent(self) -> bool:
-        """Whether it gives no sign of life just now, though it is connected."""
+        """True if it does not respond now, though it is connected."""
         return False
 
     @property
     def roots(self) -> Sequence[str]:
-        """The workspace folders there, as it says."""
+        """The workspace folders that it reports."""
         return () if self._told is None else self._told.workspace
 
     def describe_host(self) -> HostReport:
-        """See `Place.describe_host`."""
         latency_s = self._latency_s if self.is_connected else None
         modules = self._module_names()
         return report_of(
@@ -112,7 +111,7 @@ class Machine:
         )
 
     def build_host_info(self) -> HostInfo:
-        """What modules of the server know of it."""
+        """Return the information for modules of the server."""
         ready = [name for name, served in self._modules.items() if served.record.state == "ready"]
         return info_of(self.name, self._standing, self.known_host, self._told, ready)
 
@@ -125,7 +124,7 @@ class Machine:
         return [served.record for served in self._modules.values()]
 
     def check_connected(self) -> None:
-        """See that it is connected.
+        """Check that it is connected.
 
         Raises:
             ToolError: `host_away`.
@@ -134,7 +133,7 @@ class Machine:
             raise host_away(self.name)
 
     async def wait_until_connected(self, timeout_s: float) -> None:
-        """Wait until it takes calls.
+        """Wait until it accepts calls.
 
         Raises:
             ToolError: `host_away`.
@@ -150,10 +149,10 @@ class Machine:
     # -- connections -------------------------------------------------------------------------------------------
 
     async def check_may_connect(self) -> None:
-        """See that it may connect now.
+        """Check that it may connect now.
 
         Raises:
-            ToolError: `host_disconnected`: a person keeps it out; `host_connected`: another program has its key.
+            ToolError: `host_disconnected`: the user has disconnected it; `host_connected`: another program has its key.
         """
         if (known := self.known_host) is None or known.is_shut:
             message = f"host {self.name!r} was disconnected by a person, who can let it in again"
@@ -163,7 +162,7 @@ class Machine:
             raise ToolError("host_connected", message, retryable=True, host=self.name)
 
     async def _is_responding(self, link: HostLink) -> bool:
-        """Whether the other side of a link is there, which it may not be though nobody has noticed."""
+        """True if the other side of a link still responds; it may be gone without having closed the link."""
         asking = self._loop.create_task(link.ping(), name=f"host:{self.name}:ping")
         await asyncio.wait({asking}, timeout=_STILL_THERE_SECONDS)
         if not asking.done():
@@ -171,7 +170,7 @@ class Machine:
         return asking.done() and not asking.cancelled() and asking.exception() is None
 
     async def serve_connection(self, carrying: Carrying, address: str) -> None:
-        """Carry a connection from its beginning to its end; `address`: where the host is."""
+        """Serve a connection from its start to its end; `address`: where the host is."""
         links: list[HostLink] = []
 
         def make_peer(transport: Transport) -> Peer:
@@ -205,7 +204,7 @@ class Machine:
             late.cancel()
 
     def _handle_hello(self, link: HostLink, told: Hello, address: str) -> None:
-        """A host has greeted: nothing else is read before this."""
+        """Handle the greeting of a host, before which no other message is accepted."""
         if self._is_closed:
             raise LinkError("the server is stopping")
         check_hello(told, self.name)
@@ -226,7 +225,7 @@ class Machine:
         for member in told.members if is_same else ():
             served = self._modules.get(member.name)
             if served is not None and served.linked.number == member.module:
-                # at once: what it says next may be of what it holds
+                # at once: its next message may be about its resources
                 link.add_module(served.linked)
                 served.plugin.use_link(link)
         self._end_timers()
@@ -236,16 +235,16 @@ class Machine:
         )
 
     def _configure_link(self, link: HostLink) -> None:
-        """Have a new link answer what this kind of host asks besides."""
+        """Let a new link answer the additional requests of this kind of host."""
 
     def _check_offered_modules(self, told: Hello) -> None:
-        """See that this host may bring what it brings; `LinkError`: it may not."""
+        """Check that this host may provide its modules; `LinkError`: it may not."""
 
     async def _prepare_modules(self, told: Hello) -> None:
         """Do what has to be done before its modules are served."""
 
     async def _activate_link(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
-        """Serve what a host brings, take over what lives in it, and go on with the calls."""
+        """Serve the modules of a host, adopt its resources, and resume its calls."""
         done = asyncio.Event()
         link.on_done = done.set
         try:
@@ -275,7 +274,7 @@ class Machine:
         numbers = {each.name: each.module for each in told.members} if is_same else {}
         leaving = [name for name, each in self._modules.items() if each.is_other_than(numbers.get(name))]
         if leaving:
-            self.mark_unavailable()  # until its modules are there again, no other machine does what they were to do
+            self.mark_unavailable()  # until its modules are back, no other machine may replace it
         for name in leaving:
             await self._remove_module(name, f"host {self.name!r} does not run it any more")
         for member in told.members:
@@ -339,7 +338,7 @@ class Machine:
     # -- without a connection ------------------------------------------------------------------------------------
 
     def _expire_resources(self, kind: str) -> None:
-        """What lives in it counts as lost by now: resources of one type, or (empty) all others."""
+        """Treat its resources as lost: those of one type, or (empty) all others."""
         reason = f"host {self.name!r} was away for {self._keeps[kind]:g} minutes"
         if not kind and set(self._keeps) == {""}:
             self._mark_lost(reason)
@@ -353,18 +352,18 @@ class Machine:
                     )
 
     def _mark_lost(self, reason: str) -> None:
-        """All that lived in it is lost: its calls end, and its modules are served no more until it is back."""
+        """Treat everything in it as lost: its calls end, and its modules are not served until it is back."""
         self._lost_instance, self._instance = self._instance, ""
         self._end_timers()
         for record in self.list_module_records():
-            # at once: the next that a call makes is in the place of what was there
+            # at once: resources that a call creates from now on replace these
             self._core.resources.record_lost(record.name, f"its host {self.name!r} was lost")
         self.calls.fail_all(reason)
         self.mark_unavailable()
         self._background.start(self._remove_all_modules(reason))
 
     def mark_unavailable(self) -> None:
-        """Nothing of it is served: no other machine does what it was to do."""
+        """Stop serving its modules, without letting another machine replace it."""
         review = self._core.definition_review
         tools = frozenset(
             tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
@@ -388,7 +387,6 @@ class Machine:
     async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """See `MachineCalls.call_tool`."""
         return await self.calls.call_tool(module, context, tool, arguments)
 
     async def ask_module(
@@ -410,10 +408,10 @@ class Machine:
             raise ToolError("host_has_no_module", message, host=self.name, module=module)
         return await served.plugin.ask_module(request, data)
 
-    # -- what a person does --------------------------------------------------------------------------------------
+    # -- actions of the user ---------------------------------------------------------------------------------------
 
     async def set_drained(self, *, is_on: bool) -> None:
-        """Have nothing new go there, or again."""
+        """Drain it, or accept new work again."""
         await self._keys.update_host(self.name, is_drained=is_on)
         self._update_drain_state()
         if self.is_connected and not is_on:
@@ -421,7 +419,7 @@ class Machine:
 
     @property
     def is_drained(self) -> bool:
-        """Whether nothing new goes there."""
+        """True if it accepts no new work."""
         return (known := self.known_host) is not None and known.is_drained
 
     def _update_drain_state(self) -> None:
@@ -431,7 +429,7 @@ class Machine:
             self._standing.set_state("draining" if is_busy else "drained")
 
     async def disconnect(self) -> None:
-        """End the connection, and keep it out until somebody lets it in again."""
+        """Close the connection, and refuse the host until it is allowed to connect again."""
         await self._keys.update_host(self.name, is_shut=True)
         self._standing.set_state("disconnected")
         if self._link is not None:
@@ -453,7 +451,7 @@ class Machine:
         await self._remove_all_modules("its host was forgotten")
 
     def send_origins(self) -> None:
-        """Tell the host where the server can be reached now."""
+        """Send the host the current addresses of the server."""
         if self.is_connected:
             self.calls.sent.peer.send_message({"type": "origins", "ownOrigins": sorted(self._core.own_origins())})
 

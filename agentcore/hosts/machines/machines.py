@@ -1,4 +1,4 @@
-"""All hosts on other machines: those that were let in, and those that dial in to be."""
+"""All foreign machines: those that are paired, and those that dial in for pairing."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,14 +24,14 @@ BACK_SECONDS = 60.0
 
 
 RESERVED_NAMES = frozenset(("server", "agent"))
-"""Where a host is chosen, these stand for the server, and for what an agent says."""
+"""Names that mean the server, and the agent's setting, when a host is chosen."""
 
 
 class Machines:
-    """Knows them.
+    """All foreign machines of a server.
 
     Args:
-        host: Where their modules are served.
+        host: The core that serves their modules.
         named: The hosts of kind `remote` in app.json.
         taken: Names of other hosts in app.json.
     """
@@ -54,15 +54,15 @@ class Machines:
     # -- what is known -----------------------------------------------------------------------------------------
 
     def get(self, name: str) -> Machine | None:
-        """The host of a name; None: none is let in."""
+        """Return the host of a name; None: none is paired."""
         return self._machines.get(name)
 
     def list_machines(self) -> list[Machine]:
-        """Those that were let in, by name."""
+        """Return the paired hosts, by name."""
         return [self._machines[name] for name in sorted(self._machines)]
 
     def describe_unpaired_hosts(self) -> list[HostReport]:
-        """Those that app.json names, and nobody has let in."""
+        """Return those that app.json names, and that are not paired."""
         return [
             HostReport(name, "remote", (), "waiting", "it was not let in yet")
             for name in self._named
@@ -70,7 +70,7 @@ class Machines:
         ]
 
     def require_machine(self, name: str) -> Machine:
-        """The host of a name.
+        """Return the host of a name.
 
         Raises:
             ToolError: `host_not_found`.
@@ -84,7 +84,7 @@ class Machines:
     # -- dialling in -------------------------------------------------------------------------------------------
 
     async def check_may_connect(self, known: KnownHost | None) -> None:
-        """See that a host may connect now; None: one that wants to be let in.
+        """Check that a host may connect now; None: one that requests pairing.
 
         Raises:
             ToolError: `host_disconnected`, `host_connected`.
@@ -100,7 +100,7 @@ class Machines:
             await self.require_machine(known.name).serve_connection(partial(SocketLink, socket), address)
 
     def _check_name(self, name: str) -> bool:
-        """See that a host can have a name; gives whether it takes the place of one that was let in.
+        """Check that a host can have a name; True if it replaces a paired one.
 
         Raises:
             ToolError: `host_taken`, `too_many_hosts`.
@@ -120,7 +120,7 @@ class Machines:
         return name in self._machines
 
     async def _pair_host(self, offer: HostOffer, *, may_use_chats: bool = False) -> str:
-        """A person lets a host in, with the tools and instructions that they have seen."""
+        """Pair a host, with the tools and instructions that the user has seen."""
         self._check_name(offer.name)
         if offer.name in self._machines:
             await self.unpair_host(offer.name)
@@ -135,10 +135,10 @@ class Machines:
         self._core.events.publish("hosts.changed", {"host": offer.name})
         return key
 
-    # -- what a person does --------------------------------------------------------------------------------------
+    # -- actions of the user ---------------------------------------------------------------------------------------
 
     async def unpair_host(self, name: str) -> None:
-        """End all that a host may do: its key opens nothing any more.
+        """Revoke all permissions of a host: its key is no longer accepted.
 
         Raises:
             ToolError: `host_not_found`.
@@ -147,7 +147,7 @@ class Machines:
         del self._machines[name]
         self._core.registry.allow_chats(name, is_on=False)
         await self._core.store.host_keys.delete_host(name)
-        # another machine may get the name, and nothing that was allowed was meant for that one
+        # another machine may get the name, and must not get the permissions
         await self._core.policy.revoke_host_grants(name)
         await self._core.approvals.withdraw_calls_on(name, f"host {name!r} was forgotten")
         await machine.unpair()
@@ -156,7 +156,7 @@ class Machines:
         log.warning("host_forgotten", host=name)
 
     async def allow_chats(self, name: str, *, is_on: bool) -> None:
-        """Let a host use chats, or no longer; calls that run feel it at once.
+        """Let a host use chats, or no longer; running calls are affected at once.
 
         Raises:
             ToolError: `host_not_found`.
@@ -171,11 +171,11 @@ class Machines:
     # -- the server --------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """The server has started: calls that an earlier one sent wait for their hosts, but not for ever."""
+        """Let calls that an earlier server sent wait for their hosts, up to a limit."""
         self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._abandon_unresumed_calls)
         for name in self._core.calls.carried_on.hosts_left - set(self._machines):
             if is_member(name) and pool_of(name) in self._taken:
-                continue  # it may be there still
+                continue  # it may still be there
             self._core.calls.carried_on.interrupt_remaining_calls(name)
 
     def _abandon_unresumed_calls(self) -> None:
@@ -190,7 +190,7 @@ class Machines:
             machine.send_origins()
 
     def detach_all(self) -> None:
-        """The server ends; they go on."""
+        """Detach all hosts when the server ends; they keep running."""
         for machine in self._machines.values():
             machine.detach()
 

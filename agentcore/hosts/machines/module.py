@@ -1,4 +1,4 @@
-"""What stands in the server for a module of another machine: its hooks ask there, over whichever link there is."""
+"""The proxy in the server for a module of a foreign machine: its hooks send requests over the current link."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,22 +20,22 @@ from agentcore.hosts.wire.declared import preview_of
 from agentcore.hosts.wire.frames import LinkError
 
 _PREVIEW_SECONDS = 0.95 * PREVIEW_SECONDS
-"""Before what waits for it gives up, and asks a person."""
+"""Before the waiting call gives up, and needs approval."""
 
 _NOWHERE = Path("/nonexistent")
 
 
 class ItsMachine(Protocol):
-    """The machine of a module, as far as that asks for it."""
+    """The machine of a module, as far as the module uses it."""
 
     @property
     def is_connected(self) -> bool:
-        """Whether it is connected, and takes calls."""
+        """True if it is connected, and accepts calls."""
         ...
 
     @property
     def is_drained(self) -> bool:
-        """Whether nothing new goes there."""
+        """True if it accepts no new work."""
         ...
 
     @property
@@ -44,11 +44,11 @@ class ItsMachine(Protocol):
         ...
 
     def is_silent(self) -> bool:
-        """Whether it gives no sign of life just now, though it is connected."""
+        """True if it does not respond now, though it is connected."""
         ...
 
     def check_connected(self) -> None:
-        """See that it is connected.
+        """Check that it is connected.
 
         Raises:
             ToolError: `host_away`.
@@ -56,7 +56,7 @@ class ItsMachine(Protocol):
         ...
 
     async def wait_until_connected(self, timeout_s: float) -> None:
-        """Wait until it takes calls.
+        """Wait until it accepts calls.
 
         Raises:
             ToolError: `host_away`.
@@ -71,7 +71,7 @@ class ItsMachine(Protocol):
 
 
 class HostedModule(RemoteModule):
-    """Implements the hooks of one module of another machine, which starts and stops it by itself."""
+    """Implements the hooks of one module of a foreign machine, which starts and stops it itself."""
 
     machine: ItsMachine
     goes_on = True
@@ -82,12 +82,12 @@ class HostedModule(RemoteModule):
         self._link = link
 
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """Its settings are those of its own machine."""
+        """Return no errors: its settings are those of its own machine."""
         return ()
 
     @hookimpl
     async def init(self, runtime: ModuleRuntime) -> None:
-        """Take what it tells from now on; it has been started there."""
+        """Handle its messages from now on; it was started there."""
         self.connect_runtime(runtime)
 
     @hookimpl
@@ -97,31 +97,28 @@ class HostedModule(RemoteModule):
 
     @hookimpl
     async def get_web_component(self) -> WebComponent | None:
-        """Nothing of another machine is served to the page."""
+        """Return None: nothing of a foreign machine is served to the page."""
         return None
 
     @hookimpl
     async def shutdown(self) -> None:
-        """It is stopped there, by whoever runs that machine."""
+        """Do nothing: the user of that machine stops it there."""
         self._link.remove_module(self._linked)
 
     async def clear_up(self) -> Sequence[str] | None:
-        """What it leaves is of its own machine."""
+        """Return nothing: what it leaves is on its own machine."""
         return ()
 
     @property
     def is_away(self) -> bool:
-        """See `PlacedModule.is_away`."""
         return not self.machine.is_connected
 
     @property
     def roots(self) -> Sequence[str]:
-        """See `PlacedModule.roots`."""
         return self.machine.roots
 
     @property
     def is_draining(self) -> bool:
-        """See `PlacedModule.is_draining`."""
         return self.machine.is_drained
 
     async def wait_until_there(self, timeout_s: float) -> None:
@@ -159,7 +156,7 @@ class HostedModule(RemoteModule):
                 raise host_away(self._link.name) from None
             raise
         except ToolError as exc:
-            if self._link.peer.ended is not None:  # nobody is asked about a call that nobody can look at any more
+            if self._link.peer.ended is not None:  # no approval for a call that cannot be checked any more
                 raise host_away(self._link.name) from exc
             raise
         return None if told is None else preview_of(told)
@@ -171,11 +168,12 @@ class HostedModule(RemoteModule):
 
 
 def hosted_module(machine: ItsMachine, link: HostLink, linked: LinkedModule, told: RunningModule) -> HostedModule:
-    """What stands for a module that another machine has started; its class is its own, with the module's docstring.
+    """Return the proxy of a module that a foreign machine has started; its class is its own, with the module's
+    docstring.
 
     Raises:
-        TypeError, ValueError: What it says of itself is nothing that can be used.
-        ToolError: `module_stays`: it is for a server alone.
+        TypeError, ValueError: Its declarations are invalid.
+        ToolError: `module_stays`: it is for a server only.
     """
     if told.attributes.get("runs_scripts_in_page"):
         raise ToolError("module_stays", f"module {told.name!r} runs scripts in the page, and runs in a server only")

@@ -1,4 +1,4 @@
-"""A host that dials in without a key: it says what it brings, shows a code, and waits for a person."""
+"""A host that dials in without a key: it reports what it provides, shows a code, and waits for the user."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ from agentcore.hosts.wire.peer import Message, Peer, Transport
 from agentcore.hosts.wire.web_socket import SocketLink, WebSocket
 
 MESSAGES_PER_SECOND = 10
-"""What a host may say before it is let in."""
+"""How many messages a host may send before it is paired."""
 
 _KEPT_SECONDS = 10.0
 _OFFER_SECONDS = 20.0
@@ -40,10 +40,10 @@ CheckName = Callable[[str], bool]
 
 
 async def pair_host(pairings: HostPairings, check_name: CheckName, socket: WebSocket, address: str) -> None:
-    """Carry the connection of a host that wants to be let in, until a person has decided, or its code has expired.
+    """Serve the connection of a host that requests pairing, until the user has decided, or its code has expired.
 
     Args:
-        check_name: Sees that a host can have a name; gives whether it takes the place of another.
+        check_name: Checks that a host can have a name; returns whether it replaces another.
     """
     loop = asyncio.get_running_loop()
     waits = _Waiting(pairings, check_name, address)
@@ -81,7 +81,7 @@ class _Waiting:
         return self.peer
 
     def end_silent(self) -> None:
-        """It has said nothing for too long."""
+        """Close a connection that was silent for too long."""
         if self._task is None:
             self.peer.close("it did not greet")
 
@@ -125,13 +125,13 @@ class _Waiting:
             self.peer.close("a person refused this host, or its code counts no more")
             return
         self.peer.send_message({"type": "pair.key", "key": key})
-        with contextlib.suppress(TimeoutError):  # it may have it all the same
+        with contextlib.suppress(TimeoutError):  # it may have received it nevertheless
             async with asyncio.timeout(_KEPT_SECONDS):
                 await self._is_kept.wait()
         self.peer.close()
 
     async def _fetch_offer(self, told: Hello) -> HostOffer:
-        """What the host brings: only the one whose code the user has typed is asked, and read.
+        """Return what the host provides: only the one whose code the user has entered is asked, and read.
 
         Raises:
             ToolError: `pairing_not_found`, `host_taken`, `too_many_hosts`.
@@ -140,7 +140,7 @@ class _Waiting:
         try:
             async with asyncio.timeout(_OFFER_SECONDS):
                 data = await self._ask_for_offer() if told.has_more else None
-                # in a thread: a hundred definitions take their time
+                # in a thread, because a hundred definitions take time
                 return await asyncio.to_thread(_read_offer, told, data, self._address, replaces=replaces)
         except (LinkError, TimeoutError, ValueError) as exc:
             reason = str(exc) if isinstance(exc, LinkError) else reason_of(exc)
@@ -157,13 +157,13 @@ class _Waiting:
 
 
 def _read_offer(told: Hello, data: bytes | None, address: str, *, replaces: bool) -> HostOffer:
-    """What a host brings.
+    """Read what a host provides.
 
     Args:
-        told: How it greeted.
-        data: Its whole greeting as JSON text; None: that was the whole one.
+        told: Its greeting.
+        data: Its complete greeting as JSON text; None: that was complete.
     Raises:
-        LinkError, ValueError: It is none, or that of another host.
+        LinkError, ValueError: It is invalid, or that of another host.
     """
     if data is not None:
         whole = Hello.model_validate(pydantic_core.from_json(data, allow_inf_nan=False))
@@ -196,13 +196,13 @@ def _build_offered_module(told: RunningModule) -> OfferedModule:
 
 
 def instructions_in(told: RunningModule) -> str:
-    """What models would be sent about a module of a host, as it would be served."""
+    """Return the instructions for models about a module of a host, as they would be served."""
     declared = told.attributes.get("instructions")
     return merged_instructions(declared if isinstance(declared, str) else "", told.instructions)
 
 
 def definitions_in(told: RunningModule) -> tuple[ToolDefinition, ...]:
-    """The tools that a host offers, as they would be served; what is none is left out."""
+    """Return the tools that a host offers, as they would be served; invalid ones are left out."""
     return tuple(filter(None, map(_read_offered_tool, told.tools)))
 
 
@@ -215,7 +215,7 @@ def _read_offered_tool(wire: Any) -> ToolDefinition | None:
 
 
 async def _do_nothing(*_: Any) -> None:
-    """In the place of what is asked of a host that was let in."""
+    """Do nothing, instead of answering requests of a paired host."""
 
 
 def _shorten_text(text: str) -> str:

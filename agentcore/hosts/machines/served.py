@@ -1,4 +1,4 @@
-"""A module of a host on another machine, as it is served here."""
+"""A module of a foreign machine, as it is served here."""
 
 from dataclasses import dataclass
 
@@ -16,5 +16,5 @@ class Served:
     linked: LinkedModule
 
     def is_other_than(self, number: int | None) -> bool:
-        """Whether it cannot be what the host has under this number now."""
+        """True if it cannot be the module that the host has under this number now."""
         return number != self.linked.number or self.record.state != "ready"

@@ -1,1 +1,1 @@
-"""The server's side of hosts: what stands here for modules that run elsewhere, and for where they run."""
+"""The server's side of hosts: proxies of modules in hosts, and control of process hosts."""

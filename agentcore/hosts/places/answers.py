@@ -1,4 +1,4 @@
-"""What a host answers, and how it greets, each read strictly, once."""
+"""Replies of a host, and its greeting, each read strictly, once."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from agentcore.hosts.places.messages import HostMessage, Id, Json, Number, Text
 
 
 class FoundModule(HostMessage):
-    """What is registered for a host's interpreter under the name of a module."""
+    """A module that is registered for a host's interpreter under a name."""
 
     value: Text
     metadata: Text
@@ -23,7 +23,7 @@ class FoundModules(HostMessage):
 
 
 class Loaded(HostMessage):
-    """What a host says of a module that it has loaded."""
+    """A module that a host has loaded."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
 
@@ -34,7 +34,7 @@ class Loaded(HostMessage):
 
 
 class InvalidSetting(HostMessage):
-    """What is wrong with one setting, as pydantic says it."""
+    """An error of one setting, in pydantic's form."""
 
     type: Text
     loc: list[str | int]
@@ -42,13 +42,13 @@ class InvalidSetting(HostMessage):
 
 
 class InvalidSettings(HostMessage):
-    """What is wrong with settings."""
+    """Errors of settings."""
 
     faults: Annotated[list[InvalidSetting], Field(max_length=1_000)]
 
 
 class Left(HostMessage):
-    """What a module has left behind; None: others share its code, and run."""
+    """What a module has left behind; None: running modules share its code."""
 
     left: Annotated[list[Text] | None, Field(max_length=1_000)]
 
@@ -61,7 +61,7 @@ class Defined(HostMessage):
 
 
 class Reported(HostMessage):
-    """What a module says of how it is just now."""
+    """A module's report on its current status."""
 
     facts: dict[str, str]
     log: Text
@@ -82,17 +82,17 @@ class Files(HostMessage):
 
 
 class Completed(HostMessage):
-    """What an argument can be."""
+    """Suggestions for an argument."""
 
     values: list[str]
 
 
 class Asked(HostMessage):
-    """What a module answers to the same module on the server.
+    """The answer of a module to the same module on the server.
 
     Args:
-        failed: What it raised instead.
-        blob: Its bytes, which came before.
+        failed: The error that it raised instead.
+        blob: Its bytes, which were sent before.
     """
 
     answer: Json = Field(default_factory=dict)
@@ -115,10 +115,10 @@ class Answered(HostMessage):
 
 
 class RunningModule(Loaded):
-    """A module that has gone on without a server, or that a host has started by itself, with its tools.
+    """A module that kept running without a server, or that a host has started itself, with its tools.
 
     Args:
-        instructions: What its module gives models to read while it runs, beside what its class declares.
+        instructions: Instructions for models that it set while running, beside those of its class.
     """
 
     name: Id
@@ -144,13 +144,13 @@ class FailedModule(HostMessage):
 
 
 class Hello(HostMessage):
-    """A host greets; one that has gone on without a server says what it holds.
+    """The greeting of a host; one that kept running without a server lists what it has.
 
     Args:
-        instance: Of one on another machine: another one with each start of its program.
+        instance: Of a foreign machine: changes with each start of its program.
         platform: The system of its machine.
         workspace: The folders there that its tools may touch.
-        has_more: Whether `members` are left out, of one that is not paired, and can be asked for.
+        has_more: True if `members` are left out, of one that is not paired, and can be requested.
     """
 
     protocol: Id

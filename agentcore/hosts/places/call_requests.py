@@ -1,4 +1,4 @@
-"""What calls in a host ask their server for: persons, models, other tools, the chat, artifacts."""
+"""Requests of calls in a host to their server: for users, models, other tools, the chat, artifacts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -116,11 +116,12 @@ class CallRequests:
             self._saving_bytes -= len(data)
 
     async def _artifacts_of(self, asked: messages.OfArtifact) -> CallArtifacts:
-        """The artifacts of a call, for reading one.
+        """Return the artifacts of a call, for reading one.
 
         Raises:
-            ToolError: `artifact_not_found`: a foreign machine reads those that the call was given or has saved; of
-                others of the session it learns nothing.
+            ToolError: `artifact_not_found`: a foreign machine can read those that the call was given or has saved;
+                others
+                of the session are treated as unknown.
         """
         sent, foreign = await self._calls.require_call(asked, in_preview=True), self._calls.foreign
         artifacts = sent.context.artifacts
@@ -131,7 +132,7 @@ class CallRequests:
 
     async def _load_artifact(self, asked: messages.OfArtifact) -> Any:
         artifacts = await self._artifacts_of(asked)
-        async with self._loading:  # a host that asks for many has them one after the other
+        async with self._loading:  # a host that requests many gets them one after the other
             _check_size((await artifacts.describe(asked.artifact_id)).size_bytes)
             return await self._peer.send_blob(await artifacts.load(asked.artifact_id))
 

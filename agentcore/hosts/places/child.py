@@ -1,4 +1,4 @@
-"""The process of a host, as a server starts, finds and ends it: one that ends with it, or one that outlives it."""
+"""The process of a host, as a server starts, finds and ends it: one that ends with it, or one that survives it."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ from agentcore.supervision.descendants import kill_all_below
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
 
 HELLO_SECONDS = 25.0
-"""How long a host may take to be there."""
+"""How long a host may take to greet."""
 
 FOUND_HELLO_SECONDS = 10.0
 """The same of one that runs already; after that there is time to start another one."""
@@ -37,7 +37,7 @@ _WORKER = "agentcore.hosts.worker"
 
 
 class ChildError(OSError):
-    """The process of a host could not be had; the message says why."""
+    """The process of a host could not be started or found; the message says why."""
 
 
 class Child(Protocol):
@@ -45,17 +45,17 @@ class Child(Protocol):
 
     Attributes:
         pid: Its id, once it is known.
-        is_found: Whether it ran before this server did.
+        is_found: True if it ran before this server did.
     """
 
     pid: int | None
     is_found: bool
 
     async def connect(self) -> socket.socket:
-        """Start it, or find it, and give a socket to it.
+        """Start or find it, and return a socket to it.
 
         Raises:
-            ChildError: It cannot be had.
+            ChildError: That failed.
         """
         ...
 
@@ -65,12 +65,12 @@ class Child(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """True if it has ended."""
         ...
 
     @property
     def ended_as(self) -> str:
-        """How it has ended, in words; empty: nobody knows."""
+        """Describe how it has ended; empty: unknown."""
         ...
 
     async def wait_for_output(self) -> None:
@@ -87,12 +87,12 @@ class Child(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of it; it goes on, or ends by itself."""
+        """Release it; it keeps running, or ends by itself."""
         ...
 
 
 class _Outliving(subprocess.Popen[bytes]):
-    """A process that goes on when nobody holds this any more, which is no mistake here."""
+    """A process that keeps running when this object is deleted, without a warning."""
 
     def __del__(self) -> None:
         pass
@@ -110,7 +110,6 @@ class EndingChild:
         self.pid: int | None = None
 
     async def connect(self) -> socket.socket:
-        """See `Child.connect`."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
@@ -133,46 +132,39 @@ class EndingChild:
         return ours
 
     def set_exit_callback(self, on_over: Callable[[], None]) -> None:
-        """See `Child.set_exit_callback`."""
         if self._process is not None:
             self._process.on_over(on_over)
 
     @property
     def is_over(self) -> bool:
-        """See `Child.is_over`."""
         return self._process is None or self._process.is_over
 
     @property
     def ended_as(self) -> str:
-        """See `Child.ended_as`."""
         code = None if self._process is None else self._process.exit_code
         return "" if code is None else _describe_exit(code)
 
     async def wait_for_output(self) -> None:
-        """See `Child.wait_for_output`."""
         await self._output.ended.wait()
 
     @property
     def last_output(self) -> str:
-        """See `Child.last_output`."""
         return self._output.last_output
 
     def kill(self) -> None:
-        """See `Child.kill`."""
         if self._process is not None:
             self._process.send_signal(signal.SIGCONT)
             self._process.end(0.0)
 
     def close(self) -> None:
-        """See `Child.close`."""
         self._output.close()
 
 
 class OutlivingChild:
-    """A process that goes on without its server: the next one finds it by its socket, and shows it its key.
+    """A process that survives its server: the next one finds it by its socket, and shows it its key.
 
     Args:
-        folder: Where socket, key and output are; nobody else can enter it.
+        folder: For socket, key and output; only its owner can enter it.
         keep_s: How long it waits for the next server.
     """
 
@@ -189,7 +181,6 @@ class OutlivingChild:
         self.is_found = False
 
     async def connect(self) -> socket.socket:
-        """See `Child.connect`."""
         if not hasattr(os, "pidfd_open"):
             raise ChildError("survives_restart needs Linux; leave it out here")
         make_private_folder(self._folder)
@@ -199,7 +190,7 @@ class OutlivingChild:
         await asyncio.to_thread(self._spawn_process)
         began = time.monotonic()
         while (found := await _connect_with_key(self._folder, "attach")) is None:
-            # the one that was started ends with 0 once that which goes on listens
+            # the started process ends with 0 once the detached one listens
             if self._process is not None and self._process.poll():
                 self._output.read_new_output()
                 raise ChildError(_describe_exit(self._process.returncode))
@@ -211,37 +202,32 @@ class OutlivingChild:
         return self._adopt_process(found)
 
     async def stop(self) -> bool:
-        """Have it end in order, whoever runs it; gives whether it ran."""
+        """Stop it, whichever server it belongs to; True if it ran."""
         return await stop_surviving_process(self._folder)
 
     def set_exit_callback(self, on_over: Callable[[], None]) -> None:
-        """See `Child.set_exit_callback`."""
         self._on_over = on_over
 
     @property
     def is_over(self) -> bool:
-        """See `Child.is_over`."""
         if self.pid is None:
             return self._process is None or self._process.poll() is not None
         return self._is_over
 
     @property
     def ended_as(self) -> str:
-        """See `Child.ended_as`."""
         code = None if self._process is None else self._process.poll()
         return _describe_exit(code) if code else ""
 
     async def wait_for_output(self) -> None:
-        """See `Child.wait_for_output`: they are in a file."""
+        """See `Child.wait_for_output`: the output is in a file."""
 
     @property
     def last_output(self) -> str:
-        """See `Child.last_output`."""
         self._output.read_new_output()
         return self._output.last_output
 
     def kill(self) -> None:
-        """See `Child.kill`."""
         if self.pid is not None and not self._is_over:
             # stopped, it starts nothing more
             with contextlib.suppress(OSError):
@@ -254,7 +240,6 @@ class OutlivingChild:
                 self._process.wait(_REAP_SECONDS)
 
     def close(self) -> None:
-        """See `Child.close`."""
         self._is_closed = True
         self._kill_unreached()
         self._output.close()
@@ -264,15 +249,15 @@ class OutlivingChild:
             self._pidfd = -1
 
     def _kill_unreached(self) -> bool:
-        """End a process at once that nobody has reached yet; gives whether there is one."""
+        """Kill a process at once that no connection has reached yet; True if there is one."""
         if self.pid is not None or self._process is None:
             return False
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # it, and that which is to go on
+            os.killpg(self._process.pid, signal.SIGKILL)  # it, and the detached one
         return True
 
     def _spawn_process(self) -> None:
-        """Start the process. In a thread, which goes on when whoever waits for it is cancelled."""
+        """Start the process. Call it in a thread, which continues if the waiting task is cancelled."""
         key = secrets.token_urlsafe(32).encode()
         write_private_file(self._folder / "key", key)
         self._socket.unlink(missing_ok=True)
@@ -299,7 +284,7 @@ class OutlivingChild:
             os.close(given)
 
     def _adopt_process(self, found: socket.socket) -> socket.socket:
-        """Know the process at the other end by what the kernel says of it, and watch for its end."""
+        """Identify the process at the other end by the kernel's information, and watch for its end."""
         self.pid = _peer_of(found)
         self._pidfd = os.pidfd_open(self.pid)
         self._loop.add_reader(self._pidfd, self._handle_exit)
@@ -315,7 +300,7 @@ class OutlivingChild:
 
 
 async def _connect_with_key(folder: Path, wish: str) -> socket.socket | None:
-    """A connection to the process of a folder that shows its key; None: nobody is there."""
+    """Connect to the process of a folder and show its key; None: there is none."""
     key = await asyncio.to_thread(read_private_file, folder / "key", _KEY_BYTES)
     if key is None:
         return None
@@ -333,7 +318,7 @@ async def _connect_with_key(folder: Path, wish: str) -> socket.socket | None:
 
 
 async def stop_surviving_process(folder: Path) -> bool:
-    """Have the outliving process end in order whose socket is in this folder; gives whether it ran."""
+    """Stop the surviving process whose socket is in this folder; True if it ran."""
     knocked = await _connect_with_key(folder, "end")
     if knocked is None:
         return False
@@ -364,7 +349,7 @@ def _peer_of(connection: socket.socket) -> int:
 
 
 def build_environment() -> dict[str, str]:
-    """The server's environment for a host: without what opens the server or somebody's account."""
+    """Return the server's environment for a host, without credentials for the server or for accounts."""
     given = {name: value for name, value in os.environ.items() if not is_secret_variable(name, value)}
     return {name: value for name, value in given.items() if not name.startswith("AGENTCORE_")}
 

@@ -24,18 +24,16 @@ class ForeignModule(InstalledModule):
 
     @classmethod
     def from_found(cls, name: str, told: FoundModule) -> "ForeignModule":
-        """What another interpreter has found."""
+        """Create it from what another interpreter has found."""
         metadata = importlib.metadata.Distribution.at(told.metadata)
         return cls(name, told.value, metadata, Path(told.file) if told.file else None, told.package)
 
     @cached_property
     def file(self) -> Path | None:
-        """See `InstalledModule.file`."""
         return self.known_file
 
     @cached_property
     def package(self) -> str:
-        """See `InstalledModule.package`."""
         return self.known_package
 
     def load(self) -> Any:

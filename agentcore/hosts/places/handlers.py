@@ -1,4 +1,4 @@
-"""What is done with the messages of a host: each is read by its model, and what it wants and cannot have is refused."""
+"""Handlers of a host's messages: each is validated by its model, and requests that are not allowed are refused."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,13 +16,13 @@ log = structlog.get_logger(__name__)
 _REFUSALS_LOGGED = 100
 
 COSTLY_PER_SECOND = 2_000
-"""What a host may say a second, over two of them, that is written down, published or made: more than reading costs."""
+"""How many messages a second, averaged over two, a host may send that are stored, published or create something."""
 
 _SECONDS = 2.0
 
 
 class Handlers:
-    """Makes handlers for one host.
+    """Creates handlers for one host.
 
     Args:
         host: Its name, for the log.
@@ -36,10 +36,11 @@ class Handlers:
     def message_handler(
         self, model: type[M], act: Callable[[M], None], *, is_cheap: bool = False
     ) -> Callable[[Message], None]:
-        """What to do with a message: read it, and act; what it wants and cannot have is refused, and logged.
+        """Return a handler that validates a message and acts on it; a request that is not allowed is refused, and
+        logged.
 
         Args:
-            is_cheap: Whether it only passes something on, as often as it comes.
+            is_cheap: True if it only forwards something, at any rate.
         """
 
         def handle_message(message: Message) -> None:

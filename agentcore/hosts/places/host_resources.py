@@ -1,4 +1,4 @@
-"""The resources that a host holds, as its server knows them."""
+"""The resources of a host, as its server knows them."""
 
 import asyncio
 from base64 import b64decode
@@ -28,19 +28,18 @@ _RELEASE_SECONDS = 10.0
 
 
 class HostResources:
-    """Makes, changes and ends in the registry what a host says of its own.
+    """Creates, changes and ends the resources in the registry that a host reports.
 
     Args:
         host: Its name.
         names: The modules that it runs.
-        request: Asks it.
-        prefix: What stands before the names of its modules here.
-        tools: The names of its own tools, by which alone a foreign machine has opened again what it had; None: it is no
+        request: Sends it a request.
+        prefix: The prefix of its modules' names here.
+        tools: The names of its own tools, the only ones that can reopen resources of a foreign machine; None: it is no
             foreign machine.
-
     Attributes:
-        awaited: Modules that went on without a server, and may not have been taken up yet.
-        over: Ids of what ended here while the host was away: it ends there when that comes back.
+        awaited: Modules that kept running without a server, and may not have been adopted yet.
+        over: Ids of resources that ended here while the host was away: they end there when it comes back.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class HostResources:
         }
 
     def release_missing_resources(self, owner: str, living: Collection[str]) -> None:
-        """End what a module no longer has that went on without a server."""
+        """End the resources that a module no longer has after running without a server."""
         for each in self._resources.list(owner=owner):
             if each.resource_id not in living and each.resource_id not in self._releasing:
                 self._releasing.add(each.resource_id)
@@ -97,7 +96,7 @@ class HostResources:
         owner, made = f"{self._prefix}{told.owner}", told.resource.to_resource()
         if owner not in self._names():
             if owner in self.awaited:
-                return  # all of them are told when the module is taken up
+                return  # all of them are reported when the module is adopted
             raise LinkError("it makes a resource of a module that it does not run")
         reason = self._why_not(owner, made)
         if reason:
@@ -106,14 +105,14 @@ class HostResources:
             self._run_in_background(self._end_on_host(made))
 
     def _why_not(self, owner: str, made: Resource) -> str:
-        """Why a resource cannot live here; empty: it does from now on."""
+        """Return why a resource cannot be added here; empty: it was added."""
         if made.resource_id in self.over:
             return "it was ended while its host was away"
         if len(self._resources.list(owner=owner)) >= _RESOURCES:
             return f"a module of a host may have {_RESOURCES:,} resources"
         try:
             self._resources.admit_resource(owner, made, self._release_on_host)
-        except ToolError as exc:  # the id was given away meanwhile
+        except ToolError as exc:  # the id was used for another one meanwhile
             return exc.message
         return ""
 
@@ -145,7 +144,7 @@ class HostResources:
         )
 
     def _reopening(self, told: messages.Reopening | None) -> Reopening | None:
-        """The call that opens a resource again; None: none is said, or one that is not this host's to make."""
+        """Return the call that reopens a resource; None: there is none, or this host may not use it."""
         if told is None:
             return None
         if self._tools is not None and told.tool and told.tool not in self._tools():
@@ -187,7 +186,7 @@ class HostResources:
             self._releasing.discard(resource.resource_id)
 
     async def _end_on_host(self, resource: Resource) -> None:
-        """The same of one that was never known here; nobody waits for it."""
+        """End a resource on the host that was never known here, without waiting."""
         try:
             async with asyncio.timeout(_RELEASE_SECONDS):
                 await self._release_on_host(resource)
@@ -195,10 +194,10 @@ class HostResources:
             log.warning("resource_release_failed", resource_id=resource.resource_id, reason=reason_of(exc))
 
     def _find_owner(self, resource_id: str) -> str | None:
-        """The module of this host that has a resource; None: it is gone.
+        """Return the module of this host that has a resource; None: it has ended.
 
         Raises:
-            LinkError: It is another's.
+            LinkError: It belongs to another host.
         """
         owner = self._resources.owner_of(resource_id)
         if owner is not None and owner not in self._names():

@@ -1,7 +1,8 @@
-"""The server's end of the link to one host: its calls, what it asks for, what it tells.
+"""The server's end of the link to one host: its calls, requests and reports.
 
-Whatever a host says is about modules that it runs, calls that were sent to it, and resources of its modules; anything
-else ends the link, and nothing of it is believed.
+Messages of a host must be about modules that it runs, calls that were sent to it, and resources of its modules; any
+other
+message ends the link, and is ignored.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ from agentcore.supervision.holder import Holder
 log = structlog.get_logger(__name__)
 
 MESSAGES_PER_SECOND = 20_000
-"""What a host may say on average over two seconds; one that says more is cut off."""
+"""How many messages a second, averaged over two, a host may send; one that sends more is disconnected."""
 
 _REASON_SECONDS = 1.0
 _SUBSCRIPTIONS = 1_000
@@ -58,15 +59,15 @@ class HostLink:
 
     Args:
         name: The host's name in app.json.
-        transport: What carries the messages.
+        transport: Carries the messages.
         resources: All resources of the server.
-        outlives: Whether the host goes on when this server ends.
-        prefix: What stands before the names of its modules here: `HOST/` for one on another machine.
+        outlives: True if the host survives this server.
+        prefix: The prefix of its modules' names here: `HOST/` for a foreign machine.
         foreign: The foreign machine at the other end; None: it is a process of this machine.
-        on_hello: Told what the host says of itself, when it greets.
-        on_blocked: Told which module held the host's event loop, and for how many seconds.
+        on_hello: Called with the greeting of the host.
+        on_blocked: Called with the module that blocked the host's event loop, and the duration in seconds.
         on_control_files: Called with what the user has to know of the control files of its workspace.
-        on_end: Told once why the link has ended.
+        on_end: Called once with the reason why the link has ended.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class HostLink:
         self.peer.add_message_handlers({kind: notices[kind] for kind in notices if OPERATIONS[kind] == "own"})
 
     def adopt_calls(self, calls: SentCalls, told: answers.Hello) -> None:
-        """Go on with the calls of an earlier link to the same host, which has greeted."""
+        """Resume the calls of an earlier link to the same host, which has greeted."""
         calls.switch_peer(self.peer, lambda: self._modules)
         calls.number_from(told.highest)
         calls.expect_calls(each.n for each in told.calls)
@@ -133,13 +134,13 @@ class HostLink:
         self.peer.add_request_handlers(requests)
 
     def serve_storage(self, table: Callable[[Handlers], Mapping[str, Answer]]) -> None:
-        """Answer what modules store here, too: those of a pool, whose hosts share it."""
+        """Also store data of modules here: for hosts of a pool, which share it."""
         self.peer.add_request_handlers(
             {kind: answer for kind, answer in table(self._handlers).items() if OPERATIONS[kind] == "own"}
         )
 
     def module_named(self, told: messages.OfModule) -> str:
-        """The name of a module that the host runs, by the number of its start.
+        """Return the name of a module that the host runs, by the number of its start.
 
         Raises:
             ToolError: `module_stopping`.
@@ -148,7 +149,7 @@ class HostLink:
         return self._require_module(told).name
 
     def _message_handlers(self, told: MessageHandlerFactory) -> dict[str, Callable[[Message], None]]:
-        """The handlers of what the host and its modules tell, by the types of messages."""
+        """Return the handlers of messages from the host and its modules, by type."""
         return {
             "tool.result": self.calls.handle_result,
             "tool.progress": told(messages.Progress, self.calls.handle_progress, is_cheap=True),
@@ -185,12 +186,12 @@ class HostLink:
     # -- modules -----------------------------------------------------------------------------------------------
 
     def add_module(self, module: LinkedModule) -> None:
-        """Know a module that the host has loaded."""
+        """Add a module that the host has loaded."""
         self._modules[module.number] = module
         self._last_module = max(self._last_module, module.number)
 
     def remove_module(self, module: LinkedModule) -> None:
-        """Know it no more; what it had here is taken back by its host."""
+        """Remove a module; its host releases what it had here."""
         self._modules.pop(module.number, None)
         for end in module.subscriptions.values():
             end()
@@ -199,27 +200,28 @@ class HostLink:
 
     @property
     def module_names(self) -> tuple[str, ...]:
-        """The modules that the host runs."""
+        """Return the modules that the host runs."""
         return tuple(dict.fromkeys(module.name for module in self._modules.values()))
 
     def _tools(self) -> frozenset[str]:
-        """The names of the tools of all modules that the host runs."""
+        """Return the names of the tools of all modules that the host runs."""
         return frozenset().union(*(module.tools for module in self._modules.values()))
 
     @property
     def has_modules(self) -> bool:
-        """Whether the host runs any module."""
+        """True if the host runs any module."""
         return bool(self._modules)
 
     def fail_all_calls(self, reason: str) -> None:
-        """End all calls that the host worked on, and say why it has ended."""
+        """End all calls that the host worked on, with the reason why it has ended."""
         if not self._reason.done():
             self._reason.set_result(reason)
         self.calls.fail_all(reason)
         self.remove_all_modules()
 
     def remove_all_modules(self) -> None:
-        """The connection has ended, and the host may come back: take back what it served here, but for its calls."""
+        """Remove what the host served here after its connection has ended, except its calls, because it may come
+        back."""
         for ping in self._pings.values():
             ping.cancel()
         self._pings.clear()
@@ -228,7 +230,7 @@ class HostLink:
             self.remove_module(module)
 
     async def ping(self) -> float:
-        """Wait for the host's answer; gives how long it took, in seconds."""
+        """Wait for the host's reply; return how long it took, in seconds."""
         number = self.calls.next_number()
         pong = self._pings[number] = self._loop.create_future()
         began = self._loop.time()
@@ -240,7 +242,7 @@ class HostLink:
         return self._loop.time() - began
 
     def detach(self) -> None:
-        """The server ends, and the host goes on: calls end here, and not there."""
+        """End calls only on this side when the server ends and the host keeps running."""
         self.goes_on = True
         self.calls.detach_all()
         self.peer.close()
@@ -250,11 +252,11 @@ class HostLink:
     async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """Have a call carried out; a cancelled one is cancelled there as well.
+        """Carry out a call; a cancelled one is cancelled there as well.
 
         Raises:
-            ToolError: What ended it; `module_failed`: its host has ended.
-            Exception: What else the module raised.
+            ToolError: The error that ended it; `module_failed`: its host has ended.
+            Exception: Any other exception of the module.
         """
         number, sent = self.calls.open_call(context, module)
         sent.result = self._loop.create_future()
@@ -272,11 +274,11 @@ class HostLink:
     async def preview_call(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> Any:
-        """What the tool says of a call; None: it has nothing to say beside that the arguments are right.
+        """Return the tool's preview of a call; None: it only confirms that the arguments are valid.
 
         Raises:
             ToolError: The call cannot run.
-            Exception: What else the module raised.
+            Exception: Any other exception of the module.
         """
         number, sent = self.calls.open_call(context, module)
         try:
@@ -289,11 +291,11 @@ class HostLink:
     async def ask_module(
         self, module: LinkedModule, request: Mapping[str, Any], data: bytes | None
     ) -> tuple[dict[str, Any], bytes | None]:
-        """Ask a module there what the same module here wants to know.
+        """Send a module there a request of the same module here.
 
         Raises:
-            ToolError: What the module raised; `host_has_no_module`: it answers nothing; `host_failed`: it raised
-                something else, or gives no answer that can be read.
+            ToolError: Raised by the module; `host_has_no_module`: it answers no requests; `host_failed`: it raised
+                something else, or its answer is invalid.
             LinkError: The link has ended.
         """
         blob = None if data is None else await self.peer.send_blob(data)
@@ -307,7 +309,7 @@ class HostLink:
                 raise
             said = f"host {self.name!r} runs an agentcore whose modules answer nothing; it needs a newer one"
             raise ToolError("host_has_no_module", said, host=self.name, module=module.name) from exc
-        except Exception as exc:  # whatever a module of another machine raises, it is no defect of this one
+        except Exception as exc:  # an exception of a foreign machine's module is no defect of this one
             said = f"module {module.name!r} failed there: {reason_of(exc)}"
             raise ToolError("host_failed", said, untrusted=True, host=self.name) from exc
 
@@ -320,16 +322,16 @@ class HostLink:
         try:
             data = self.peer.pop_blob(told.blob)
             return read_message(told.answer, data, "a host")
-        except (LinkError, ToolError) as exc:  # a host that goes by the protocol has seen to both
+        except (LinkError, ToolError) as exc:  # a host that follows the protocol has checked both
             self.peer.close(f"an answer to a question that is none of this protocol: {exc}")
             raise LinkError(str(exc)) from exc
 
     async def request_object(self, message: Message) -> dict[str, Any]:
-        """A request to the module's side; what the module raised is raised here.
+        """Send a request to the module's side; exceptions of the module are raised here.
 
         Raises:
-            ToolError: What the host answers instead; `module_failed`: the link has ended.
-            Exception: What the module raised.
+            ToolError: The host's error reply; `module_failed`: the link has ended.
+            Exception: Raised by the module.
         """
         answer = await self.request_value(message)
         if type(answer) is not dict:
@@ -339,10 +341,10 @@ class HostLink:
         return answer
 
     async def request_value(self, message: Message) -> Any:
-        """What the host answers to a request, whatever it is.
+        """Return the host's reply to a request, of any type.
 
         Raises:
-            ToolError: What the host answers instead; `module_failed`: the link has ended.
+            ToolError: The host's error reply; `module_failed`: the link has ended.
         """
         try:
             return await self.peer.request(message)
@@ -351,13 +353,13 @@ class HostLink:
             raise ToolError("module_failed", f"the host {self.name!r} has ended: {reason}", host=self.name) from exc
 
     async def _wait_for_end_reason(self) -> str:
-        """Why the host has ended, which is known soon after its link has; empty: it was ended in order."""
+        """Return why the host has ended, which is known soon after its link has; empty: it was stopped."""
         if not self.peer.ended:
             return ""
         await asyncio.wait({self._reason}, timeout=_REASON_SECONDS)
         return self._reason.result() if self._reason.done() else ""
 
-    # -- what modules tell -------------------------------------------------------------------------------------
+    # -- messages of modules ---------------------------------------------------------------------------------------
 
     def _require_module(self, told: messages.OfModule) -> LinkedModule:
         module = self._modules.get(told.module)
@@ -436,7 +438,7 @@ class HostLink:
         if self._is_greeted:
             raise LinkError("it greets a second time")
         self._is_greeted = True
-        # at once: what it says next may be of calls and modules that it has gone on with
+        # at once: its next message may be about calls and modules that it kept running
         self.calls.number_from(told.highest)
         self.calls.expect_calls(each.n for each in told.calls)
         self._awaited = self.resources.awaited = frozenset(f"{self.prefix}{each.name}" for each in told.members)
@@ -454,7 +456,7 @@ class HostLink:
 
 
 def _restrict_operation(foreign: ForeignMachine, operation: str, answer: Answer) -> Answer:
-    """The answer to a request of a foreign machine, which the table may refuse."""
+    """Return the error for a request of a foreign machine that the table refuses."""
 
     async def answer_if_allowed(message: Message) -> Any:
         foreign.check_operation(operation)

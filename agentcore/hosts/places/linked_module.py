@@ -14,8 +14,8 @@ class LinkedModule:
     """A module that the host runs, as the link knows it.
 
     Args:
-        runtime: What it may do here, once it starts.
-        tools: The names of its tools, also of those that wait for a person.
+        runtime: What it may use here, once it starts.
+        tools: The names of its tools, including those that wait for the user's review.
         resource_types: The types of resources that its calls act on.
     """
 
@@ -33,7 +33,7 @@ class LinkedModule:
 
 
 def module_failed_error(module: str, reason: str) -> ToolError:
-    """What a call ends with whose host has ended."""
+    """Return the error of a call whose host has ended."""
     return ToolError(
         "module_failed",
         f"the process of module {module!r} ended: {reason or 'it was closed'}; whether the call had an effect is not "

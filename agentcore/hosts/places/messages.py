@@ -1,6 +1,6 @@
-"""What a host says, each message read strictly, once; results of calls, which are many, are read by their link.
+"""Messages of a host, each read strictly, once; results of calls, which are many, are read by their link.
 
-What is no such message raises a `LinkError`, which ends the link: an honest host has read what its modules hand over.
+An invalid message raises a `LinkError`, which ends the link: an honest host has validated what its modules pass.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ M = TypeVar("M", bound="HostMessage")
 
 
 class HostMessage(BaseModel):
-    """One message of a host; a newer one may say more."""
+    """One message of a host; a newer host may send more fields."""
 
     model_config = ConfigDict(
         strict=True, extra="ignore", frozen=True, alias_generator=to_camel, protected_namespaces=()
@@ -33,14 +33,14 @@ class HostMessage(BaseModel):
 
 
 class Nothing(HostMessage):
-    """A message that says no more than its type."""
+    """A message without fields."""
 
 
 class Goodbye(HostMessage):
     """A host ends the link.
 
     Args:
-        is_over: Whether its program ends: nothing that lives in it comes back.
+        is_over: True if its program ends: its resources do not come back.
     """
 
     reason: str = ""
@@ -54,7 +54,7 @@ class Pong(HostMessage):
 
 
 class Progress(HostMessage):
-    """What a call reports of its work."""
+    """Progress of a call."""
 
     n: Number
     kind: Id
@@ -68,13 +68,13 @@ class Progress(HostMessage):
 
 
 class OfCall(HostMessage):
-    """Something that a host asks for on behalf of a call."""
+    """A request of a host on behalf of a call."""
 
     n: Number
 
 
 class Ask(OfCall):
-    """A question to the person."""
+    """A question to the user."""
 
     question: str
     options: list[str] | None
@@ -85,7 +85,7 @@ class Ask(OfCall):
 
 
 class Sample(OfCall):
-    """A question to the model of whoever calls."""
+    """A request to the model of the caller."""
 
     prompt: str
     system: str
@@ -110,7 +110,7 @@ class RunAgent(OfCall):
 
 
 class Summary(OfCall):
-    """A summary in the place of what a chat began with."""
+    """A summary that replaces the beginning of a chat."""
 
     summary: str | None
     keep_turns: Number
@@ -123,7 +123,7 @@ class Todos(OfCall):
 
 
 class SaveArtifact(OfCall):
-    """Bytes to keep."""
+    """Bytes to store."""
 
     blob: Number
     mime: Text
@@ -149,7 +149,7 @@ class ArtifactPart(OfArtifact):
 
 
 class ReportedResource(HostMessage):
-    """A resource as it is in its host."""
+    """A resource in its host."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
 
@@ -172,19 +172,19 @@ class ReportedResource(HostMessage):
 
 
 class OfResource(HostMessage):
-    """A resource of one of the host's modules lives, or is another than it was."""
+    """A resource of one of the host's modules, new or changed."""
 
     resource: ReportedResource
 
 
 class CreateResource(OfResource):
-    """A module has made a resource."""
+    """A module has created a resource."""
 
     owner: Id
 
 
 class Icon(HostMessage):
-    """The picture by which a resource is known."""
+    """The icon of a resource."""
 
     mime: Text
     base64: str
@@ -223,11 +223,12 @@ class ReleaseResource(HostMessage):
     reason: Text
 
 
-# -- what modules tell -----------------------------------------------------------------------------------------------
+# -- messages of modules
+# -------------------------------------------------------------------------------------------------
 
 
 class OfModule(HostMessage):
-    """Something that a module tells, by the number of its start."""
+    """A message of a module, by the number of its start."""
 
     module: Number
 
@@ -265,7 +266,7 @@ class ControlFilesReport(HostMessage):
 
 
 class Subscribe(OfModule):
-    """A wish to hear of events."""
+    """A subscription to events."""
 
     subscription: Number
     pattern: Text
@@ -278,7 +279,7 @@ class Unsubscribe(OfModule):
 
 
 class Note(OfModule):
-    """Something that a person may want to know."""
+    """A diagnostic of a module."""
 
     subject: Text
     said: Text
@@ -286,7 +287,7 @@ class Note(OfModule):
 
 
 class Blocked(OfModule):
-    """A module held the event loop of its host."""
+    """A module blocked the event loop of its host."""
 
     tool: Text
     place: Text
@@ -309,13 +310,13 @@ class Instruct(OfModule):
 
 
 class ServedChanged(OfModule):
-    """What is served under an address is another."""
+    """The content of a served address has changed."""
 
     address: Text
 
 
 class LoginState(HostMessage):
-    """How a log-in stands."""
+    """The state of a login."""
 
     state: Text
     said: Text
@@ -323,7 +324,7 @@ class LoginState(HostMessage):
 
 
 class Login(OfModule):
-    """How a module's log-in stands."""
+    """The state of a module's login."""
 
     status: LoginState
 
@@ -379,7 +380,8 @@ class RemoveRoute(OfModule):
     route: Number
 
 
-# -- what goes on over a route ---------------------------------------------------------------------------------------
+# -- open streams and sockets of a route
+# ---------------------------------------------------------------------------------
 
 
 class OfChannel(HostMessage):
@@ -389,14 +391,14 @@ class OfChannel(HostMessage):
 
 
 class StreamChunk(OfChannel):
-    """A piece of a stream, or a message of a WebSocket."""
+    """A chunk of a stream, or a message of a WebSocket."""
 
     text: str | None = None
     blob: Number | None = None
 
 
 class Room(OfChannel):
-    """So much was taken."""
+    """Credit for the sender of a channel."""
 
     size: Number
 
@@ -422,10 +424,10 @@ def read_host_message(model: type[M], message: Mapping[str, Any]) -> M:
 
 
 def read_answer(model: type[M], answer: Any, where: str) -> M:
-    """The answer of a host as what it has to be.
+    """Validate the reply of a host.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It has the wrong type.
     """
     try:
         return model.model_validate(answer)

@@ -1,4 +1,4 @@
-"""What stands in the server for a module that runs in a host: its hooks ask there."""
+"""The proxy in the server for a module that runs in a host: its hooks send requests there."""
 
 import asyncio
 import contextlib
@@ -43,9 +43,9 @@ _FILES_BYTES = 32 * 1024 * 1024
 
 
 class RemoteModule:
-    """Implements the hooks of one module by asking its host.
+    """Implements the hooks of one module by requests to its host.
 
-    Its attributes are those of the module, as the host said them: they are read as those of any module.
+    Its attributes are those of the module, as the host sent them: they are read as those of any module.
     """
 
     def __init__(self, link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, fingerprint: str) -> None:
@@ -65,34 +65,28 @@ class RemoteModule:
 
     @property
     def survives_server(self) -> bool:
-        """See `PlacedModule.survives_server`."""
         return self._link.outlives
 
     @property
     def is_left_running(self) -> bool:
-        """See `PlacedModule.is_left_running`."""
         return self._link.goes_on
 
     @property
     def is_away(self) -> bool:
-        """See `PlacedModule.is_away`."""
         return False
 
     @property
     def roots(self) -> Sequence[str]:
-        """See `PlacedModule.roots`."""
         return ()
 
     @property
     def is_draining(self) -> bool:
-        """See `PlacedModule.is_draining`."""
         return False
 
     async def wait_until_there(self, timeout_s: float) -> None:
-        """See `PlacedModule.wait_until_there`: a process of this machine is there, or its module has failed."""
+        """See `ModuleProxy.wait_until_there`: a process of this machine is there, or its module has failed."""
 
     async def check_settings(self, values: dict[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """See `PlacedModule.check_settings`."""
         message = {"type": "settings.check", "module": self._linked.number, "values": values}
         told = read_answer(
             InvalidSettings, {"faults": await self._link.request_value(message)}, "what the host says of settings"
@@ -106,7 +100,7 @@ class RemoteModule:
         await self._request_host("module.state", state="ready", settings=runtime.settings)
 
     def connect_runtime(self, runtime: ModuleRuntime) -> None:
-        """Take what the module tells from now on."""
+        """Handle the module's messages from now on."""
         self._linked.runtime = runtime
         self._linked.on_definitions = runtime.tools_changed
         self._linked.on_report = lambda: runtime.give_report(self._fetch_report)
@@ -118,10 +112,10 @@ class RemoteModule:
 
     @hookimpl
     async def get_tool_definitions(self) -> list[ToolDefinition]:
-        """What the host says of the module's tools."""
+        """Return the definitions of the module's tools that the host sent."""
         answer = await self._request_host("definitions", what="tools")
         told = read_answer(Defined, answer, f"the tools of module {self._linked.name!r}")
-        # in a thread: a hundred definitions take their time
+        # in a thread, because a hundred definitions take time
         tools = await asyncio.to_thread(self._read_tools, told)
         self._linked.tools = frozenset(tool.name for tool in tools)
         self._linked.resource_types = types_of(tools)
@@ -152,7 +146,7 @@ class RemoteModule:
 
     @hookimpl
     async def get_web_component(self) -> WebComponent | None:
-        """What the host says of the module's element, with the files that belong to it."""
+        """Return the module's web component that the host sent, with its files."""
         told = (await self._request_host("definitions", what="component")).get("component")
         if told is None:
             return None
@@ -162,7 +156,7 @@ class RemoteModule:
 
     @hookimpl
     async def shutdown(self) -> None:
-        """Have the module end; of a host that has ended there is nothing to do."""
+        """Stop the module; does nothing if the host has ended."""
         try:
             if self._link.peer.ended is None:
                 await self._request_host("module.state", state="stopped")
@@ -170,7 +164,6 @@ class RemoteModule:
             self._link.remove_module(self._linked)
 
     async def clear_up(self) -> Sequence[str] | None:
-        """See `PlacedModule.clear_up`."""
         if self._link.peer.ended is not None:
             return ()  # all of it has ended with its process
         answer = await self._request_host("module.state", state="gone")
@@ -250,30 +243,26 @@ class RemoteModule:
 
 
 class _RemoteLogin:
-    """Implements `agentcore.api.Login`: the host says how it stands whenever that changes."""
+    """Implements `agentcore.api.Login`: the host reports its state whenever that changes."""
 
     def __init__(self, module: RemoteModule, known: LoginStatus) -> None:
         self._module, self.known = module, known
 
     def status(self) -> LoginStatus:
-        """See `agentcore.api.Login`."""
         return self.known
 
     async def begin(self) -> str:
-        """See `agentcore.api.Login`."""
         return await self._module.log_in("begin")
 
     async def finish(self, address: str) -> None:
-        """See `agentcore.api.Login`."""
         await self._module.log_in("finish", address)
 
     async def log_out(self) -> None:
-        """See `agentcore.api.Login`."""
         await self._module.log_in("log_out")
 
 
 class _RemoteRequirement:
-    """Implements `agentcore.api.Requirement` by asking the host of the module."""
+    """Implements `agentcore.api.Requirement` by requests to the host of the module."""
 
     def __init__(self, module: RemoteModule, info: RequirementInfo) -> None:
         self._module = module
@@ -281,11 +270,9 @@ class _RemoteRequirement:
         self.report: ReportProgress | None = None
 
     async def check(self) -> RequirementStatus:
-        """See `agentcore.api.Requirement`."""
         return await self._module.check_requirement(self.info.name)
 
     async def install(self, report: ReportProgress) -> None:
-        """See `agentcore.api.Requirement`."""
         self.report = report
         try:
             await self._module.install_requirement(self.info.name)
@@ -296,7 +283,7 @@ class _RemoteRequirement:
 def remote_module(
     link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, *, fingerprint: str
 ) -> RemoteModule:
-    """What stands for a module that a host has loaded, of a class of its own, whose docstring is the module's."""
+    """Return the proxy of a module that a host has loaded, of a separate class, whose docstring is the module's."""
     own: type[RemoteModule] = type("RemoteModule", (RemoteModule,), {"__doc__": told.description})
     return own(link, linked, told, folder, fingerprint)
 

@@ -1,4 +1,4 @@
-"""What a host may ask of its server, operation by operation: one table, which every link is held to.
+"""What a host may request of its server, operation by operation, in one table for every link.
 
 A process of this machine may use all of it. A foreign machine – one that dialled in, or belongs to a pool – has the
 arguments of the calls that are sent to it, and nothing else of the session, unless the user allowed it to use chats.
@@ -15,7 +15,7 @@ from agentcore.errors import ToolError
 
 ForeignAccess = Literal["own", "chat"]
 """What a foreign machine may do: `own`: the operation is about its own calls, modules and resources, and allowed;
-`chat`: it reads or changes a chat or makes the user's models work, and is refused unless the user allowed it."""
+`chat`: it reads or changes a chat or uses the user's models, and is refused unless the user allowed it."""
 
 OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
     {
@@ -76,11 +76,11 @@ OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
         "goodbye": "own",
     }
 )
-"""Each operation that a host may ask for, and whether a foreign machine may use it. What is not listed is unknown."""
+"""Each operation that a host may request, and whether a foreign machine may use it. Others are unknown."""
 
 
 RECORDED_PER_HOUR = 1_000
-"""Rows that a foreign machine adds to the record within an hour; each of them is kept for good."""
+"""Rows that a foreign machine may add to the record within an hour; they are stored permanently."""
 
 _HOUR_SECONDS = 3600.0
 

@@ -1,4 +1,4 @@
-"""What a host's process writes: log lines become the server's, anything else is kept as its last words."""
+"""The output of a host's process: log lines are added to the server's log, other output is stored as its last words."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ _FOLLOW_SECONDS = 0.5
 
 
 class _Output:
-    """What one process writes, line by line."""
+    """The output of one process, line by line."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -70,7 +70,7 @@ class _Output:
         if self._may_log():
             event, level = fields["event"][:_LINE_CHARS], fields.pop("level", "info")
             write = getattr(log, level) if type(level) is str and level in _LEVELS else log.info
-            # all else is a module's to name, `host` too, such as one on the web
+            # modules choose all other keys, also `host`, such as a host name on the web
             write(event, in_host=self._name, **{key: value for key, value in fields.items() if _KEY.fullmatch(key)})
 
     def _may_log(self) -> bool:
@@ -87,7 +87,7 @@ class _Output:
 
 
 class PipedOutput(asyncio.Protocol):
-    """What a process writes into a pipe of its server's."""
+    """The output of a process into a pipe of its server."""
 
     def __init__(self, name: str) -> None:
         self._name, self._output = name, _Output(name)
@@ -99,7 +99,7 @@ class PipedOutput(asyncio.Protocol):
 
     @contextmanager
     def open_for_writing(self) -> Iterator[int]:
-        """A descriptor for the process to write to, ours until the block ends."""
+        """Return a descriptor for the process to write to, which is closed here when the block ends."""
         ours, theirs = os.pipe()
         reading = os.fdopen(ours, "rb", buffering=0)
         # in no TaskGroup: it ends at once, or with `close`
@@ -111,7 +111,6 @@ class PipedOutput(asyncio.Protocol):
 
     @property
     def last_output(self) -> str:
-        """See `Child.last_output`."""
         return self._output.last_output
 
     def close(self) -> None:
@@ -122,19 +121,17 @@ class PipedOutput(asyncio.Protocol):
             self._transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See `asyncio.Protocol`."""
         assert isinstance(transport, asyncio.ReadTransport)  # noqa: S101 - a pipe's
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
         self._output.feed(data)
         now = self._loop.time()
         if now - self._since > _PAUSE_SECONDS:
             self._since, self._bytes = now, 0
         self._bytes += len(data)
         if self._bytes > _BYTES_PER_PAUSE and self._transport is not None:
-            # to read all that it writes would leave no time for anybody else: it waits until somebody reads on
+            # reading everything would leave no time for other work: the process waits until reading continues
             self._transport.pause_reading()
             self._loop.call_later(_PAUSE_SECONDS, self._read_on)
 
@@ -143,7 +140,6 @@ class PipedOutput(asyncio.Protocol):
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
         self._output.flush()
         self.ended.set()
 
@@ -152,7 +148,7 @@ class PipedOutput(asyncio.Protocol):
 
 
 class FileOutput:
-    """What a process that outlives its server writes into a file, which is kept short while a server reads it."""
+    """The output of a process that survives its server into a file, which is truncated while a server reads it."""
 
     def __init__(self, name: str, path: Path) -> None:
         self._output, self._path = _Output(name), path
@@ -162,7 +158,7 @@ class FileOutput:
 
     @contextmanager
     def open_for_writing(self) -> Iterator[int]:
-        """A descriptor for a new process to write to, ours until the block ends."""
+        """Return a descriptor for a new process to write to, which is closed here when the block ends."""
         self._read_to = 0
         fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
@@ -172,7 +168,6 @@ class FileOutput:
 
     @property
     def last_output(self) -> str:
-        """See `Child.last_output`."""
         return self._output.last_output
 
     def follow(self) -> None:
@@ -181,7 +176,7 @@ class FileOutput:
         self._timer = self._loop.call_later(_FOLLOW_SECONDS, self.follow)
 
     def read_new_output(self) -> None:
-        """Read what has come; a file that has become long begins anew."""
+        """Read new output; a file that has become long is truncated."""
         try:
             with self._path.open("r+b") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -201,7 +196,7 @@ class FileOutput:
 
 
 def _log_line(line: bytes) -> dict[str, Any] | None:
-    """A line of a host's log; None: it is something else."""
+    """Parse a line of a host's log; None: it is something else."""
     if not line.startswith(b"{") or len(line) > _HELD_BYTES:
         return None
     try:

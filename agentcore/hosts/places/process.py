@@ -1,4 +1,5 @@
-"""A host in a process of its own on this machine: started at first use, watched, started again, ended with the last."""
+"""A host in a separate process on this machine: started at first use, watched, restarted, stopped with its last
+module."""
 
 import asyncio
 import contextlib
@@ -34,7 +35,7 @@ from agentcore.supervision.supervisor import Supervisor
 log = structlog.get_logger(__name__)
 
 ENDS_IN_A_MINUTE = 3
-"""A host that ends so often within a minute is not started again."""
+"""A host that ends this often within a minute is not restarted."""
 
 _PAUSES = (0.0, 1.0, 3.0)
 _END_SECONDS = 12.0
@@ -45,14 +46,14 @@ OnAgain = Callable[[Sequence[str]], Awaitable[None]]
 
 
 class ProcessHost:
-    """Implements `Place` by a process.
+    """Implements `ModuleHost` by a process.
 
     Args:
-        name: What it is called in app.json.
-        config: What app.json says of it.
-        services: What it needs of the server.
-        on_lost: Told which modules have lost their process, and why.
-        on_again: Told which of them are to start again.
+        name: Its name in app.json.
+        config: Its entry in app.json.
+        services: The services of the server that it uses.
+        on_lost: Called with the modules that have lost their process, and the reason.
+        on_again: Called with those of them that are to be started again.
     """
 
     def __init__(
@@ -73,7 +74,6 @@ class ProcessHost:
     # -- modules -----------------------------------------------------------------------------------------------
 
     async def find_module(self, name: str) -> Found | None:
-        """See `Place.find_module`."""
         if self._config.python is None:
             return None
         running = await self._ensure_running()
@@ -90,7 +90,6 @@ class ProcessHost:
         return LocalModule(name, local)
 
     async def load_module(self, name: str, found: Found, fingerprint: str, locale: str) -> RemoteModule:
-        """See `Place.load_module`."""
         if isinstance(found, FamilyMember):
             raise ToolError("module_stays", f"module {name!r} is made of a block of app.json, and runs in the server")
         running = await self._ensure_running()
@@ -127,7 +126,7 @@ class ProcessHost:
             raise
 
     def _code_of(self, found: Found, fingerprint: str) -> Message:
-        """What the host has to import, and whether it has been imported there before and is another since."""
+        """Return what the host has to import, and whether it was imported there before and has changed since."""
         key = (f"{found.source}/{found.name}", fingerprint)
         self._next += 1
         code = self._codes.setdefault(key, self._next)
@@ -142,13 +141,12 @@ class ProcessHost:
         return {"code": code, "entry": "", "file": str(found.file), "fresh": [], **told}
 
     def _forget_code(self, found: Found, fingerprint: str) -> None:
-        """Have code imported again that could not be; that from before stays to be had."""
+        """Import code again whose import failed; the previous code stays available."""
         self._codes.pop((f"{found.source}/{found.name}", fingerprint), None)
 
     # -- the process -------------------------------------------------------------------------------------------
 
     def describe_host(self) -> HostReport:
-        """See `Place.describe_host`."""
         running, bound = self._running, self._config.memory_mb
         latency_s = None if running is None else running.latency_s
         return self._standing.build_report(
@@ -179,9 +177,9 @@ class ProcessHost:
                 self._codes.clear()
                 self._fingerprints.clear()
                 if self._has_ended_too_often():
-                    self._ends.clear()  # it is not started again by itself: somebody wants it to be tried anew
+                    self._ends.clear()  # it is not restarted automatically: this is an explicit new attempt
                 self._standing.enter_state("starting")
-                # in a context of its own: what it begins is no module's, though it may be for one
+                # in a separate context, so that its tasks are attributed to no module
                 loop = asyncio.get_running_loop()
                 self._running = await loop.create_task(
                     self._start_process(), name=f"host:{self.name}", context=Context()
@@ -191,7 +189,7 @@ class ProcessHost:
     async def _start_process(self) -> RunningHost:
         running = await self._try_start()
         if not running.serves_the_same():
-            # it has other folders around it than it should: it goes, with what it holds
+            # its environment differs from the required one: it is ended, with everything in it
             log.warning("host_replaced", host=self.name, pid=running.pid, reason="workspace or language changed")
             await running.close(_END_SECONDS)
             running = await self._try_start()
@@ -214,7 +212,7 @@ class ProcessHost:
         except (OSError, LinkError, TimeoutError) as exc:
             told = str(exc) or f"it did not greet within {running.hello_s:g} s"
             if running.is_found:
-                # it hangs, or is of another version: with it goes what it holds, and there is a new one
+                # it hangs, or has another version: it is ended with everything in it, and replaced by a new one
                 running.kill()
                 log.warning("host_replaced", host=self.name, pid=running.pid, reason=await running.close(0, told))
                 return await self._try_start()
@@ -231,13 +229,13 @@ class ProcessHost:
 
     @property
     def survives_server(self) -> bool:
-        """Whether it goes on when the server ends."""
+        """True if it survives the server."""
         return self._config.survives_restart
 
     # -- over restarts of the server -----------------------------------------------------------------------------
 
     def detach(self) -> None:
-        """The server ends: leave the process to the next one, if it outlives this one."""
+        """Leave the process to the next server, if it survives this one."""
         if not self._config.survives_restart:
             return
         self._is_closed = True
@@ -271,7 +269,7 @@ class ProcessHost:
         await self.stop_if_idle()
 
     async def stop_surviving_process(self, reason: str) -> None:
-        """End a process that would outlive the server; its modules start again in a new one."""
+        """End a process that would survive the server; its modules start again in a new one."""
         if self._config.survives_restart and self._running is not None:
             self._running.end_because(reason)
 
@@ -305,7 +303,7 @@ class ProcessHost:
         return len(self._ends) == ENDS_IN_A_MINUTE and time.monotonic() - self._ends[0] < 60  # noqa: PLR2004 - a minute
 
     def send_origins(self) -> None:
-        """Tell the host where the server can be reached now."""
+        """Send the host the current addresses of the server."""
         if self._running is not None:
             self._running.send_hello_reply()
 
@@ -317,7 +315,6 @@ class ProcessHost:
                 await self._stop_process(running)
 
     async def stop(self) -> None:
-        """See `Place.stop`."""
         self._ends.clear()
         async with self._starting:
             if self._running is not None:

@@ -1,4 +1,4 @@
-"""Routes of a host's modules, as the server serves them: each request is the host's to answer."""
+"""Routes of a host's modules, as the server serves them: the host answers each request."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ class ServedRoutes:
         self._talks: dict[int, _Talk] = {}
 
     def add_route(self, runtime: ModuleRuntime, told: AddRoute) -> None:
-        """Serve a route of a module; one that cannot be served is said in the module's notes."""
+        """Serve a route of a module; an invalid one is reported in the module's diagnostics."""
         key, path = (told.module, told.route), told.path
         if key in self._routes:
             raise LinkError("a route without a number of its own")
@@ -81,11 +81,11 @@ class ServedRoutes:
     # -- requests ----------------------------------------------------------------------------------------------
 
     async def answer_request(self, number: int, kind: str, request: Request) -> Response | None:
-        """Have the host answer a request.
+        """Let the host answer a request.
 
         Raises:
-            ToolError: What the handler raises; `module_failed`: the host has ended.
-            Exception: What else it raises.
+            ToolError: Raised by the handler; `module_failed`: the host has ended.
+            Exception: Any other exception of it.
         """
         self._next += 1
         channel = self._next
@@ -156,11 +156,11 @@ class ServedRoutes:
     # -- sockets -----------------------------------------------------------------------------------------------
 
     async def _relay_socket(self, channel: int, talk: _Talk, socket: Socket, message: Message) -> None:
-        """Let a WebSocket and the host's handler talk, until either has enough.
+        """Relay messages between a WebSocket and the host's handler, until either closes.
 
         Raises:
-            ToolError: What the handler raises.
-            Exception: What else it raises.
+            ToolError: Raised by the handler.
+            Exception: Any other exception of it.
         """
         loop = asyncio.get_running_loop()
         # in no TaskGroup, which would wrap what the handler raises; both end here
@@ -196,21 +196,21 @@ class ServedRoutes:
             talk.outlet.close()
             self._peer.send_message({"type": "route.close", "channel": channel})
 
-    # -- what the host sends -----------------------------------------------------------------------------------
+    # -- messages of the host ----------------------------------------------------------------------------------------
 
     def on_data(self, told: StreamChunk) -> None:
-        """A piece of a stream, or a message of a socket."""
+        """Handle a chunk of a stream, or a message of a socket."""
         data = self._peer.pop_blob(told.blob) if told.text is None else told.text
         if (talk := self._talks.get(told.channel)) is not None:
             talk.inlet.feed(data)
 
     def on_room(self, told: Room) -> None:
-        """The host has taken something."""
+        """Handle credit from the host."""
         if (talk := self._talks.get(told.channel)) is not None:
             talk.outlet.add_credit(told.size)
 
     def on_close(self, told: CloseChannel) -> None:
-        """The host sends no more."""
+        """Handle the end of the host's data."""
         if (talk := self._talks.get(told.channel)) is not None:
             broken = ConnectionResetError("the stream broke off") if told.broken else None
             talk.closing = told.code, told.reason
@@ -232,7 +232,6 @@ class _Handler:
         self._routes, self._number, self._kind = routes, number, kind
 
     async def handle_request(self, request: Request) -> Response | None:
-        """See `agentcore.api.web.RouteHandler`."""
         return await self._routes.answer_request(self._number, self._kind, request)
 
 
@@ -255,7 +254,7 @@ def _build_model(path: str, schema: Any, *, is_text: bool = False) -> type[BaseM
 
 def _to_plain_value(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        # as it came: what was left out stays so, and the host's own model fills it in
+        # unchanged: omitted fields stay omitted, and the host's own model fills them in
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     to_json(value)
     return value

@@ -18,7 +18,7 @@ from agentcore.hosts.wire.stream import StreamLink
 
 _LOOK_SECONDS = 0.2
 _MEMORY_SECONDS = 0.05
-"""A process can take some hundred megabytes in this time."""
+"""A process can allocate some hundred megabytes in this time."""
 _PING_SECONDS = 1.0
 _REASON_SECONDS = 0.5
 _KILL_SECONDS = 5.0
@@ -29,10 +29,10 @@ class RunningHost:
     """One process of a host, with its link.
 
     Attributes:
-        modules: What ran in it when it ended.
-        cause: Why it ended, without what it wrote.
-        members: Modules that it ran before this server did, as it said them, by name.
-        calls: Calls that it has gone on with meanwhile: their ids, numbers and what time they have left.
+        modules: The modules that ran in it when it ended.
+        cause: Why it ended, without its output.
+        members: Modules that it ran before this server started, as it reports them, by name.
+        calls: Calls that it kept running meanwhile: their ids, numbers and remaining time.
     """
 
     link: HostLink
@@ -64,7 +64,7 @@ class RunningHost:
 
     @property
     def is_found(self) -> bool:
-        """Whether it ran before this server did."""
+        """True if it ran before this server did."""
         return self._child.is_found
 
     @property
@@ -89,11 +89,11 @@ class RunningHost:
         self._watch = self._loop.create_task(self._monitor_process(config), name=f"host:{self._name}:watch")
 
     def send_hello_reply(self) -> None:
-        """Tell the host what it has around it."""
+        """Send the host its environment."""
         self.link.peer.send_message({"type": "hello.ok", **self._services.build_hello_reply()})
 
     def serves_the_same(self) -> bool:
-        """Whether it has around it what a host of this server would have; one that is new has."""
+        """True if its environment is that of a host of this server; always true of a new one."""
         return not self.is_found or self._greeting == self._services.build_stable_hello_reply()
 
     def detach(self) -> None:
@@ -105,7 +105,7 @@ class RunningHost:
         self._child.close()
 
     async def close(self, grace_s: float, reason: str = "") -> str:
-        """End the process in order; gives why it had ended before, if it had, else the reason."""
+        """Stop the process; return why it had ended before, if it had, else the reason."""
         self._is_closing = True
         self._stop_watching()
         if hasattr(self, "link"):
@@ -150,7 +150,7 @@ class RunningHost:
             self._hello.set_result(told)
 
     def _store_hello_state(self, told: Hello) -> None:
-        """Note what a host that was found holds."""
+        """Store what a found host reports in its greeting."""
         self._greeting = told.greeting
         self.members = {each.name: each for each in told.members}
         self.calls = {each.call: (each.n, each.left_ms / 1000) for each in told.calls}
@@ -175,12 +175,12 @@ class RunningHost:
         self._on_ended(self, self._reason)
 
     async def _describe_end(self, reason: str) -> str:
-        """Why the process ended, in words, with the end of what it wrote."""
+        """Describe why the process ended, with the end of its output."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REASON_SECONDS):
                 await self._over.wait()
                 await self._child.wait_for_output()
-        # a process that was cut off ends after that: how it did, and what it wrote, says nothing then
+        # a process that was disconnected ends after that: its exit and output are not the cause
         if reason and not self._reason and hasattr(self, "link") and not self.link.peer.is_lost:
             self.cause = reason
             return reason
@@ -191,7 +191,7 @@ class RunningHost:
     # -- watching ----------------------------------------------------------------------------------------------
 
     async def _monitor_process(self, config: ProcessHostConfig) -> None:
-        """Ask for a sign of life again and again, and hold the process to its memory."""
+        """Ping the process regularly, and enforce its memory limit."""
         asked_at, waits = self._loop.time(), self._loop.create_task(self.link.ping())
         limit_s = self._services.blocked_s
         try:
@@ -225,7 +225,7 @@ class RunningHost:
 
 
 def memory_kib(pid: int | None) -> int:
-    """What a process holds in memory, without what it shares with others; 0: it is not known."""
+    """Return the memory of a process without shared memory; 0: unknown."""
     try:
         fields: list[Any] = Path(f"/proc/{pid}/statm").read_text().split()
         return (int(fields[1]) - int(fields[2])) * (os.sysconf("SC_PAGE_SIZE") // _KIB)

@@ -1,4 +1,5 @@
-"""A pydantic model made of a JSON Schema: for settings, bodies and queries whose own model is in another process."""
+"""Creates a pydantic model from a JSON Schema: for settings, bodies and queries whose own model is in another
+process."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,14 +14,14 @@ _TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "bo
 
 
 def model_of_schema(name: str, schema: dict[str, Any], *, is_text: bool = False) -> type[BaseModel]:
-    """A model that takes what the schema takes, and says the schema as its own.
+    """Return a model that accepts what the schema accepts, and has the schema as its own.
 
-    Its keys, the objects inside of it and what in it is secret are known as of any model; values stay as they are.
+    Its keys, nested objects and secrets are known as of any model; values are not changed.
 
     Args:
-        is_text: Whether values come as texts, as those of a query do: then only names and kinds are checked.
+        is_text: True if values are texts, as those of a query: then only names and types are checked.
     Raises:
-        ValueError: It is no schema that can be used.
+        ValueError: It is not a usable schema.
     """
     check_cost(schema)
     whole = _Expanded(schema).expand(schema, 0)
@@ -28,7 +29,7 @@ def model_of_schema(name: str, schema: dict[str, Any], *, is_text: bool = False)
 
 
 class _Expanded:
-    """Puts what a schema refers to in its place; what holds itself ends at some depth."""
+    """Resolves references of a schema; recursive ones end at some depth."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._definitions = root.get("$defs", {})
@@ -52,7 +53,7 @@ def _make_model(
     name: str, schema: dict[str, Any], check: Validate | None, depth: int, *, is_text: bool
 ) -> type[BaseModel]:
     fields: dict[str, Any] = {
-        # names of keys may be no names of Python's
+        # keys may not be valid Python names
         f"field_{number}": (
             _field_annotation(f"{name}_{number}", part, depth, is_text=is_text),
             Field(None, alias=key, json_schema_extra=_extension_keys(part)),
@@ -117,7 +118,7 @@ def _field_annotation(name: str, part: Any, depth: int, *, is_text: bool) -> Any
     if "properties" in only and depth < _DEPTH:
         return _make_model(name, only, None, depth + 1, is_text=is_text) | None
     kind = _TYPES.get(only.get("type", ""))
-    # values are held against the schema as they came; only the words of a query become what they stand for
+    # values are validated unchanged; only the texts of a query are converted
     return kind | None if kind is str or (is_text and kind is not None) else Any
 
 

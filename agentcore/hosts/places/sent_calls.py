@@ -1,4 +1,4 @@
-"""The calls and previews that one host works on: what it is told of them, and how they end."""
+"""The calls and previews that one host works on: the messages sent for them, and how they end."""
 
 import asyncio
 from collections import deque
@@ -24,7 +24,7 @@ from agentcore.hosts.wire.values import arguments_to_wire, error_of, principal_t
 _DONE_SECONDS = 0.5
 _IDS_KNOWN = 10_000
 TIMEOUT_SECONDS_MAX = 3600.0
-"""The longest that a call may wait for something."""
+"""The maximum time limit of a request."""
 
 
 @dataclass(eq=False, slots=True)
@@ -32,9 +32,9 @@ class SentCall:
     """A call, or a preview, that the host works on.
 
     Args:
-        result: How it ends; None: it is a preview.
+        result: Its result; None: it is a preview.
         asked: The tool and its arguments, as long as it may have to be sent again.
-        is_sent: Whether a link has carried it.
+        is_sent: True if a link has sent it.
     """
 
     context: CallContext
@@ -53,7 +53,7 @@ class SentCall:
         task.add_done_callback(self.work.discard)
 
     def end_work(self) -> None:
-        """End what goes on for this call."""
+        """End all work for this call."""
         for task in tuple(self.work or ()):
             task.cancel()
 
@@ -63,8 +63,8 @@ class SentCalls:
 
     Args:
         modules: The modules that it runs, by number.
-        outlives: Whether it goes on when this server ends.
-        foreign: The foreign machine that it is; None: it is a process of this machine.
+        outlives: True if it survives this server.
+        foreign: The foreign machine; None: it is a process of this machine.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class SentCalls:
         return self._next
 
     def number_from(self, number: int) -> None:
-        """Give calls numbers above this one: the host knows those up to it from an earlier server."""
+        """Give calls numbers above this one, because the host knows those up to it from an earlier server."""
         self._next = max(self._next, number)
 
     def switch_peer(self, peer: Peer, modules: Callable[[], Mapping[int, LinkedModule]]) -> None:
-        """Speak through another link of the same host."""
+        """Use another link of the same host."""
         self.peer, self._modules = peer, modules
 
     def close_call(self, number: int) -> SentCall | None:
@@ -103,7 +103,7 @@ class SentCalls:
         return self._sent.pop(number, None)
 
     def detach_all(self) -> None:
-        """The server ends, and the host goes on: calls end here, and not there."""
+        """End calls only on this side when the server ends and the host keeps running."""
         for each in self._pop_all():
             if each.result is not None and not each.result.done():
                 each.result.set_exception(CallDetached())
@@ -124,11 +124,11 @@ class SentCalls:
         return [(number, each) for number, each in self._sent.items() if each.result is not None]
 
     def resume_call(self, number: int, sent: SentCall) -> None:
-        """Have the host say how a call ends that it has gone on with."""
+        """Request the end of a call that the host kept running."""
         self.peer.send_message({"type": "tool.resume", "call": sent.context.call_id, "n": number})
 
     def expect_calls(self, numbers: Iterable[int]) -> None:
-        """Let what the host asks for these calls wait: an earlier server sent them, and they are to be taken up."""
+        """Let requests of these calls wait, which an earlier server sent, until they are resumed."""
         self._expected |= {number: asyncio.Event() for number in numbers if number not in self._sent}
 
     def _mark_resumed(self, number: int) -> None:
@@ -157,7 +157,7 @@ class SentCalls:
         return wait_for_result
 
     def abandon_call(self, call_id: str, number: int) -> None:
-        """Nobody wants a call of an earlier server any more."""
+        """Cancel a call of an earlier server that no caller waits for."""
         self._mark_resumed(number)
         self.peer.send_message({"type": "tool.cancel", "n": number})
         self.peer.send_message({"type": "tool.done", "call": call_id})
@@ -170,7 +170,7 @@ class SentCalls:
         return self._next, sent
 
     def build_message(self, kind: str, number: int, sent: SentCall, tool: str, arguments: dict[str, Any]) -> Message:
-        """A call, or a preview, as the host gets it."""
+        """Build the message of a call, or a preview."""
         context = sent.context
         resource = context.resource
         message: Message = {
@@ -203,13 +203,13 @@ class SentCalls:
         return message
 
     def _principal_to_wire(self, principal: Principal) -> dict[str, Any]:
-        """Who asks, on the wire; the one who asked last is the one who asks next, mostly."""
+        """Return the principal in its wire format; cached, because mostly the same one calls again."""
         if principal is not self._last_principal[0]:
             self._last_principal = principal, principal_to_wire(principal)
         return self._last_principal[1]
 
     def time_left_ms(self, context: CallContext) -> int:
-        """How much time a call has left; of one that has not begun, an hour."""
+        """Return how much time a call has left; for one that has not begun, an hour."""
         deadline = context.deadline
         left_s = deadline - self._loop.time() if deadline else TIMEOUT_SECONDS_MAX
         return max(int(left_s * 1000), 0)
@@ -219,7 +219,7 @@ class SentCalls:
         number, call_id = message.get("n"), message.get("id")
         sent = self.find_open_call(number)
         if sent is None:
-            # of a call that was cancelled, or that ended with its time: whoever wanted it has gone
+            # of a call that was cancelled, or that timed out: its caller has gone
             self.peer.drop_blobs(message)
             if self._outlives and number not in self._expected and type(call_id) is str:
                 self.peer.send_message({"type": "tool.done", "call": call_id})
@@ -231,7 +231,7 @@ class SentCalls:
                 raise LinkError("a second result of one call")
             self.peer.drop_blobs(message)  # the other one was on its way when this one was asked for
             return
-        # once the record has it: what the host forgets, nobody could tell any more
+        # once it is in the record: after the host deletes it, its result would be lost
         if self._outlives:
             self._loop.call_later(
                 _DONE_SECONDS, self.peer.send_message, {"type": "tool.done", "call": sent.context.call_id}
@@ -242,7 +242,7 @@ class SentCalls:
             sent.result.set_exception(error_of(message.get("error")))
 
     def handle_progress(self, told: messages.Progress) -> None:
-        """A call says how far it is."""
+        """Handle a progress report of a call."""
         sent = self.find_open_call(told.n)
         if sent is None or sent.result is None:
             return  # it has ended, or it is a preview, whose progress is not shown
@@ -254,12 +254,12 @@ class SentCalls:
             sent.context.show_output(told.text)
 
     async def cancel_call(self, number: int, sent: SentCall) -> None:
-        """Have the host end a call, and let it clean up."""
-        sent.result = self._loop.create_future()  # the other one was cancelled with whoever waited for it
+        """Cancel a call in the host, and let it clean up."""
+        sent.result = self._loop.create_future()  # the other one was cancelled with its waiting caller
         self.peer.send_message({"type": "tool.cancel", "n": number})
         await asyncio.wait({sent.result}, timeout=CANCEL_GRACE_SECONDS)
         if sent.result.done() and not sent.result.cancelled():
-            sent.result.exception()  # nobody else looks at it
+            sent.result.exception()  # nothing else reads it
 
     def check_recorded(self, call_id: str, rows: int = 1) -> None:
         """Check that the host may add rows to the record, about a call or (empty) none.
@@ -275,7 +275,7 @@ class SentCalls:
         self.foreign.recorded.add_rows(rows)
 
     def find_open_call(self, number: Any) -> SentCall | None:
-        """A call that the host works on; None: it has ended.
+        """Return a call that the host works on; None: it has ended.
 
         Raises:
             LinkError: There never was one of this number.
@@ -285,11 +285,11 @@ class SentCalls:
         return self._sent.get(number)
 
     async def require_call(self, asked: messages.OfCall, *, in_preview: bool = False) -> SentCall:
-        """The call on whose behalf the running task works from now on.
+        """Return the call on whose behalf the running task works from now on.
 
         Args:
-            asked: What the host asks.
-            in_preview: Whether a preview may ask it, too: nobody has approved anything yet, so it can only look.
+            asked: The request of the host.
+            in_preview: True if a preview may request it, too: its call is not approved yet, so it can only read.
         Raises:
             ToolError: `not_in_preview`; `cancelled`: the call has ended.
             LinkError: There never was one of this number.

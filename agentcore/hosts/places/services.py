@@ -1,4 +1,4 @@
-"""What places need of their server."""
+"""The services of their server that hosts use."""
 
 import contextlib
 import shutil
@@ -18,13 +18,13 @@ from agentcore.supervision.holder import Holder
 
 @dataclass(frozen=True)
 class ProcessHostServices:
-    """What places need of their server.
+    """The services of their server that process hosts use.
 
     Args:
         roots: The workspace roots.
-        protected: Patterns of what always needs a person.
-        own_origins: Where the server can be reached now.
-        on_blocked: Told which module held the event loop of its host, and for how many seconds.
+        protected: Patterns of paths that always need approval.
+        own_origins: The current addresses of the server.
+        on_blocked: Called with the module that blocked the event loop of its host, and the duration in seconds.
         on_control_files: Called with what the user has to know of the control files, and the host's name.
     """
 
@@ -40,11 +40,11 @@ class ProcessHostServices:
 
     @property
     def blocked_s(self) -> float:
-        """How long the event loop of a host may be held."""
+        """How long the event loop of a host may be blocked."""
         return self.config.limits.loop_blocked_max
 
     def build_hello_reply(self) -> dict[str, Any]:
-        """What a host on this machine is told (`hello.ok`)."""
+        """Build the reply to the greeting of a host on this machine (`hello.ok`)."""
         kept = locate_state_dir(self.config.file, self.config.sources.environ)
         return {
             "roots": [str(root) for root in self.roots],
@@ -57,25 +57,25 @@ class ProcessHostServices:
         }
 
     def build_stable_hello_reply(self) -> dict[str, Any]:
-        """The part of it that stays the same for a host as long as it runs."""
+        """Build the part of it that does not change while a host runs."""
         greeting = self.build_hello_reply()
         return {name: greeting[name] for name in ("roots", "protected", "state", "locale")}
 
     def folder_of(self, host: str) -> Path:
-        """The folder of a host that outlives its server."""
+        """Return the folder of a host that survives its server."""
         return self.state.path / "hosts" / host
 
     def files_of(self, host: str, module: str) -> Path:
-        """An empty folder for what the page needs of a module that runs in a host."""
+        """Return an empty folder for files of a module in a host that the page needs."""
         folder = self.state.path / "hosts" / host / "files" / module
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=0o700)
         return folder
 
     def forget_files(self, host: str) -> None:
-        """Remove what the page needed of all modules of a host, and its folder, if nothing else is there."""
+        """Remove the page's files of all modules of a host, and its folder, if it is empty then."""
         folder = self.state.path / "hosts" / host
         shutil.rmtree(folder / "files", ignore_errors=True)
         for each in (folder, folder.parent):
-            with contextlib.suppress(OSError):  # a host that goes on has something there
+            with contextlib.suppress(OSError):  # a surviving host has files there
                 each.rmdir()

@@ -1,4 +1,4 @@
-"""How a host stands: its state, since when and why, and how often it ended without being told to."""
+"""The status of a host: its state, since when and why, and how often it ended unexpectedly."""
 
 import time
 from collections import deque
@@ -12,11 +12,11 @@ _ENDS_KEPT = 1000
 
 
 class HostStatus:
-    """How one host stands.
+    """The status of one host.
 
     Args:
         name: The host's name.
-        events: Told when its state, or the reason of it, is another.
+        events: Publishes changes of its state or reason.
     """
 
     def __init__(self, name: str, events: EventBus) -> None:
@@ -29,13 +29,13 @@ class HostStatus:
         self._told: tuple[PlaceState, str] = (self.state, self.reason)
 
     def enter_state(self, state: PlaceState) -> None:
-        """It starts, runs, or has ended as it was told to."""
+        """Record that it starts, runs, or was stopped."""
         if state == "stopped":
             self.reason = self.last_words = ""
         self._apply_state(state)
 
     def set_state(self, state: PlaceState, reason: str = "") -> None:
-        """It stands so from now on, and for this reason."""
+        """Set its state and the reason."""
         self.reason = reason
         self._apply_state(state)
 
@@ -51,7 +51,7 @@ class HostStatus:
         self._apply_state("failed")
 
     def build_report(self, **known: Any) -> HostReport:
-        """How it stands, with what else is known of it."""
+        """Return its status, with the given further facts."""
         since = time.monotonic() - _HOUR_SECONDS
         return HostReport(
             name=self._name,

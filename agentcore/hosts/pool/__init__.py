@@ -1,1 +1,1 @@
-"""A pool of hosts that servers share over NATS: who is in it, where something new goes, who owns what lives there."""
+"""A pool of hosts that servers share over NATS: membership, placement of new work, ownership of resources."""

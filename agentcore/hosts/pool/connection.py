@@ -1,4 +1,4 @@
-"""The connection of a program to the NATS servers of a pool, kept for as long as the program wants it."""
+"""The connection of a program to the NATS servers of a pool, reconnected as long as the program runs."""
 
 import asyncio
 import contextlib
@@ -27,14 +27,14 @@ _PING_SECONDS = 2
 _PINGS_OUT = 2
 _FLUSH_SECONDS = 3.0
 _NOBODY = "_"
-"""In the place of a name, of which none is this one."""
+"""A placeholder that is no valid name."""
 
 _GONE_SECONDS = 60
 """After so long a connection on which no answer came is another one by now: by pings that is known before."""
 
 
 class PoolAddressError(AgentcoreError):
-    """An address is none at which a pool can be reached, or its key cannot be read; the message says why."""
+    """An address at which no pool can be reached, or an unreadable key; the message says why."""
 
 
 class NatsMissing(AgentcoreError):  # noqa: N818 - it says what is the case
@@ -43,11 +43,11 @@ class NatsMissing(AgentcoreError):  # noqa: N818 - it says what is the case
 
 @dataclass(frozen=True)
 class NatsServers:
-    """Where a pool is.
+    """How a pool is reached.
 
     Args:
         addresses: `nats://NAME[:PORT]`, or `tls://`: NATS servers that know each other, or one.
-        key: A file with the seed of an NKEY; None: the servers want none.
+        key: A file with the seed of an NKEY; None: the servers require none.
         ca: A file with certificates that are trusted besides those of the system.
     """
 
@@ -56,7 +56,7 @@ class NatsServers:
     ca: Path | None = None
 
     def check_addresses(self) -> None:
-        """See that it can be reached without giving anything away.
+        """Check that it can be reached without sending secrets unencrypted.
 
         Raises:
             PoolAddressError: It cannot.
@@ -80,7 +80,7 @@ class NatsServers:
                 raise PoolAddressError(f"{self.key} has no seed of an NKEY of a user, which begins with SU")
 
     def connect_options(self) -> dict[str, Any]:
-        """As `nats.connect` wants it."""
+        """Return the options of `nats.connect`."""
         found: dict[str, Any] = {"servers": list(self.addresses)}
         if self.key is not None:
             found["nkeys_seed"] = str(self.key)
@@ -93,13 +93,13 @@ class NatsServers:
 
 
 class NatsConnection:
-    """Connects, and connects again whenever that is lost.
+    """Connects, and reconnects whenever the connection is lost.
 
     Args:
-        servers: Where.
-        name: What this program is called there.
-        answers: What stands before the subjects where answers come to it.
-        on_state: Told in a sentence how it stands, whenever that changes; empty: it is connected.
+        servers: The servers.
+        name: The name of this program there.
+        answers: The prefix of the subjects for replies to it.
+        on_state: Called with a sentence about its state, whenever that changes; empty: it is connected.
     """
 
     def __init__(self, servers: NatsServers, name: str, answers: str, on_state: Callable[[str], None]) -> None:
@@ -113,7 +113,7 @@ class NatsConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether it is connected."""
+        """True if it is connected."""
         return self._up.is_set()
 
     async def open(self) -> None:
@@ -138,7 +138,7 @@ class NatsConnection:
             reconnected_cb=self._handle_connect,
             error_cb=self._handle_error,
             no_echo=True,
-            # answers to what it asks come where others cannot listen, if NATS holds each key to its own
+            # replies are sent to subjects that others cannot read, if NATS restricts each key to its own
             inbox_prefix=self._answers,
         )
         await self._handle_connect()
@@ -156,26 +156,26 @@ class NatsConnection:
         await self._up.wait()
 
     def on_lost(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Tell whenever the connection is lost; gives what ends that."""
+        """Call a function whenever the connection is lost; return a function that unsubscribes."""
         self._on_lost.add(tell)
         return lambda: self._on_lost.discard(tell)
 
     @property
     def client(self) -> "Client":
-        """What speaks to NATS.
+        """The NATS client.
 
         Raises:
-            ConnectionError: There is no connection just now.
+            ConnectionError: There is no connection now.
         """
         if self._client is None or not self.is_up:
             raise ConnectionResetError(self._reason or "there is no connection to NATS")
         return self._client
 
     def jetstream(self) -> "JetStreamContext":
-        """What is kept there.
+        """The JetStream context.
 
         Raises:
-            ConnectionError: There is no connection just now.
+            ConnectionError: There is no connection now.
         """
         return self.client.jetstream(timeout=3)
 
@@ -193,10 +193,10 @@ class NatsConnection:
             raise ConnectionResetError(f"NATS took nothing: {exc}") from exc
 
     async def flush(self) -> None:
-        """Wait until NATS has all that was said.
+        """Wait until NATS has received all messages.
 
         Raises:
-            ConnectionError: There is no connection just now.
+            ConnectionError: There is no connection now.
         """
         # in no TaskGroup: NATS's answer ends it. Its client reads nothing any more once an answer comes that was given
         # up, so this one is waited for whatever becomes of the caller
@@ -218,19 +218,19 @@ class NatsConnection:
         return ""
 
     async def request(self, subject: str, data: bytes, answers: Callable[[str], str], timeout_s: float) -> "Msg | None":
-        """Ask whoever listens, and take the first answer; None: nobody listens, or nobody answered in time.
+        """Send a request, and return the first reply; None: there is no listener, or no reply in time.
 
         Args:
-            answers: The subject at which somebody of a name answers, and nobody else can; of `*`, those of all.
+            answers: The subject at which only the named program can reply; of `*`, those of all.
         Raises:
-            ConnectionError: There is no connection just now.
+            ConnectionError: There is no connection now.
         """
         from nats.errors import TimeoutError as NatsTimeout  # noqa: PLC0415 - as above
 
         try:
             held = await self.client.subscribe(answers("*"))
             try:
-                # NATS itself answers at this subject where nobody listens
+                # NATS itself replies at this subject if there is no listener
                 await self.client.publish(subject, data, reply=answers(_NOBODY))
                 answer = await held.next_msg(timeout_s)
             finally:
@@ -247,10 +247,10 @@ class NatsConnection:
     async def subscribe(
         self, subject: str, take: Callable[["Msg"], Awaitable[None]], queue: str = ""
     ) -> AsyncIterator[None]:
-        """A block in which what is said at a subject is heard, also after NATS was away.
+        """Return a context in which messages of a subject are received, also after a reconnection.
 
         Raises:
-            ConnectionError: There is no connection just now.
+            ConnectionError: There is no connection now.
         """
         try:
             held = await self.client.subscribe(subject, queue=queue, cb=take)

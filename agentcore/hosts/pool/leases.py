@@ -1,7 +1,7 @@
-"""Who owns what lives in a pool: a lease for each resource, which goes along with every call on it.
+"""Ownership in a pool: a lease for each resource, which is sent with every call on it.
 
-The number of a lease rises whenever somebody takes it over. A host carries out nothing that comes with an older one, so
-that a server that was taken for dead, and was not, does nothing any more.
+The number of a lease increases whenever a server takes it over. A host refuses calls with an older one, so
+that a server that was wrongly considered dead can no longer act.
 """
 
 import asyncio
@@ -30,9 +30,8 @@ class Leases:
     """The leases of one server.
 
     Args:
-        server: By which name it owns them.
-        keep_s: How long one lasts that is not renewed, because its server is gone.
-
+        server: The name of their owner.
+        keep_s: How long one lasts that is not renewed, because its server has gone.
     Attributes:
         held: The number of each, by resource id.
     """
@@ -44,10 +43,10 @@ class Leases:
         self.held: dict[str, int] = {}
 
     async def open(self) -> None:
-        """Find the bucket, or make it.
+        """Open or create the bucket.
 
         Raises:
-            ConnectionError, nats.errors.Error: NATS does not let this server.
+            ConnectionError, nats.errors.Error: NATS does not allow it.
         """
         from nats.js.api import KeyValueConfig  # noqa: PLC0415 - only pools need it
 
@@ -55,13 +54,13 @@ class Leases:
         self._bucket = await self._nats.jetstream().create_key_value(config=config)
 
     async def acquire_lease(self, resource_id: str, member: str, limit_s: float) -> None:
-        """Own a resource from now on.
+        """Become the owner of a resource.
 
         Args:
-            member: Where it is.
-            limit_s: How long NATS may be away meanwhile.
+            member: The host of the resource.
+            limit_s: How long NATS may be unreachable meanwhile.
         Raises:
-            ToolError: `lease_unknown`: NATS does not answer.
+            ToolError: `lease_unknown`: NATS does not reply.
         """
         if resource_id in self.held:
             return
@@ -91,14 +90,14 @@ class Leases:
             try:
                 return await bucket.create(key, value)
             except KeyWrongLastSequenceError:
-                # an earlier start of this server: whatever still speaks for that is not heard any more
+                # an earlier start of this server, whose messages are refused from now on
                 found = await bucket.get(key)
                 return await bucket.update(key, value, last=found.revision)
         except Exception as exc:
             raise _lease_unknown_error(resource_id, exc) from exc
 
     def release_lease(self, resource_id: str) -> Callable[[], Any] | None:
-        """A resource has ended; gives what tells the others."""
+        """Delete the lease of an ended resource; return a task that notifies the others."""
         number = self.held.pop(resource_id, None)
         if number is None:
             return None
@@ -134,7 +133,7 @@ class Leases:
         return self._bucket
 
     def _lease_key(self, resource_id: str) -> str:
-        """Ids of sessions are given by callers: whatever they hold, this is a key."""
+        """Return a valid key: callers choose the ids of sessions, which may contain anything."""
         return f"{self._server}.{hashlib.sha256(resource_id.encode('utf-8', 'replace')).hexdigest()[:40]}"
 
 

@@ -1,4 +1,4 @@
-"""One host of a pool, as its server sees it: a machine whose links go over NATS, and whose death is soon noticed."""
+"""One host of a pool, as its server sees it: a machine whose links use NATS, and whose death is detected quickly."""
 
 import asyncio
 import secrets
@@ -35,11 +35,11 @@ from agentcore.store.credentials.host_keys import KnownHost
 _DRAIN_SECONDS = 5.0
 _SILENT_SECONDS = 1.2
 _LINK_SECONDS = 2.0
-"""So long after it was opened a link has to be in what the host says."""
+"""How soon after it was opened a link must occur in the host's announcements."""
 
 
 class ItsPool(Protocol):
-    """The pool of a host, as far as that asks for it."""
+    """The pool of a host, as far as the host uses it."""
 
     name: str
     server: str
@@ -49,35 +49,32 @@ class ItsPool(Protocol):
     leases: Leases
 
     def member_changed(self) -> None:
-        """One of its hosts has come, or has gone."""
+        """Handle the arrival or departure of one of its hosts."""
         ...
 
 
 class MemberRecords:
-    """What is known of hosts of a pool: kept in memory, for each says it anew. See `KnownHosts`."""
+    """Records of hosts of a pool, in memory only, because each announces itself again. See `KnownHosts`."""
 
     def __init__(self) -> None:
         self._known: dict[str, KnownHost] = {}
 
     def add_host(self, name: str) -> KnownHost:
-        """Know a host."""
+        """Add a host."""
         return self._known.setdefault(name, KnownHost(name, b"", int(time.time() * 1000)))
 
     def find_host(self, name: str) -> KnownHost | None:
-        """See `KnownHosts.find_host`."""
         return self._known.get(name)
 
     async def update_host(self, name: str, **changed: object) -> None:
-        """See `KnownHosts.update_host`."""
         if name in self._known:
             self._known[name] = replace(self._known[name], **changed)  # type: ignore[arg-type]  # its own fields
 
     async def mark_seen(self, name: str, **changed: object) -> None:
-        """See `KnownHosts.mark_seen`."""
         await self.update_host(name, last_seen_ms=int(time.time() * 1000), **changed)
 
     def set_drained(self, name: str, *, is_drained: bool) -> None:
-        """A host says whether it takes anything new."""
+        """Set whether a host accepts new work, as it announces."""
         if (known := self._known.get(name)) is not None and known.is_drained != is_drained:
             self._known[name] = replace(known, is_drained=is_drained)
 
@@ -90,13 +87,13 @@ class PoolMember(Machine):
     """One host of a pool.
 
     Args:
-        member: What it calls itself.
-        keep_minutes: How long it keeps what lives there while nothing is heard of its server.
+        member: Its name in the pool.
+        keep_minutes: How long it keeps resources while its server is silent.
     """
 
     def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, core: Core) -> None:
         known = records.add_host(member_name(pool.name, member))
-        # it is NATS that knows one machine from another
+        # NATS distinguishes the machines
         super().__init__(known, {"": keep_minutes}, core, records, known_since_ms=0)
         self._pool, self._member, self._records = pool, member, records
         self.calls.lost, self.calls.leases = partial(_interrupted_error, self.name), pool.leases.held
@@ -112,17 +109,17 @@ class PoolMember(Machine):
 
     @property
     def silent_s(self) -> float:
-        """For how long nothing was heard of it."""
+        """How long it has been silent."""
         return self._loop.time() - self._seen_at
 
     @property
     def free_capacity(self) -> int:
-        """How much more may live in it, as it says; of one that takes nothing new, less than nothing."""
+        """Its free capacity, as announced; negative if it accepts no new work."""
         said = self.announced
         return -1 if said is None or said.is_drained else said.capacity - said.used
 
     def handle_announcement(self, said: Announcement) -> None:
-        """It says that it is there."""
+        """Handle an announcement of the host."""
         self._seen_at = self._loop.time()
         former, self.announced = self.announced, said
         self._records.set_drained(self.name, is_drained=said.is_drained)
@@ -146,7 +143,7 @@ class PoolMember(Machine):
         return self.silent_s > _SILENT_SECONDS
 
     def mark_dead(self, reason: str) -> None:
-        """Nothing was heard of it for too long: what lived in it is lost, whatever becomes of it."""
+        """Treat the host as dead after too long a silence: its resources are lost, whatever happens to it."""
         if self._link is not None:
             self._link.peer.abort(reason)
         if self._carrier is not None:
@@ -158,7 +155,7 @@ class PoolMember(Machine):
 
     @property
     def is_lost(self) -> bool:
-        """Whether what lived in it counts as lost."""
+        """True if its resources are treated as lost."""
         return not self._instance
 
     async def _serve_link(self) -> None:
@@ -186,7 +183,7 @@ class PoolMember(Machine):
     # -- what it brings ------------------------------------------------------------------------------------------
 
     def _configure_link(self, link: HostLink) -> None:
-        """What its modules store is kept by this server: a host has no access to what NATS keeps."""
+        """Store data of its modules in this server, because a host has no access to NATS' storage."""
 
         def store_of(told: OfModule) -> StoredObjects:
             module = link.module_named(told).rpartition("/")[2]
@@ -200,7 +197,8 @@ class PoolMember(Machine):
             raise LinkError(f"it brings {sorted(others)}, which hosts.{self._pool.name}.modules does not list")
 
     async def _prepare_modules(self, told: Hello) -> None:
-        """What the server's own module of a name defines alike needs nobody's word; all else waits for a person."""
+        """Accept what the server's own module of a name defines identically; everything else waits for the user's
+        review."""
         for each in told.members:
             if (own := self._core.modules.offered_by(each.name)) is not None:
                 offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
@@ -215,11 +213,10 @@ class PoolMember(Machine):
         await super()._monitor_link(link)
 
     def mark_unavailable(self) -> None:
-        """See `Machine.mark_unavailable`: of a pool, the others do what it was to do."""
+        """See `Machine.mark_unavailable`: in a pool, other hosts replace it."""
         self._core.modules.know_host(self.name, None, None)
 
     def describe_host(self) -> HostReport:
-        """See `Place.describe_host`."""
         said = self.announced
         return replace(
             super().describe_host(),
@@ -235,7 +232,7 @@ class PoolMember(Machine):
     async def call_tool(
         self, module: LinkedModule, context: CallContext, tool: str, arguments: dict[str, Any]
     ) -> ToolResult:
-        """See `MachineCalls.call_tool`; a call on a resource owns that first."""
+        """See `MachineCalls.call_tool`; a call on a resource first acquires its lease."""
         if (resource := context.resource) is not None:
             left_s = max(context.deadline - self._loop.time(), 0) if context.deadline else 0
             await self._pool.leases.acquire_lease(resource.resource_id, self._member, left_s)
@@ -243,10 +240,10 @@ class PoolMember(Machine):
             raise host_away(self.name)
         return await super().call_tool(module, context, tool, arguments)
 
-    # -- what a person does --------------------------------------------------------------------------------------
+    # -- actions of the user ---------------------------------------------------------------------------------------
 
     async def set_drained(self, *, is_on: bool) -> None:
-        """Have nothing new go there, of whichever server, or again; waits until the host says so.
+        """Drain it for all servers, or accept new work again; waits until the host confirms it.
 
         Raises:
             ToolError: `host_away`.
@@ -265,11 +262,10 @@ class PoolMember(Machine):
             self._standing.set_state("running")
 
     async def disconnect(self) -> None:
-        """See `Machine.disconnect`: it is up to NATS who is in a pool."""
+        """Raise `host_in_pool`: NATS decides who is in a pool."""
         raise host_in_pool(self.name)
 
     async def allow_reconnect(self) -> None:
-        """See `shut`."""
         raise host_in_pool(self.name)
 
     async def close(self) -> None:
@@ -283,7 +279,7 @@ class PoolMember(Machine):
 
 
 def host_in_pool(host: str) -> ToolError:
-    """What is raised where somebody wants to let in, keep out or forget what NATS lets in."""
+    """Return the error for pairing, disconnecting or removing a host whose access NATS controls."""
     message = (
         f"host {host!r} is of a pool: its key is NATS's to take away, and agentcore hosts drain keeps new work away"
     )

@@ -1,7 +1,7 @@
 """A link over NATS: `Transport` of a peer.
 
-NATS delivers what one program publishes in its order, or not at all. Each frame has a number, so that one that is
-missing ends the link; whoever needs what was in it asks over the next one.
+NATS either delivers what one program publishes in order or loses it. Each frame has a number, so that a missing one
+ends the link; lost messages are recovered over the next one.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _HEADER = struct.Struct("!BQ")
 _PART, _TEXT, _PIECE, _TAKEN, _CLOSE = range(1, 6)
 PART_BYTES = 512 * 1024
-"""The largest frame: servers of NATS take a MiB, unless they are told otherwise."""
+"""The largest frame: NATS servers accept one MiB, unless configured otherwise."""
 
 _PIECES_AHEAD = 32
 _PIECES_TAKEN = 16
-"""So many pieces of blobs may be on their way, and after so many the other side says that it has them: NATS itself
-would take any number, and drop what a slow reader does not."""
+"""How many chunks of blobs may be in flight, and after how many the other side confirms them: NATS itself
+would accept any number, and drop what a slow reader does not read."""
 
 
 class NatsLink(Outgoing):
@@ -79,15 +79,15 @@ class NatsLink(Outgoing):
             self.peer.abort(self._reason)
 
     def abort(self, reason: str) -> None:
-        """The other side is not there any more, as somebody knows."""
+        """Close the link because the other side is known to be gone."""
         if not self._over.is_set():
             self._reason = reason
             self._over.set()
 
-    # -- what goes out -----------------------------------------------------------------------------------------
+    # -- sending ------------------------------------------------------------------------------------------------
 
     async def _write_frames(self) -> None:
-        """Send what waits: all that is said first, then a piece, if the other side has room for one."""
+        """Send waiting frames: all messages first, then a chunk, if the other side has credit for one."""
         try:
             while not (self._is_closing and not self._texts):
                 self._news.clear()

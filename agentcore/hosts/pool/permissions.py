@@ -1,4 +1,4 @@
-"""The keys of a pool: NKEYs by which NATS knows its hosts and servers, and what it lets each of them say and hear."""
+"""The keys of a pool: NKEYs by which NATS knows its hosts and servers, and the permissions of each."""
 
 import os
 from pathlib import Path
@@ -19,12 +19,12 @@ class KeyExists(AgentcoreError):  # noqa: N818 - it says what is the case
 
 
 def make_key(file: Path) -> str:
-    """Write the seed of a new NKEY to a file (0600) that is not there yet; gives the public key, for NATS to know.
+    """Write the seed of a new NKEY to a new file (0600); return the public key, for the configuration of NATS.
 
     Raises:
-        KeyExists: The file is there.
+        KeyExists: The file exists.
         OSError: It cannot be written.
-        ImportError: There is no package for it.
+        ImportError: The package for it is not installed.
     """
     import nkeys  # type: ignore[import-untyped]  # noqa: PLC0415 - only pools need it
 
@@ -57,7 +57,7 @@ def public_key_in(file: Path) -> str:
 
 
 def user_block(pool: str, public_key: str, member: str | None) -> str:
-    """A user of NATS' configuration with what it may do, for the list `authorization.users`.
+    """Return a user of NATS' configuration with its permissions, for the list `authorization.users`.
 
     Args:
         member: The name of a host; None: a server of the pool.
@@ -98,12 +98,11 @@ def _server_permissions(pool: str) -> tuple[list[str], list[str]]:
 
 
 def _host_permissions(pool: str, member: str) -> tuple[list[str], list[str]]:
-    """What a host may publish and hear: what it says has its own name in the subject, and none of it is JetStream's.
+    """Return what a host may publish and subscribe to: its subjects contain its own name, and none is JetStream's.
 
-    It may not answer where a request says, either (`allow_responses`): there, whose answer it is nobody could tell.
-
-    Whoever may ask JetStream for anything chooses where the answer goes, and with it can speak as another: a stored
-    message, a consumer's delivery or a stream's copy would come as a `tool.call` to any host. So servers store for it.
+    It may not reply where a request says, either (`allow_responses`), because the sender of such a reply is unknown.
+    A program with access to JetStream can choose where the reply goes, and with it impersonate another: a stored
+    message, a consumer's delivery or a stream's copy could reach any host as a `tool.call`. So servers store for it.
     """
     subjects = Subjects(pool)
     return (
@@ -115,8 +114,7 @@ def _host_permissions(pool: str, member: str) -> tuple[list[str], list[str]]:
                 subjects.drain_subject(member),
                 subjects.down_subject(member, "*", "*"),
             ),
-            # in its queue alone: a request goes to one host, and no other reads it
-            f"{_all_placement_subjects(subjects)} {QUEUE}",
+            f"{_all_placement_subjects(subjects)} {QUEUE}",  # only in its queue group: one host gets it
             f"{subjects.inbox_prefix(member)}.>",
         ],
     )

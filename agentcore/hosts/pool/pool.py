@@ -1,4 +1,4 @@
-"""A pool of hosts, as one of its servers sees it: who is in it, and where something new goes."""
+"""A pool of hosts, as one of its servers sees it: its members, and where new work goes."""
 
 import asyncio
 import contextlib
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SIGN_SECONDS = 0.5
-"""How often hosts and servers say that they are there."""
+"""How often hosts and servers announce themselves."""
 
 DEAD_SECONDS = 2.5
-"""After so long without a sign, while NATS is there, a host counts as dead."""
+"""After this time without an announcement, while NATS is reachable, a host counts as dead."""
 
 MEMBERS = 500
 _FORGOTTEN_SECONDS = 600.0
@@ -47,7 +47,7 @@ _PLACE_TRIES = 5
 _AGAIN_PLACE_SECONDS = 0.1
 _LINKED_SECONDS = 10.0
 _HEARD_SECONDS = 2 * SIGN_SECONDS
-"""So long after the start of a server all hosts that are there have said so."""
+"""How soon after the start of a server all existing hosts have announced themselves."""
 _AGAIN_SECONDS = 2.0
 _SESSIONS = 100_000
 
@@ -64,12 +64,12 @@ def server_id(state: Path) -> str:
 
 
 class Pool:
-    """Knows the hosts of a pool.
+    """The hosts of a pool.
 
     Args:
-        name: What it is called in app.json, and on NATS.
+        name: Its name in app.json, and on NATS.
         folder: That of app.json.
-        host: Where its modules are served.
+        host: The core that serves its modules.
     """
 
     def __init__(self, name: str, config: PoolConfig, folder: Path, core: Core) -> None:
@@ -98,15 +98,15 @@ class Pool:
     # -- what is known -----------------------------------------------------------------------------------------
 
     def list_hosts(self) -> list[PoolMember]:
-        """Its hosts, by name: `box2` before `box10`."""
+        """Return its hosts, by name: `box2` before `box10`."""
         return [self._members[name] for name in sorted(self._members, key=_as_counted)]
 
     def find_host(self, host: str) -> PoolMember | None:
-        """The host of this name, `POOL.HOST`."""
+        """Return the host of this name, `POOL.HOST`."""
         return self._members.get(host.removeprefix(f"{self.name}."))
 
     def describe_hosts(self) -> Sequence[HostReport]:
-        """What is known of it, and of each of its hosts."""
+        """Return the status of the pool, and of each of its hosts."""
         own = self._standing.build_report(
             kind="nats",
             modules=self.modules,
@@ -118,7 +118,7 @@ class Pool:
 
     @property
     def may_come_back(self) -> bool:
-        """Whether hosts of it may be there that this server has not heard of yet."""
+        """True if hosts of it may exist that this server has not discovered yet."""
         return not self.nats.is_up or not self._members
 
     @property
@@ -126,7 +126,7 @@ class Pool:
         return [member for member in self._members.values() if member.is_connected]
 
     def member_changed(self) -> None:
-        """One of its hosts has come, or has gone: as long as there is none, its tools wait for one."""
+        """Handle the arrival or departure of a host: while there is none, its tools wait for one."""
         there = self._connected_hosts
         if self._is_missed is not (not there):
             self._is_missed = not there
@@ -149,7 +149,7 @@ class Pool:
     # -- from its beginning to its end ---------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Look for its hosts from now on."""
+        """Start to discover its hosts."""
         # in no TaskGroup: it runs as long as the server; `close` ends it
         self._running = asyncio.get_running_loop().create_task(self._connect_and_watch(), name=f"pool:{self.name}")
 
@@ -180,7 +180,7 @@ class Pool:
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _watch_hosts(self) -> None:
-        """Hear of hosts, and see whether they live, as long as NATS is there."""
+        """Receive announcements, and detect dead hosts, while NATS is reachable."""
         async with contextlib.AsyncExitStack() as held:
             await held.enter_async_context(
                 self.nats.subscribe(self.subjects.alive_subject(), self._handle_announcement)
@@ -195,7 +195,7 @@ class Pool:
             while True:
                 now = asyncio.get_running_loop().time()
                 if now - last > _HELD_SECONDS:
-                    heard_since = now  # this program was held up itself, and what hosts have said meanwhile still waits
+                    heard_since = now  # this program was delayed itself, and announcements of hosts are still waiting
                 last = now
                 if self.nats.is_up and now >= due:
                     due = now + SIGN_SECONDS
@@ -207,10 +207,10 @@ class Pool:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     def _has_found_all(self, up_s: float) -> bool:
-        """Whether it is linked to all hosts that are there, or has waited long enough, and knows what lives in them.
+        """True if it is linked to all existing hosts, or has waited long enough, and knows their resources.
 
         Args:
-            up_s: How long NATS has been there.
+            up_s: How long NATS has been reachable.
         """
         late = [each for each in self._members.values() if not each.is_connected and each.silent_s < DEAD_SECONDS]
         return self.nats.is_up and up_s > _HEARD_SECONDS and (not late or up_s > _LINKED_SECONDS)
@@ -224,7 +224,7 @@ class Pool:
         if message.subject != self.subjects.alive_subject(said.member) or not set(self._config.labels) <= set(
             said.labels
         ):
-            return  # it speaks for another, or is none that is wanted here
+            return  # it impersonates another, or is not used here
         member = self._members.get(said.member)
         if member is None:
             if len(self._members) >= MEMBERS:
@@ -246,7 +246,7 @@ class Pool:
                 self._core.events.publish("hosts.changed", {"host": member.name})
 
     def detach_all(self) -> None:
-        """The server ends; its hosts go on."""
+        """Detach from its hosts when the server ends; they keep running."""
         for member in self._members.values():
             member.detach()
 
@@ -262,17 +262,17 @@ class Pool:
         await self.nats.close()
 
     def send_origins(self) -> None:
-        """Tell its hosts where the server can be reached now."""
+        """Send its hosts the current addresses of the server."""
         for member in self._members.values():
             member.send_origins()
 
-    # -- where something goes ------------------------------------------------------------------------------------
+    # -- placement -----------------------------------------------------------------------------------------------
 
     async def member_for(self, session_id: str, *, needs_room: bool) -> str:
-        """The host to which the calls of a session go.
+        """Return the host for the calls of a session.
 
         Args:
-            needs_room: Whether the call may make something that lives on; else any host will do.
+            needs_room: True if the call may create a resource; otherwise any host is suitable.
         Raises:
             ToolError: `pool_full`, `host_away`.
         """
@@ -282,7 +282,7 @@ class Pool:
             return max(self._connected_hosts, key=lambda member: member.free_capacity).name
         async with self._placing.setdefault(session_id, asyncio.Lock()):
             try:
-                # what a former start of this server has in a host is known once that is linked
+                # resources of a previous start of this server are known once their host is linked
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_LINKED_SECONDS):
                         await self._found_all.wait()
@@ -297,7 +297,7 @@ class Pool:
                 self._placing.pop(session_id, None)
 
     def _find_host_in_use(self, session_id: str) -> str | None:
-        """The host where a session has most of what it has in this pool, if that is there."""
+        """Return the connected host with most of a session's resources in this pool."""
         hosts = [
             host_in(self._core.resources.owner_of(each.resource_id) or "")
             for each in self._list_session_resources(session_id)
@@ -310,7 +310,7 @@ class Pool:
         return [each for each in found if pool_of(self._core.resources.host_of(each.resource_id) or "") == self.name]
 
     def _find_chosen_host(self, session_id: str) -> str | None:
-        """The host that was chosen for a session before, as long as it takes something new."""
+        """Return the host that was chosen for a session before, as long as it accepts new work."""
         host = self._of_session.get(session_id)
         member = None if host is None else self.find_host(host)
         return None if member is None or not member.is_connected or member.is_drained else host
@@ -331,7 +331,7 @@ class Pool:
                 break
             with contextlib.suppress(LinkError):
                 given = read_pool_message(PlacementReply, answer.data)
-                # a host says so for itself alone, as NATS holds it to subjects with its own name
+                # a host can only announce itself, because NATS restricts it to subjects with its own name
                 member = self._members.get(self.subjects.speaker(answer.subject))
                 if not given.is_full and member is not None and member.is_connected and not member.is_drained:
                     return member.name
@@ -351,7 +351,7 @@ class Pool:
     # -- what becomes of it --------------------------------------------------------------------------------------
 
     def _resource_changed(self, event: Event) -> None:
-        """What has ended is owned by nobody."""
+        """Release the lease of an ended resource."""
         data = event.data
         if data.get("status") == "closed" and is_member(str(data.get("host", ""))):
             delete = self.leases.release_lease(str(data.get("resourceId")))
@@ -360,7 +360,7 @@ class Pool:
 
 
 def _as_counted(name: str) -> list[tuple[str, int]]:
-    """What sorts names as people count."""
+    """Return a key that sorts names in natural order."""
     return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name)]
 
 

@@ -1,4 +1,4 @@
-"""What servers and hosts of a pool tell each other beside their links, each message read strictly, once."""
+"""Messages between servers and hosts of a pool outside their links, each read strictly, once."""
 
 from typing import Annotated, TypeVar
 
@@ -25,15 +25,15 @@ Read = TypeVar("Read", bound=_PoolMessage)
 
 
 class Announcement(_PoolMessage):
-    """A host is there.
+    """The announcement of a host.
 
     Args:
-        protocol: What it speaks over links.
+        protocol: Its protocol over links.
         instance: The start of its program.
-        capacity: How many resources may live in it.
-        used: How many do, with those that it has promised room.
-        is_drained: Whether it takes nothing new, as a person has said.
-        links: The link that it has to each server.
+        capacity: How many resources it can have.
+        used: How many it has, including reserved ones.
+        is_drained: True if the user has drained it.
+        links: Its link to each server.
     """
 
     member: MemberName
@@ -54,10 +54,10 @@ class ServerSign(_PoolMessage):
 
 
 class OpenLink(_PoolMessage):
-    """A server wants a link to a host.
+    """A server requests a link to a host.
 
     Args:
-        modules: Those of the host's that it wants.
+        modules: The modules of the host that it uses.
     """
 
     server: Id
@@ -67,16 +67,16 @@ class OpenLink(_PoolMessage):
 
 
 class DrainRequest(_PoolMessage):
-    """A person wants a host to take nothing new, or to do so again."""
+    """The user drains a host, or lets it accept new work again."""
 
     on: bool
 
 
 class PlacementRequest(_PoolMessage):
-    """A server looks for a host that takes something new for a session.
+    """A server looks for a host that accepts new work for a session.
 
     Args:
-        question: Names the question in the subject of its answer, which begins with the host that gives it.
+        question: Identifies the request in the subject of the reply, which begins with the replying host.
     """
 
     server: Id
@@ -85,7 +85,7 @@ class PlacementRequest(_PoolMessage):
 
 
 class PlacementReply(_PoolMessage):
-    """The host at whose subject this is said takes it; `is_full`: it has no room just now."""
+    """The host of this subject accepts it; `is_full`: it has no free capacity."""
 
     is_full: bool = False
 

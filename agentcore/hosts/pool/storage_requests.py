@@ -1,4 +1,4 @@
-"""What hosts of a pool store over their links: the server alone reads and writes the pool's bucket."""
+"""Storage for hosts of a pool over their links: only the server reads and writes the pool's bucket."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,10 +29,10 @@ class PutBytes(OfKey):
 
 
 class StorageRequests:
-    """Answers what the modules of one host store.
+    """Answers storage requests of the modules of one host.
 
     Args:
-        store_of: Gives where a module's bytes are, by the number of its start.
+        store_of: Returns the storage of a module, by the number of its start.
     """
 
     def __init__(self, peer: Peer, store_of: Callable[[OfModule], StoredBytes]) -> None:

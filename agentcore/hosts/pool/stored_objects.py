@@ -1,4 +1,4 @@
-"""What a module stores on a host of a pool: objects of the pool's NATS, which the server keeps for all its hosts."""
+"""Storage of a module on a host of a pool: objects of the pool's NATS, which the server manages for all its hosts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,10 +30,10 @@ class StoredObjects:
         self._nats, self._subjects, self._prefix = nats, subjects, f"{server}.{module}"
 
     async def get(self, key: str) -> bytes | None:
-        """What was stored last; None: nothing.
+        """Return what was stored last; None: nothing.
 
         Raises:
-            Exception: NATS does not give it.
+            Exception: NATS does not return it.
         """
         from nats.js.errors import ObjectNotFoundError  # noqa: PLC0415 - only pools need it
 
@@ -52,10 +52,10 @@ class StoredObjects:
         return await self._run_with_store(read)
 
     async def put(self, key: str, data: bytes) -> None:
-        """Store this; a reader sees all of it, or what was there before.
+        """Store this; a reader sees either all of it, or the previous content.
 
         Raises:
-            Exception: NATS does not take it.
+            Exception: NATS does not accept it.
         """
         await self._run_with_store(lambda store: store.put(self._object_name(key), data))
 

@@ -1,1 +1,1 @@
-"""The protocol between a server and hosts of modules: frames, requests, replies, values as they travel. Light."""
+"""The protocol between a server and hosts of modules: frames, requests, replies, encoded values. Light."""

@@ -1,7 +1,7 @@
-"""What flows in one direction until it ends, such as the body of an answer or the messages of a WebSocket.
+"""A one-way channel that ends at some point, such as the body of a response or the messages of a WebSocket.
 
-Whoever sends has so much room at first, and gets more as the other side takes what came: a slow reader slows its
-writer, and nothing piles up between them.
+The sender starts with some credit, and gets more as the other side consumes the data: a slow reader slows its
+writer, and nothing accumulates between them.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Peer
 
 ROOM_BYTES = 1024 * 1024
-"""What may be on its way that nobody has taken yet."""
+"""How much data may be in flight that was not consumed yet."""
 
 _TEXT_COST = 64
 
@@ -33,10 +33,10 @@ class Outlet:
         self._is_over = False
 
     async def send(self, data: str | bytes) -> None:
-        """Send a piece, once there is room for it.
+        """Send a chunk, once there is credit for it.
 
         Raises:
-            ConnectionError: The other side takes no more.
+            ConnectionError: The other side accepts no more.
         """
         while self._room <= 0 and not self._is_over:
             self._has_room.clear()
@@ -52,19 +52,19 @@ class Outlet:
         self._peer.send_message(message)
 
     def add_credit(self, size: int) -> None:
-        """The other side has taken so much."""
+        """Add credit for data that the other side has consumed."""
         self._room = min(self._room + size, ROOM_BYTES)
         if self._room > 0:
             self._has_room.set()
 
     def close(self) -> None:
-        """The other side takes no more."""
+        """Close it: the other side accepts no more."""
         self._is_over = True
         self._has_room.set()
 
 
 class Inlet:
-    """The end of a channel that receives; iterating gives the pieces until the other side ends it."""
+    """The receiving end of a channel; iterating yields the chunks until the other side ends it."""
 
     def __init__(self, peer: Peer, number: int, credit: str) -> None:
         self._peer, self._number, self._credit = peer, number, credit
@@ -75,10 +75,10 @@ class Inlet:
         self._broken: Exception | None = None
 
     def feed(self, data: str | bytes) -> None:
-        """Take a piece that came.
+        """Add a chunk that arrived.
 
         Raises:
-            LinkError: It is more than there was room for.
+            LinkError: It exceeds the credit.
         """
         if self._is_over:
             return
@@ -89,7 +89,7 @@ class Inlet:
         self._news.set()
 
     def feed_eof(self, broken: Exception | None = None) -> None:
-        """Nothing more comes; `broken` is raised to whoever reads, after what came."""
+        """Mark the end of the data; `broken` is raised to the reader, after the data."""
         self._is_over, self._broken = True, broken
         self._news.set()
 

@@ -1,6 +1,6 @@
-"""What a module says of itself, as it travels: attributes, definitions of tools, previews, its element in the page.
+"""Encoding of a module's declarations: attributes, definitions of tools, previews, its web component.
 
-A host has read all of it, and the server reads it again: these functions only bring it into one shape and back.
+A host has validated all of it, and the server validates it again: these functions only convert it and back.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ _COMPONENT = ("tag", "script", "title", "icon", "resource_views", "page_script",
 
 
 def attributes_to_wire(plugin: Any) -> Wire:
-    """What a module's object says of itself; `read_manifest` has read it."""
+    """Encode the declarations of a module's object, which `read_manifest` has read."""
     given = {name: getattr(plugin, name, None) for name in ATTRIBUTES}
     return {name: read_plain(value, name) for name, value in given.items() if value is not None}
 
@@ -45,10 +45,10 @@ def settings_to_wire(model: type[BaseModel] | None) -> Wire | None:
 
 
 def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) -> Wire:
-    """A definition that `read_definition` gave.
+    """Encode a definition from `read_definition`.
 
     Args:
-        checks_arguments: Whether the tool says more of its arguments than its schema can.
+        checks_arguments: True if the tool checks more of its arguments than its schema can express.
     """
     wire: Wire = {name: getattr(definition, name) for name in (*_PLAIN, *_PLAIN_TOO)}
     hints, use, view = definition.annotations, definition.resource, definition.view
@@ -67,13 +67,13 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
 
 
 def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
-    """The definition that was sent, for `read_definition` to read.
+    """Decode a definition, for `read_definition` to validate.
 
     Args:
-        preview: Asks the host for a preview.
-        complete: Asks the host what an argument can be.
+        preview: Requests a preview from the host.
+        complete: Requests suggestions for an argument from the host.
     Raises:
-        TypeError: It is none.
+        TypeError: It is invalid.
     """
     given = read_mapping(wire, "a definition of a host")
     use, view = given.get("resource"), given.get("view")
@@ -92,18 +92,18 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
 
 
 def needs_precheck(definition: Any) -> bool:
-    """Whether the host is asked about each call of a tool before it runs."""
+    """True if the host checks each call of a tool before it runs."""
     given = read_mapping(definition, "a definition of a host")
     return _has_flag(given, "previews") or _has_flag(given, "checks_arguments")
 
 
 def reads_arguments(definition: Any) -> bool:
-    """Whether a model of the module's reads a tool's arguments, which may take what its schema does not."""
+    """True if a model of the module validates a tool's arguments, which may accept what its schema does not."""
     return _has_flag(read_mapping(definition, "a definition of a host"), "reads_arguments")
 
 
 def preview_to_wire(preview: CallPreview) -> Wire:
-    """What a call would do."""
+    """Encode a preview."""
     wire: Wire = {name: getattr(preview, name) for name in (*_TEXTS, *_FLAGS)}
     wire["paths"], wire["urls"] = list(preview.paths), list(preview.urls)
     wire["effects"] = None if preview.effects is None else sorted(preview.effects)
@@ -111,10 +111,10 @@ def preview_to_wire(preview: CallPreview) -> Wire:
 
 
 def preview_of(wire: Any) -> CallPreview:
-    """The preview that was sent; the host reads it as strictly as a module's own.
+    """Decode a preview; it is validated as strictly as a module's own.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is invalid.
     """
     given = read_mapping(wire, "a preview of a host", mends_text=True)
     effects = given.get("effects")
@@ -127,7 +127,7 @@ def preview_of(wire: Any) -> CallPreview:
 
 
 def component_to_wire(component: WebComponent | None) -> Wire | None:
-    """A module's element in the page, which `read_component` gave, and its files by their names."""
+    """Encode a module's web component from `read_component`, and its files by their names."""
     if component is None:
         return None
     wire: Wire = {name: getattr(component, name) for name in _COMPONENT}
@@ -135,12 +135,12 @@ def component_to_wire(component: WebComponent | None) -> Wire | None:
 
 
 def component_of(wire: Any, folder: Path) -> WebComponent | None:
-    """The element that was sent.
+    """Decode a web component.
 
     Args:
-        folder: Where its files are, as far as the server has them.
+        folder: The folder of its files, as far as the server has them.
     Raises:
-        TypeError: It is none.
+        TypeError: It is invalid.
     """
     if wire is None:
         return None

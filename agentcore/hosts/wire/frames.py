@@ -10,10 +10,10 @@ PROTOCOL = "agentcore.host.1"
 """The version of the protocol: a WebSocket's sub-protocol, and `protocol` of `hello`."""
 
 TEXT_BYTES = 16 * 1024 * 1024
-"""One message. Results, arguments and definitions have smaller bounds of their own."""
+"""The largest message. Results, arguments and definitions have smaller limits of their own."""
 
 PIECE_BYTES = 64 * 1024
-"""One piece of a blob: what is urgent waits for no more than that."""
+"""The size of one chunk of a blob: urgent messages wait for no more than that."""
 
 _HEADER = struct.Struct("!IB")
 _PIECE = struct.Struct("!QB")
@@ -26,24 +26,24 @@ BINARY: Kind = 2
 
 
 class LinkError(AgentcoreError):
-    """The other side of a link broke the protocol, or is gone; the message says how."""
+    """The other side of a link violated the protocol, or is gone; the message says how."""
 
 
 def encode_frame(kind: Kind, payload: bytes) -> bytes:
-    """A payload as it stands on the stream."""
+    """Encode a payload as a frame of the stream."""
     return _HEADER.pack(len(payload), kind) + payload
 
 
 def encode_chunk(blob: int, data: bytes, *, is_last: bool) -> bytes:
-    """The payload of a binary frame: a piece of a blob."""
+    """Encode the payload of a binary frame: a chunk of a blob."""
     return _PIECE.pack(blob, is_last) + data
 
 
 def decode_chunk(payload: bytes) -> tuple[int, bool, bytes]:
-    """The blob's number, whether it ends here, and the piece.
+    """Decode a chunk: the blob's number, whether it ends here, and the data.
 
     Raises:
-        LinkError: It is no piece.
+        LinkError: It is not a chunk.
     """
     if len(payload) < _PIECE.size:
         raise LinkError("a binary frame is too short for its header")
@@ -52,7 +52,7 @@ def decode_chunk(payload: bytes) -> tuple[int, bool, bytes]:
 
 
 class FrameReader:
-    """Cuts a stream into frames, as its bytes arrive.
+    """Splits a stream into frames, as its bytes arrive.
 
     Args:
         take: Called with the kind and the payload of each.

@@ -1,4 +1,4 @@
-"""What waits to be sent over a link: all that is said, and one piece of a blob."""
+"""Frames that wait to be sent over a link: all messages, and one chunk of a blob."""
 
 import asyncio
 from collections import deque
@@ -9,10 +9,10 @@ _FLOOD_BYTES = 256 * 1024 * 1024
 
 
 class Outgoing:
-    """Takes what a peer sends, and keeps it until a writer has room for it.
+    """Accepts what a peer sends, and stores it until a writer can send it.
 
-    Whoever writes clears `_news` before it looks at what waits, so that nothing that comes meanwhile is missed, and
-    sets `_sent` when the piece has gone.
+    The writer clears `_news` before it checks what waits, so that nothing that arrives meanwhile is missed, and
+    sets `_sent` when the chunk was sent.
     """
 
     peer: Peer
@@ -25,7 +25,6 @@ class Outgoing:
         self._is_closing = self._is_lost = False
 
     def send_text(self, data: bytes) -> None:
-        """See `Transport`."""
         self._texts.append(data)
         self._held_bytes += len(data)
         self._news.set()
@@ -34,7 +33,6 @@ class Outgoing:
             self.peer.close("the other side takes nothing any more")
 
     async def send_binary(self, data: bytes) -> None:
-        """See `Transport`."""
         if not self._is_lost:
             self._sent.clear()
             self._piece = data
@@ -44,23 +42,23 @@ class Outgoing:
             raise ConnectionResetError("the connection was lost")
 
     def close(self) -> None:
-        """See `Transport`: what waits is sent before."""
+        """See `Transport`: waiting frames are sent before."""
         self._is_closing = True
         self._news.set()
 
     def _pop_text(self) -> bytes:
-        """The next that was said."""
+        """Return the next message."""
         data = self._texts.popleft()
         self._held_bytes -= len(data)
         return data
 
     def _pop_chunk(self) -> bytes:
-        """The piece that waits; `_sent` is set once it has gone."""
+        """Return the waiting chunk; the writer sets `_sent` once it was sent."""
         assert self._piece is not None  # noqa: S101 - whoever takes it has looked
         part, self._piece = self._piece, None
         return part
 
     def _mark_lost(self) -> None:
-        """Nothing is sent any more; whoever waits is told."""
+        """Stop sending; waiting senders are notified."""
         self._is_lost = True
         self._sent.set()

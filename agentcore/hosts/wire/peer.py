@@ -1,7 +1,8 @@
-"""One end of a link: requests and their replies, messages without one, and blobs that travel in pieces.
+"""One end of a link: requests and their replies, messages without one, and blobs that are sent in chunks.
 
-What is said (JSON) goes out at once; blobs go out a piece at a time, when the stream has room, so that a reply, a ping
-or a cancel never waits for a picture. A message that names blobs is sent when their last piece has been.
+Messages (JSON) are sent at once; blobs are sent one chunk at a time, when the stream accepts it, so that a reply, a
+ping
+or a cancellation never waits for an image. A message that names blobs is sent after their last chunk.
 """
 
 import asyncio
@@ -23,10 +24,10 @@ from agentcore.json_parts import has_more_json_parts
 log = structlog.get_logger(__name__)
 
 BLOBS_BYTES = 256 * 1024 * 1024
-"""All blobs together that have arrived, or are arriving, and that nobody has taken yet; and the largest one."""
+"""The size limit of all unconsumed blobs together, received or incomplete; and of one blob."""
 
 BLOBS = 1_024
-"""Blobs that have arrived and that nobody has taken yet; of more, the oldest ones are forgotten."""
+"""The number of received blobs that were not consumed; beyond it, the oldest ones are dropped."""
 
 REQUESTS_IN_FLIGHT = 4_096
 """Requests of the other side that are worked on at one time."""
@@ -39,14 +40,14 @@ OnMessage = Callable[[Message], None]
 
 
 class Transport(Protocol):
-    """What carries the frames of a peer."""
+    """The transport of a peer's frames."""
 
     def send_text(self, data: bytes) -> None:
         """Send a message; never waits."""
         ...
 
     async def send_binary(self, data: bytes) -> None:
-        """Send a piece of a blob, once the stream has room.
+        """Send a chunk of a blob, once the stream accepts it.
 
         Raises:
             ConnectionError: The other side is gone.
@@ -62,17 +63,17 @@ class Peer:
     """One end of a link.
 
     Args:
-        transport: What carries its frames.
-        on_end: Told once why the link has ended; empty: it was closed in order.
-        per_second: Messages that the other side may send on average; one that floods is cut off. None: any number.
-        blobs_bytes: What blobs that have arrived, or are arriving, and that nobody has taken yet, may have together.
-
+        transport: Carries its frames.
+        on_end: Called once with the reason why the link has ended; empty: it was closed.
+        per_second: Messages that the other side may send on average; one that sends more is disconnected. None: any
+            number.
+        blobs_bytes: Size limit of all unconsumed blobs together, received or incomplete.
     Attributes:
         ended: Why the link has ended; None: it has not.
-        is_lost: Whether it ended because the other side has gone.
+        is_lost: True if it ended because the other side has gone.
 
-    Types that nobody serves or listens to are ignored: the other side may be newer. A request that fails is answered
-    with its error; a `LinkError` of either function says that the other side broke the protocol, and ends the link.
+    Unknown types are ignored: the other side may be newer. A request that fails is answered
+    with its error; a `LinkError` of either function means that the other side violated the protocol, and ends the link.
     """
 
     def __init__(
@@ -104,22 +105,22 @@ class Peer:
         self._counted, self._counting_since = 0, self._loop.time()
 
     def expect_blob(self, limit_bytes: int) -> None:
-        """Accept one blob of the other side, in pieces of full size, beside the messages that it may send."""
+        """Accept one blob of the other side, in chunks of full size, beside the messages that it may send."""
         self._blobs_bytes = limit_bytes
         self._counted, self._counting_since = -(limit_bytes // PIECE_BYTES), self._loop.time()
 
     def add_message_handlers(self, on_message: Mapping[str, OnMessage]) -> None:
-        """Take messages that want no reply, by their types."""
+        """Handle messages without a reply, by their types."""
         self._on_message.update(on_message)
 
     def add_request_handlers(self, on_request: Mapping[str, OnRequest]) -> None:
-        """Answer requests, by their types: what a function gives is the reply, what it raises the error."""
+        """Answer requests, by their types: a function's return value is the reply, its exception the error."""
         self._on_request.update(on_request)
 
     # -- sending -----------------------------------------------------------------------------------------------
 
     def send_message(self, message: Message) -> None:
-        """Send a message that wants no reply; nothing happens on a link that has ended.
+        """Send a message without a reply; does nothing on a link that has ended.
 
         Raises:
             ToolError: `message_too_large`.
@@ -139,14 +140,14 @@ class Peer:
             self._transport.send_text(data)
 
     async def request(self, message: Message) -> Any:
-        """Send a request, and wait for what the other side gives.
+        """Send a request, and return the reply of the other side.
 
-        One that is cancelled is cancelled there as well.
+        A cancelled request is cancelled there as well.
 
         Raises:
-            ToolError: What the other side answers instead; `message_too_large`.
+            ToolError: The error reply of the other side; `message_too_large`.
             LinkError: The link ended, or had ended.
-            Exception: What else was raised there.
+            Exception: Any other exception that was raised there.
         """
         if self.ended is not None:
             raise LinkError(self.ended or "the link was closed")
@@ -164,7 +165,7 @@ class Peer:
             self._waiting.pop(number, None)
 
     async def send_blob(self, data: bytes) -> int:
-        """Send bytes in pieces, and give the number by which a message names them; it is sent after this.
+        """Send bytes in chunks, and return the number with which a message names them; it is sent after this.
 
         Raises:
             ToolError: `message_too_large`.
@@ -200,7 +201,7 @@ class Peer:
                 blob, data, done = self._outgoing[0]
                 view = memoryview(data)
                 for begin in range(0, max(len(data), 1), PIECE_BYTES):
-                    if done.cancelled():  # nobody wants it to be sent any more
+                    if done.cancelled():  # its sender does not wait any more
                         if begin:
                             self._discard_remote_blob(blob)
                         break
@@ -225,7 +226,7 @@ class Peer:
         if self.ended is not None:
             return
         if has_more_json_parts(data, LINK_MESSAGE_PARTS):
-            # to read it would hold up everybody
+            # parsing it would block everything else
             self.close(f"a message of more than {LINK_MESSAGE_PARTS:,} values")
             return
         try:
@@ -245,7 +246,7 @@ class Peer:
             self.close(f"a message {message['type'][:100]!r} that cannot be read: {reason_of(exc)}")
 
     def receive_binary(self, data: bytes) -> None:
-        """Take a piece of a blob."""
+        """Handle a chunk of a blob."""
         if self.ended is not None:
             return
         try:
@@ -285,7 +286,7 @@ class Peer:
         return data
 
     def drop_blobs(self, message: Message) -> None:
-        """Forget the blobs that a message, or the result in it, names which came too late for anybody to take them."""
+        """Drop the blobs that a message, or the result in it, names, because it came too late to be used."""
         result = message.get("result")
         value = result.get("value") if type(result) is dict else None
         for part in (message, result, value):
@@ -343,7 +344,7 @@ class Peer:
         reply = self._waiting.get(_require_number(message.get("id")))
         if reply is None or reply.done():
             self.drop_blobs(message)
-            return  # whoever asked has gone
+            return  # the requester has gone
         if message.get("ok") is True:
             reply.set_result(message.get("result"))
         else:
@@ -372,7 +373,7 @@ class Peer:
     # -- the end -----------------------------------------------------------------------------------------------
 
     def close(self, reason: str = "") -> None:
-        """End the link; whoever waits gets a `LinkError`. Safe to call twice, and from one of its own requests."""
+        """Close the link; waiting requests get a `LinkError`. Safe to call twice, and from one of its own requests."""
         if self.ended is not None:
             return
         self.ended = reason  # first: what cannot be sent ends the link, too
@@ -387,7 +388,7 @@ class Peer:
         for _, _, done in self._outgoing:
             if not done.done():
                 done.set_exception(error)
-                done.exception()  # whoever sent it may not wait any more
+                done.exception()  # its sender may not wait any more
         self._outgoing.clear()
         if self._pump is not None:
             self._pump.cancel()

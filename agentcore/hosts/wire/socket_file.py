@@ -8,12 +8,13 @@ from pathlib import Path
 
 @contextmanager
 def short_name(path: Path) -> Iterator[str]:
-    """A name to bind or connect to: the address of a Unix socket has room for 107 bytes, and a state folder for more.
+    """A short name to bind or connect to: the address of a Unix socket is limited to 107 bytes, unlike a state folder's
+    path.
 
     Linux only.
 
     Raises:
-        OSError: The folder is not there.
+        OSError: The folder does not exist.
     """
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:

@@ -31,52 +31,44 @@ class StreamLink(asyncio.BufferedProtocol):
         self._is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See `asyncio.BufferedProtocol`."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a socket's
         self._transport = transport
         transport.set_write_buffer_limits(high=_ROOM_BYTES)
         self.peer = self._make(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """See `asyncio.BufferedProtocol`: one buffer for all, which spares a large one for each message."""
+        """See `asyncio.BufferedProtocol`: one buffer for all, which avoids a large one for each message."""
         return self._view
 
     def buffer_updated(self, nbytes: int) -> None:
-        """See `asyncio.BufferedProtocol`."""
         try:
             self._reader.feed(bytes(self._view[:nbytes]))
         except LinkError as exc:
             self.peer.close(str(exc))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.BufferedProtocol`."""
         self._is_lost = True
         self._room.set()
         self.peer.abort("the connection was lost" if exc is None else f"the connection was lost: {exc}")
 
     def pause_writing(self) -> None:
-        """See `asyncio.BufferedProtocol`."""
         self._room.clear()
 
     def resume_writing(self) -> None:
-        """See `asyncio.BufferedProtocol`."""
         self._room.set()
 
     def send_text(self, data: bytes) -> None:
-        """See `Transport`."""
         self._transport.write(encode_frame(TEXT, data))
         if self._transport.get_write_buffer_size() > _FLOOD_BYTES:
             self.peer.close("the other side takes nothing any more")
 
     async def send_binary(self, data: bytes) -> None:
-        """See `Transport`."""
         await self._room.wait()
         if self._is_lost:
             raise ConnectionResetError("the connection was lost")
         self._transport.write(encode_frame(BINARY, data))
 
     def close(self) -> None:
-        """See `Transport`."""
         self._transport.close()
 
     def abort(self) -> None:

@@ -1,4 +1,4 @@
-"""Errors, results and resources as they travel, each read strictly by whoever gets them."""
+"""Encoding of errors, results and resources, each validated strictly by its receiver."""
 
 import builtins
 import json
@@ -23,7 +23,7 @@ TakeBlob = Callable[[Any], bytes]
 _NAME_CHARS = 200
 _TEXT_CHARS = 64 * 1024
 _NOT_SIMPLE = (UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIteration)
-"""Exceptions that are not made of a text alone, or that a future cannot hold."""
+"""Exceptions that cannot be created from a text alone, or that a future cannot contain."""
 
 _TRACEBACK_CHARS = 32_000
 _RESOURCE_FIELDS = {
@@ -42,11 +42,11 @@ _RESOURCE_FIELDS = {
 
 
 class RemoteFailure(Exception):  # noqa: N818 - it says what happened
-    """What a module raised in another process that is no `ToolError`: a class of its own for each name."""
+    """An exception of a module in another process that is not a `ToolError`: a separate class for each name."""
 
 
 def error_to_wire(exc: BaseException) -> Wire:
-    """What was raised, with a mask for secrets: a `ToolError`, or anything else as a defect with its traceback."""
+    """Encode an exception, with masked secrets: a `ToolError`, or any other as a defect with its traceback."""
     if issubclass(type(exc), ToolError):
         assert isinstance(exc, ToolError)  # noqa: S101 - as its type says
         try:
@@ -102,10 +102,10 @@ def _make_failure(name: str, known: Any, message: str, traceback: Any) -> Except
 
 
 def arguments_to_wire(arguments: dict[str, Any]) -> Wire:
-    """The arguments of a call, as part of its message.
+    """Encode the arguments of a call, as part of its message.
 
-    JSON in UTF-8 has no halves of surrogate pairs, and no numbers that are infinite or none, which a tool is given all
-    the same: arguments with such stand in the message as a text, with escapes and Python's words for these numbers.
+    JSON in UTF-8 has no lone surrogates, and no infinite numbers or NaN, which a tool may get nevertheless:
+    arguments with such values are sent as a text, with escapes and Python's names for these numbers.
     """
     try:
         text = pydantic_core.to_json(arguments, by_alias=True, inf_nan_mode="constants", serialize_unknown=True)
@@ -120,7 +120,7 @@ def arguments_to_wire(arguments: dict[str, Any]) -> Wire:
 
 
 def arguments_of(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that stand in the message of a call."""
+    """Decode the arguments of a call."""
     arguments: dict[str, Any] = json.loads(message["argsText"]) if "argsText" in message else message["args"]
     return arguments
 
@@ -129,7 +129,7 @@ def arguments_of(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def result_to_wire(result: ToolResult, send_blob: SendBlob) -> Wire:
-    """A result but for its data, which are JSON text already; its bytes go ahead as blobs."""
+    """Encode a result except its data, which are JSON text already; its bytes are sent before as blobs."""
     blocks = result.blocks()
     if all([type(block) is Text and len(block.text) <= _TEXT_CHARS for block in blocks]):  # noqa: C419 - quicker
         wire: Wire = {"content": [block.to_json() for block in blocks]}
@@ -145,10 +145,10 @@ async def result_to_wire(result: ToolResult, send_blob: SendBlob) -> Wire:
 
 
 def result_of(wire: Any, take_blob: TakeBlob) -> ToolResult:
-    """The result that was sent; the host reads its values as strictly as a module's own.
+    """Decode a result; its values are validated as strictly as a module's own.
 
     Raises:
-        TypeError, KeyError, LinkError: It is none.
+        TypeError, KeyError, LinkError: It is invalid.
     """
     if type(wire) is not dict or type(wire["content"]) is not list:
         raise TypeError("a result that is no object with a list as content")
@@ -222,12 +222,12 @@ def resource_of(wire: Any) -> Resource:
 
 
 def principal_to_wire(principal: Principal) -> Wire:
-    """Who asks."""
+    """Encode the principal of a call."""
     return {"kind": principal.kind, "id": principal.id, "scopes": sorted(principal.scopes)}
 
 
 def principal_of(wire: Mapping[str, Any]) -> Principal:
-    """Who asks, as a server says; a host believes its server."""
+    """Decode the principal of a call; a host trusts its server."""
     return Principal(wire["kind"], wire["id"], frozenset(wire["scopes"]))
 
 

@@ -9,30 +9,30 @@ from agentcore.hosts.wire.outgoing import Outgoing
 from agentcore.hosts.wire.peer import Peer
 
 SOCKET_PATH = "/api/hosts/socket"
-"""Where a server lets hosts of other machines dial in."""
+"""The path at which hosts of other machines dial in."""
 
 MESSAGE_BYTES = max(TEXT_BYTES, PIECE_BYTES + PIECE_HEADER_BYTES)
 """The largest message of the WebSocket."""
 
 UNPAIRED_MESSAGE_BYTES = PIECE_BYTES + PIECE_HEADER_BYTES + 1
-"""Less than this has a message of a host that is not paired: its greeting, or a piece of what it brings."""
+"""The size limit of a message from a host that is not paired: its greeting, or a chunk of what it provides."""
 
 HEARTBEAT_SECONDS = 15.0
-"""How often each side looks whether the other one is there still, while nothing comes; it may take half of that."""
+"""How often each side pings the other one, while nothing arrives; the reply may take half of that."""
 
 CLOSE_SECONDS = 5.0
 """How long to wait for the other side to close, too."""
 
 
 class WebSocket(Protocol):
-    """What both kinds of aiohttp's WebSockets have; iterating gives what comes until it is closed."""
+    """The common methods of both kinds of aiohttp's WebSockets; iterating yields messages until it is closed."""
 
     async def send_str(self, data: str) -> None:
-        """Send a text message, once there is room."""
+        """Send a text message, once the socket accepts it."""
         ...
 
     async def send_bytes(self, data: bytes) -> None:
-        """Send a binary message, once there is room."""
+        """Send a binary message, once the socket accepts it."""
         ...
 
     async def close(self) -> Any:
@@ -43,10 +43,10 @@ class WebSocket(Protocol):
 
 
 class SocketLink(Outgoing):
-    """Carries the frames of one peer: what is said as text, pieces of blobs as binary messages between them.
+    """Carries the frames of one peer: messages as text, chunks of blobs as binary messages between them.
 
     Args:
-        make: Makes the peer.
+        make: Creates the peer.
     """
 
     def __init__(self, socket: WebSocket, make: Callable[["SocketLink"], Peer]) -> None:
@@ -76,7 +76,7 @@ class SocketLink(Outgoing):
             self.peer.abort(reason)
 
     async def _write_frames(self) -> None:
-        """Send what waits: all that is said first, then a piece."""
+        """Send waiting frames: all messages first, then a chunk."""
         try:
             while not (self._is_closing and not self._texts and self._piece is None):
                 self._news.clear()
@@ -88,7 +88,7 @@ class SocketLink(Outgoing):
                 elif not self._is_closing:
                     await self._news.wait()
         except ConnectionError:
-            return  # the reader tells of it
+            return  # the reader reports it
         finally:
             self._mark_lost()
         await self._socket.close()

@@ -1,1 +1,1 @@
-"""A host of modules in a process of its own: loads them, carries out their calls, and holds their resources."""
+"""The worker, the program that runs in a host: loads modules, carries out their calls, and manages their resources."""

@@ -1,6 +1,6 @@
-"""The program of a host: `python -m agentcore.hosts.worker NAME`, with the link to its server as standard input.
+"""Start a worker: `python -m agentcore.hosts.worker NAME`, with the link to its server as standard input.
 
-`NAME SOCKET SECONDS`: it outlives its server, waits so long for the next one, and reads its key from standard input.
+`NAME SOCKET SECONDS`: it survives its server, waits that long for the next one, and reads its key from standard input.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
     name, outliving = sys.argv[1], sys.argv[2:]
     given = os.dup(0)
-    # what a module reads from there is nothing of ours
+    # modules must not read the link from standard input
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     if outliving:
         key = os.read(given, _KEY_BYTES)
@@ -42,9 +42,9 @@ def main() -> None:
 
 
 def _detach_process() -> int:
-    """Go on in a process that is nobody's child once it listens: a server that ends kills all that is below it.
+    """Detach the process once it listens, because a server that ends kills all of its descendants.
 
-    Until then the one that was started stays, and ends as this one does.
+    The started process stays until then, and ends as this one does.
 
     Returns:
         A descriptor to which something is to be written once it listens.

@@ -1,4 +1,4 @@
-"""Artifacts as a call in a host sees them: they are kept by the server."""
+"""Artifacts as a call in a host sees them: they are stored by the server."""
 
 import os
 import tempfile
@@ -16,19 +16,15 @@ class RemoteArtifacts:
         self._line, self._number = line, number
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
-        """See `agentcore.api.Artifacts`."""
         return _read_link(await self._request_artifact("save", bytes(data), mime=mime, name=name))
 
     async def load(self, artifact_id: str) -> bytes:
-        """See `agentcore.api.Artifacts`."""
         return self._line.pop_blob(await self._request_artifact("load", artifactId=artifact_id))
 
     async def describe(self, artifact_id: str) -> ArtifactLink:
-        """See `agentcore.api.Artifacts`."""
         return _read_link(await self._request_artifact("describe", artifactId=artifact_id))
 
     async def open(self, artifact_id: str) -> OpenFile:
-        """See `agentcore.api.Artifacts`."""
         data = self._line.pop_blob(await self._request_artifact("open", artifactId=artifact_id))
         # a file without a name, which is gone when it is closed
         with tempfile.TemporaryFile() as file:
@@ -38,13 +34,11 @@ class RemoteArtifacts:
         return OpenFile(fd, os.fstat(fd))
 
     async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
-        """See `agentcore.api.Artifacts`."""
         return _read_lines(
             await self._request_artifact("lines", artifactId=artifact_id, first=first, limit=limit, chars=chars)
         )
 
     async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
-        """See `agentcore.api.Artifacts`."""
         return _read_lines(
             await self._request_artifact("find", artifactId=artifact_id, query=query, first=first, limit=limit)
         )

@@ -1,4 +1,4 @@
-"""What a tool sees of its call in a host: the implementation of `ToolContext` over a link."""
+"""The context of a call in a host: the implementation of `ToolContext` over a link."""
 
 import asyncio
 import concurrent.futures
@@ -25,7 +25,7 @@ class RemoteContext:
 
     Args:
         message: The server's `tool.call` (or `call.preview`).
-        resource: What the call acts on, as this host holds it.
+        resource: The resource of the call in this host.
     """
 
     def __init__(self, line: Line, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
@@ -55,12 +55,12 @@ class RemoteContext:
 
     @property
     def principal(self) -> Principal:
-        """Who asked."""
+        """Who made the call."""
         return principal_of(self._message["principal"])
 
     @property
     def resource(self) -> Resource | None:
-        """What the call acts on."""
+        """The resource that the call acts on."""
         return self._resource
 
     @property
@@ -70,23 +70,22 @@ class RemoteContext:
 
     @property
     def workspace(self) -> Workspace:
-        """The folders that tools may touch, of this host."""
+        """The folders of this host that tools may touch."""
         return self._workspace
 
     @property
     def artifacts(self) -> RemoteArtifacts:
-        """Where large things go."""
+        """The artifacts of the call."""
         return RemoteArtifacts(self._line, self.number)
 
     @property
     def model_chars(self) -> int | None:
-        """See `agentcore.api.ToolContext.model_chars`."""
         chars: int | None = self._message.get("modelChars")
         return chars
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the call was cancelled or ran out of time."""
+        """True if the call was cancelled or ran out of time."""
         return self._is_cut or self._deadline <= self._loop.time()
 
     @property
@@ -99,7 +98,7 @@ class RemoteContext:
         self._is_cut = True
 
     def cancel_call(self) -> None:
-        """Note that the server wants no more of it."""
+        """Mark the call as cancelled by the server."""
         self._is_cut = True
         if self.task is not None:
             self.task.cancel()
@@ -107,24 +106,21 @@ class RemoteContext:
     # -- what is reported --------------------------------------------------------------------------------------
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        """See `agentcore.api.ToolContext.progress`."""
         fraction, message = read_fraction(fraction), read_message(message)
         self._in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
-        """See `agentcore.api.ToolContext.log`."""
         told = read_log(message, level)
         self._logs += 1
         if self._logs <= LOGS_PER_CALL:  # the server passes on no more
             self._in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
-        """See `agentcore.api.ToolContext.show_output`."""
         piece, length = read_output(text), len(text)
         self._in_loop(lambda: self._add_output(piece, length))
 
     def flush_progress(self) -> None:
-        """Tell what was held back, so that the server has it before the result."""
+        """Send pending progress, so that the server has it before the result."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -153,13 +149,12 @@ class RemoteContext:
         if threading.get_ident() == self._thread:
             work()
         else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
                 self._loop.call_soon_threadsafe(work)
 
     # -- what is asked of the server ---------------------------------------------------------------------------
 
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        """See `agentcore.api.ToolContext.block_on`."""
         if threading.get_ident() == self._thread:
             work.close()
             raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
@@ -204,7 +199,6 @@ class RemoteContext:
         timeout_s: float = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
-        """See `agentcore.api.ToolContext.ask`."""
         asked = {
             "question": valid_text(question),
             "options": None if options is None else [valid_text(option) for option in options],
@@ -219,30 +213,26 @@ class RemoteContext:
     async def sample(
         self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
     ) -> str:
-        """See `agentcore.api.ToolContext.sample`."""
         told = {"prompt": valid_text(prompt), "system": valid_text(system), "maxTokens": max_tokens}
         text: str = await self._request_server("tool.sample", **told, isShownFirst=is_shown_first)
         return text
 
     async def client_roots(self) -> Sequence[str]:
-        """See `agentcore.api.ToolContext.client_roots`."""
         return tuple(await self._request_server("tool.roots"))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """See `agentcore.api.ToolContext.call`."""
         wanted = {"tool": valid_text(tool), "arguments": with_valid_text(dict(arguments))}
         return result_of(await self._request_server("call.nested", **wanted), self._line.pop_blob)
 
     async def ask_host(
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
     ) -> tuple[dict[str, Any], bytes | None]:
-        """See `agentcore.api.ToolContext.ask_host`: only what runs in the server's own process may."""
+        """Raise `hosts_not_reachable`: only modules in the server's own process may use it."""
         message = "this module does not run in the server's own process, and can ask no hosts"
         raise ToolError("hosts_not_reachable", message, host=host)
 
     @property
     def session(self) -> ChatSession:
-        """See `agentcore.api.ToolContext.session`."""
         session = self._message.get("session")
         if session is None and self._message.get("chatRefused"):
             message = "the user has not allowed this host to use chats; the tool can run on the server instead"
@@ -258,7 +248,6 @@ class RemoteContext:
         model: str | None = None,
         budget: Mapping[str, int] | None = None,
     ) -> str:
-        """See `agentcore.api.ToolContext.run_agent`."""
         wanted = {
             "prompt": valid_text(prompt),
             "tools": None if tools is None else list(tools),
@@ -269,7 +258,7 @@ class RemoteContext:
         return report
 
     async def _request_server(self, kind: str, **fields: Any) -> Any:
-        """Ask the server on behalf of this call; its clock stands where a person was waited for."""
+        """Send the server a request on behalf of this call; its clock stops while it waits for the user."""
         answer = await self._line.request({"type": kind, "n": self.number, **fields})
         self._deadline = self._loop.time() + answer["timeoutMs"] / 1000
         return answer["value"]
@@ -287,24 +276,19 @@ class _RemoteSession:
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]]:
-        """See `agentcore.api.ChatSession`."""
         return self._todos
 
     async def history(self) -> Sequence[Mapping[str, Any]]:
-        """See `agentcore.api.ChatSession`."""
         messages: Sequence[Mapping[str, Any]] = await self._context.request_for_session("history")
         return messages
 
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
-        """See `agentcore.api.ChatSession`."""
         replaced, text = await self._context.request_for_session("summary", summary=summary, keepTurns=keep_turns)
         return replaced, text
 
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
-        """See `agentcore.api.ChatSession`."""
         return (await self.compact(summary, keep_turns=keep_turns))[0]
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
-        """See `agentcore.api.ChatSession`."""
         self._todos = [dict(each) for each in todos]
         await self._context.request_for_session("todos", todos=self._todos)

@@ -1,4 +1,4 @@
-"""What a host keeps of calls that have ended, until a server says that it knows how; bounded, for none may come."""
+"""Results of ended calls, which a host stores until a server confirms them; bounded, since no server may come."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +12,11 @@ from agentcore.encoding import to_json
 log = structlog.get_logger(__name__)
 
 RESULTS_BYTES = 64 * 1024 * 1024
-"""All of them together; of more, the oldest go, and their calls are `interrupted` for the next server."""
+"""The size limit of all of them; beyond it, the oldest are dropped, and their calls are `interrupted` for the next
+server."""
 
 _CALL_BYTES = 4096
-"""What a call takes besides its result."""
+"""The size of a call besides its result."""
 
 
 @dataclass(eq=False)
@@ -23,9 +24,9 @@ class EndedCall:
     """A call that has ended.
 
     Args:
-        head: What its `tool.result` begins with.
+        head: The beginning of its `tool.result`.
         encoded: The data of its result, as JSON text.
-        error: What it ended with instead of a result, as it travels.
+        error: Its encoded error instead of a result.
     """
 
     head: dict[str, Any]
@@ -41,15 +42,15 @@ class EndedCall:
 
     @property
     def size_bytes(self) -> int:
-        """What it holds, about."""
+        """Its approximate size."""
         blocks = () if self.result is None else self.result.blocks()
         error = 0 if self.error is None else len(to_json(self.error))
-        # the data twice: as values they take no less than as text
+        # the data twice: as values they need at least as much as text
         return _CALL_BYTES + sum(map(_size_of, blocks)) + 2 * len(self.encoded) + error
 
 
 class EndedCalls:
-    """The calls of a host that outlives its server whose end no server has acknowledged, the oldest first."""
+    """The ended calls of a host that survives its server and that no server has confirmed, the oldest first."""
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[EndedCall, int]] = {}
@@ -75,7 +76,7 @@ class EndedCalls:
         return self._calls[call_id][0] if call_id in self._calls else None
 
     def discard(self, call_id: str) -> None:
-        """A server knows how a call ended, or nobody wants to know."""
+        """Remove a call whose end a server knows or does not need."""
         _, size = self._calls.pop(call_id, (None, 0))
         self._bytes -= size
 

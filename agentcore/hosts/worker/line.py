@@ -1,4 +1,5 @@
-"""A host's way to its server: one link for a host that ends with it, one after another for a host that outlives it."""
+"""A host's connection to its server: one link for a host that ends with it, a series of links for one that survives
+it."""
 
 import asyncio
 from typing import Any
@@ -9,10 +10,10 @@ from agentcore.hosts.wire.peer import Message, Peer
 
 
 class Line:
-    """What modules and calls of a host speak through.
+    """The connection that modules and calls of a host use.
 
     Args:
-        outlives: Whether the host goes on without a server, and waits for the next one.
+        outlives: True if the host keeps running without a server, and waits for the next one.
     """
 
     def __init__(self, *, outlives: bool) -> None:
@@ -33,7 +34,7 @@ class Line:
 
     @property
     def is_up(self) -> bool:
-        """Whether there is a server."""
+        """True if there is a server."""
         return self._peer is not None and self._peer.ended is None
 
     def attach(self, peer: Peer) -> None:
@@ -48,17 +49,18 @@ class Line:
             self._attached.clear()
 
     def send_message(self, message: Message) -> None:
-        """Send a message that wants no reply; without a server nobody is told."""
+        """Send a message without a reply; without a server it is dropped."""
         if self._peer is not None:
             self._peer.send_message(message)
 
     async def request(self, message: Message, data: bytes | None = None) -> Any:
-        """Ask the server. Where it ends meanwhile, the next one is asked what can be asked twice.
+        """Send the server a request. If the server ends meanwhile, requests that can be repeated are sent to the next
+        one.
 
         Args:
-            data: Bytes that go along, as `blob`.
+            data: Bytes that are sent with it, as `blob`.
         Raises:
-            ToolError: What the server answers; `interrupted`: it ended, and may have done what it was asked for.
+            ToolError: The error reply of the server; `interrupted`: it ended, and may have carried out the request.
             LinkError: There is no server, and will be none.
         """
         while True:

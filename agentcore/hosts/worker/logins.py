@@ -1,4 +1,4 @@
-"""A log-in that a module of a host offers, told to the server whenever it stands otherwise."""
+"""A login that a module of a host offers, reported to the server whenever its state changes."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,10 +12,10 @@ _LOOK_SECONDS = 1.0
 
 
 class OfferedLogin:
-    """Looks after one log-in.
+    """Watches one login.
 
     Args:
-        tell: Tells the server how it stands.
+        tell: Reports its state to the server.
     """
 
     def __init__(self, login: Login, name: str, tell: Callable[[dict[str, str]], None]) -> None:
@@ -25,7 +25,7 @@ class OfferedLogin:
         self._timer: asyncio.TimerHandle | None = None
 
     def send_status(self) -> None:
-        """Tell how it stands, if that is not known, and look again in a while."""
+        """Report its state, if it has changed, and check again later."""
         self.close()
         try:
             status = self._login.status()
@@ -38,7 +38,7 @@ class OfferedLogin:
         self._timer = self._loop.call_later(_LOOK_SECONDS, self.send_status)
 
     def resend_status(self) -> None:
-        """Tell how it stands, whether or not that was told."""
+        """Report its state, whether or not it was reported before."""
         self._told = {}
         self.send_status()
 
@@ -49,10 +49,10 @@ class OfferedLogin:
             self._timer = None
 
     async def run_step(self, message: dict[str, Any]) -> str:
-        """Do what the person asked for.
+        """Carry out a step that the user requested.
 
         Raises:
-            ToolError: What the module says.
+            ToolError: Raised by the module.
         """
         step, address = message["step"], ""
         if step == "begin":

@@ -35,7 +35,7 @@ from agentcore.hosts.worker.runtime import RemoteRuntime
 _FORMATS = frozenset(
     ("date", "time", "datetime", "timedelta", "uuid", "url", "multi-host-url", "decimal", "bytes", "is-instance")
 )
-"""What pydantic reads of a text, and a JSON Schema names at most."""
+"""Types that pydantic parses from a text, and JSON Schema expresses at most as a format."""
 
 FILES_BYTES = 32 * 1024 * 1024
 """All files together that a module shows in the page."""
@@ -45,9 +45,9 @@ class Member:
     """One start of a module.
 
     Args:
-        number: By which the server names it.
-        target: What its entry point names.
-        fingerprint: Of the code, as the server said it.
+        number: Its number at the server.
+        target: The object that its entry point names.
+        fingerprint: Of the code, as the server sent it.
     """
 
     def __init__(self, name: str, number: int, target: Any, fingerprint: str) -> None:
@@ -61,7 +61,8 @@ class Member:
         self.folder: Path | None = None
 
     def make_plugin(self, locale: str) -> dict[str, Any]:
-        """Make the object that implements the hooks, and say what it is. Runs code of the module: in a thread."""
+        """Create the object that implements the hooks, and read its declarations. Runs module code: call it in a
+        thread."""
         OWNER.set(self.name)
         self.plugin = self.target() if isinstance(self.target, type) else self.target
         if issubclass(type(self.plugin), Module) and getattr(self.plugin, "name", None) is None:
@@ -70,7 +71,7 @@ class Member:
         return self.describe()
 
     def describe(self) -> dict[str, Any]:
-        """What it is, for a server."""
+        """Describe it for a server."""
         return {
             "attributes": attributes_to_wire(self.plugin) | {"name": self.name},
             "description": self.manifest.description,
@@ -80,7 +81,7 @@ class Member:
         }
 
     def check_settings(self, values: dict[str, Any]) -> list[dict[str, Any]]:
-        """What is wrong with settings, as pydantic says it; none: all is right."""
+        """Return the errors of settings in pydantic's form; none: they are valid."""
         model = self.manifest.settings
         if model is None:
             return []
@@ -104,7 +105,7 @@ class Member:
         await self._call_hook("init", runtime=runtime)
 
     async def shutdown(self) -> None:
-        """Stop it, and take back what it was given."""
+        """Stop it, and remove what it was given."""
         try:
             await self._call_hook("shutdown")
         finally:
@@ -156,10 +157,10 @@ class Member:
         return definition, given if validate is None else validate(given)
 
     async def execute_call(self, context: RemoteContext, tool: str, given: dict[str, Any]) -> tuple[ToolResult, bytes]:
-        """Carry out a call; gives the result and its data as JSON text.
+        """Carry out a call; return the result and its data as JSON text.
 
         Raises:
-            BaseException: What the module raises.
+            BaseException: Raised by the module.
         """
         _, arguments = self.validate_arguments(tool, given)
         impl = self.manifest.hooks["execute_tool_call"]
@@ -173,10 +174,10 @@ class Member:
         return made if isinstance(made, tuple) else to_result(await made)
 
     async def preview_call(self, context: RemoteContext, tool: str, given: dict[str, Any]) -> CallPreview | None:
-        """What a call would do; None: the tool has only been asked about its arguments.
+        """Return the preview of a call; None: the tool has only checked its arguments.
 
         Raises:
-            BaseException: What the module raises.
+            BaseException: Raised by the module.
         """
         definition, arguments = self.validate_arguments(tool, given)
         if definition.preview is None:
@@ -190,7 +191,7 @@ class Member:
         return found
 
     async def complete_argument(self, tool: str, argument: str, begun: str, given: dict[str, str]) -> list[Any]:
-        """What an argument can be."""
+        """Return suggestions for an argument."""
         definition, _ = self.require_definition(tool)
         if definition.complete is None:
             return []
@@ -230,7 +231,7 @@ class Member:
 
 
 def find_installed(name: str) -> list[dict[str, str]]:
-    """What is registered for this interpreter under a module's name. In a thread."""
+    """Return what is registered for this interpreter under a module's name. Call it in a thread."""
     from agentcore.core.discovery.installed import installed_entries  # noqa: PLC0415 - only another interpreter's
 
     return [
@@ -245,12 +246,13 @@ def find_installed(name: str) -> list[dict[str, str]]:
 
 
 def import_target(name: str, entry: str, file: str, fresh: list[str]) -> Any:
-    """Import what an entry point names (`package.module:object`), or a local module by its file. In a thread.
+    """Import the object of an entry point (`package.module:object`), or a local module by its file. Call it in a
+    thread.
 
     Args:
-        fresh: Packages whose code was changed on the disk since they were imported here.
+        fresh: Packages whose code on disk has changed since they were imported here.
     Raises:
-        BaseException: What the import raises.
+        BaseException: Raised by the import.
     """
     from agentcore.core.discovery.code import unload_code  # noqa: PLC0415 - needed again only where code has changed
 
@@ -283,7 +285,8 @@ def _make_in_thread(function: Callable[..., Any], arguments: list[Any]) -> tuple
 
 
 def _checks_more_than_schema(model: type[BaseModel] | None) -> bool:
-    """Whether a model refuses what its schema does not: it has checks of its own, or kinds of text that are formats."""
+    """True if a model refuses values that its schema accepts: it has validators, or types of text that are only
+    formats."""
     if model is None:
         return False
     return any(
@@ -306,7 +309,7 @@ def _list_schema_types(schema: Any) -> list[str]:
 
 
 def _files_in(folder: Path) -> dict[str, int]:
-    """The files below a folder that the page may ask for, with their sizes."""
+    """Return the files below a folder that the page may request, with their sizes."""
     found: dict[str, int] = {}
     for at, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith((".", "__pycache__"))]

@@ -1,4 +1,4 @@
-"""The resources that a host holds: kept here as in a server, and told to it."""
+"""The resources of a host: managed here as in a server, and reported to the server."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,10 +12,10 @@ from agentcore.hosts.worker.line import Line
 
 
 class WorkerResources(ResourceRegistry):
-    """The registry of a host: whatever becomes of a resource is told to the server, which has them all.
+    """The registry of a host: every change of a resource is reported to the server, which has them all.
 
-    A server makes the ids of those that its calls begin with; those that modules make here get the next free index,
-    which comes with each call.
+    The server assigns ids to resources that its calls start; those that modules create here get the next free index,
+    which is sent with each call.
     """
 
     def __init__(self, line: Line) -> None:
@@ -23,7 +23,7 @@ class WorkerResources(ResourceRegistry):
         self._line = line
 
     def watch_changes(self, tell: Callable[[Event], None]) -> None:
-        """Tell of each change of a resource here, as a server tells it: for whoever has started this host."""
+        """Report each change of a resource here in the server's event format, to the program that started this host."""
         self._events.subscribe("resource.stateChanged", tell)
 
     def create(
@@ -37,7 +37,6 @@ class WorkerResources(ResourceRegistry):
         on_release: OnRelease | None = None,
         former_id: str | None = None,
     ) -> Resource:
-        """See `ResourceRegistry.create`."""
         made = super().create(
             owner,
             resource_type,
@@ -51,7 +50,6 @@ class WorkerResources(ResourceRegistry):
         return made
 
     def adopt(self, owner: str, resource_id: str, on_release: OnRelease) -> Resource:
-        """See `ResourceRegistry.adopt`."""
         adopted = super().adopt(owner, resource_id, on_release)
         self._send_resource("resource.adopt", adopted)
         return adopted
@@ -69,7 +67,6 @@ class WorkerResources(ResourceRegistry):
         keys: Mapping[str, str] | None = None,
         reopening: Reopening | None = None,
     ) -> Resource:
-        """See `ResourceRegistry.update`."""
         updated = super().update(
             resource_id,
             owner=owner,
@@ -87,29 +84,27 @@ class WorkerResources(ResourceRegistry):
     def emit(
         self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any], *, owner: str | None = None
     ) -> None:
-        """See `ResourceRegistry.emit`."""
         found = self.get(resource_id, owner)
         self._line.send_message(
             {"type": "resource.event", "resourceId": found.resource_id, "event": event, "data": dict(data)}
         )
 
     async def release(self, resource_id: str, owner: str | None = None, reason: str = "", *, lost_by: str = "") -> None:
-        """See `ResourceRegistry.release`."""
         is_here = any(each.resource_id == resource_id for each in self.list(owner=owner))
         await super().release(resource_id, owner, reason, lost_by=lost_by)
         if is_here:
             self._line.send_message({"type": "resource.release", "resourceId": resource_id, "reason": reason})
 
     def set_next_indexes(self, session_id: str, indexes: Mapping[str, int]) -> None:
-        """Take what the server says of the next free index of each type in a session."""
+        """Set the next free index of each type in a session, as sent by the server."""
         for resource_type, index in indexes.items():
             self.indexes.skip_to((session_id, resource_type), index)
 
     def resolve_resource(self, owner: str, told: Resource, *, runs: bool) -> Resource:
-        """The resource that a call acts on: as it is here, else as the server says.
+        """Return the resource that a call acts on: the one here, else a new one from the server's data.
 
         Args:
-            runs: Whether it lives from now on; else the call is only looked at.
+            runs: True if it exists from now on; else the call is only previewed.
         """
         held = self._entries.get(told.resource_id)
         if held is not None:
@@ -117,7 +112,7 @@ class WorkerResources(ResourceRegistry):
         return self.admit_resource(owner, told) if runs else told
 
     def discard_planned(self, resource: Resource) -> None:
-        """A call on it has ended: one that nothing ever stood behind is but planned at the server, and not here."""
+        """Remove the resource of an ended call that was never opened: it is planned again at the server only."""
         held = self._entries.get(resource.resource_id)
         if held is not None and held.on_release is None and resource.status == "starting":
             del self._entries[resource.resource_id]
@@ -125,11 +120,11 @@ class WorkerResources(ResourceRegistry):
             self._publish_state(resource)
 
     async def release_quietly(self, resource_id: str) -> None:
-        """End a resource because the server does, which needs not be told."""
+        """End a resource at the server's request, without reporting it."""
         await super().release(resource_id)
 
     def resend_resources(self, owner: str, module: int) -> None:
-        """Tell a server that may know none of a module's resources which there are, and how each stands."""
+        """Report all resources of a module and their state to a server that may not know them."""
         for entry in self._entries.values():
             if entry.owner == owner:
                 held = entry.resource
@@ -142,7 +137,7 @@ class WorkerResources(ResourceRegistry):
 
 
 def _optional_fields(icon: Image | None, reopening: Reopening | None) -> dict[str, Any]:
-    """What a message says beside the resource itself."""
+    """Return the fields of a message besides the resource itself."""
     also: dict[str, Any] = {}
     if icon is not None:
         also["icon"] = {"mime": icon.mime, "base64": icon.to_json()["base64"]}

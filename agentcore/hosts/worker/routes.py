@@ -1,4 +1,4 @@
-"""Routes of modules in a host: requests come over the link, and streams and sockets go on over it."""
+"""Routes of modules in a host: requests, streams and sockets over the link."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ _CODES = 1000, 4999
 
 @dataclass
 class _Talk:
-    """A stream or a socket that goes on."""
+    """An open stream or socket."""
 
     outlet: Outlet
     inlet: Inlet
@@ -39,15 +39,12 @@ class _HostSocket:
         self._line, self._number, self._talk = line, number, talk
 
     async def send(self, message: str | bytes) -> None:
-        """See `agentcore.api.web.Socket`."""
         await self._talk.outlet.send(message)
 
     def __aiter__(self) -> AsyncIterator[str | bytes]:
-        """See `agentcore.api.web.Socket`."""
         return self._talk.inlet.__aiter__()
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """See `agentcore.api.web.Socket`."""
         if type(code) is not int or not _CODES[0] <= code <= _CODES[1]:
             raise ValueError(f"a WebSocket is closed with a code from {_CODES[0]} to {_CODES[1]}, not {code!r}")
         self._line.send_message({"type": "route.close", "channel": self._number, "code": code, "reason": reason})
@@ -56,7 +53,7 @@ class _HostSocket:
 
 
 class WorkerRoutes:
-    """The routes of all modules of a host; the server serves them and asks here."""
+    """The routes of all modules of a host; the server serves them and sends requests here."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -82,7 +79,6 @@ class WorkerRoutes:
         watching: type[BaseModel] | None,
         scope: KeyScope | None,
     ) -> Route:
-        """See `agentcore.api.Runtime.add_route`."""
         route = self._table.add(
             name,
             claims,
@@ -140,10 +136,10 @@ class WorkerRoutes:
     # -- requests ----------------------------------------------------------------------------------------------
 
     async def answer_request(self, message: dict[str, Any]) -> Any:
-        """Answer a request (`route.request`) by its handler; a stream goes on after this, a socket is one by itself.
+        """Answer a request (`route.request`) by its handler; a stream continues after this, a socket is one itself.
 
         Raises:
-            ToolError: What the handler raises.
+            ToolError: Raised by the handler.
         """
         number = self._last_channel = message["channel"]
         early = self._talks.pop(number, None)
@@ -239,7 +235,7 @@ class WorkerRoutes:
         return talk
 
     def _find_channel(self, number: int) -> _Talk | None:
-        """The talk of a channel; of one whose request has come, and is not begun yet, what is said waits for it."""
+        """Return the stream or socket of a channel; messages wait for one whose request has not started yet."""
         known = self._talks.get(number)
         return self._open_channel(number) if known is None and number > self._last_channel else known
 
@@ -250,7 +246,7 @@ class WorkerRoutes:
             talk.inlet.feed(data)
 
     def on_room(self, message: dict[str, Any]) -> None:
-        """The other side has taken something."""
+        """Handle credit from the other side."""
         if (talk := self._talks.get(message["channel"])) is not None:
             talk.outlet.add_credit(message["size"])
 
@@ -268,7 +264,7 @@ def _schema_of_model(model: type[BaseModel] | None) -> dict[str, Any] | None:
 
 
 def _validate_value(model: type[BaseModel] | None, value: Any, *, is_text: bool = False) -> Any:
-    """The value as its model; the server has held it against the model's schema."""
+    """Return the value as its model; the server has validated it against the model's schema."""
     if model is None:
         return value
     try:

@@ -1,4 +1,4 @@
-"""A host's process from its first connection to its end."""
+"""A worker's process from its first connection to its end."""
 
 import asyncio
 import hmac
@@ -27,7 +27,7 @@ _STOP_SECONDS = 10.0
 _KNOCK_SECONDS = 5.0
 _KNOCK_BYTES = 4096
 _LOOK_SECONDS = 5.0
-"""How often a host without a server looks whether it can still be found."""
+"""How often a host without a server checks whether it can still be found."""
 
 
 async def run_worker(name: str, link: socket.socket) -> None:
@@ -50,13 +50,13 @@ async def run_worker(name: str, link: socket.socket) -> None:
 async def run_surviving_worker(
     name: str, path: Path, key: bytes, keep_s: float, on_listening: Callable[[], None]
 ) -> None:
-    """Serve one server after another at a Unix socket, until none has come for a while, or one says that it is over.
+    """Serve one server after another at a Unix socket, until none has come for a while, or one ends the host.
 
     Args:
-        path: Where the socket is made; in a folder that its owner alone can enter.
-        key: What a server has to show.
+        path: The path of the socket, in a folder that only its owner can enter.
+        key: The key that a server must send.
         keep_s: How long to wait for the next server.
-        on_listening: Called once a server can reach it.
+        on_listening: Called once a server can connect.
     """
     loop = _configure_process()
     worker = Worker(name, outlives=True)
@@ -105,17 +105,17 @@ async def run_surviving_worker(
 
 
 class _ListeningSocket:
-    """Where servers find a host: by a socket, and by the key that stands in a file beside it.
+    """How servers find a host: by a socket, and by the key in a file beside it.
 
-    Where that file holds another key, a server has started another host in this place, as after one that was killed
-    while this one started: no server can find this one any more.
+    If that file contains another key, a server has started another host with this path, for example after a server was
+    killed while this host started: no server can find this one any more.
     """
 
     def __init__(self, path: Path, key: bytes) -> None:
         self._path, self._key = path, key
 
     def is_reachable(self) -> bool:
-        """Whether this host can be found there, once it listens."""
+        """True if this host can be found there, once it listens."""
         try:
             return hmac.compare_digest((self._path.parent / "key").read_bytes(), self._key)
         except OSError:  # the folder is gone
@@ -131,7 +131,7 @@ class _ListeningSocket:
         return made
 
     def remove_socket(self) -> None:
-        """Remove the socket, unless it is another host's."""
+        """Remove the socket, unless it belongs to another host."""
         if self.is_reachable():
             self._path.unlink(missing_ok=True)
 
@@ -155,19 +155,16 @@ class _AuthenticatedStream(StreamLink):
         self._is_open = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See `asyncio.BufferedProtocol`."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a socket's
         self._transport = transport
         self._timer = asyncio.get_running_loop().call_later(_KNOCK_SECONDS, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.BufferedProtocol`."""
         self._timer.cancel()
         if self._is_open:
             super().connection_lost(exc)
 
     def buffer_updated(self, nbytes: int) -> None:
-        """See `asyncio.BufferedProtocol`."""
         if self._is_open:
             super().buffer_updated(nbytes)
             return
@@ -205,7 +202,7 @@ async def _stop_and_exit(worker: Worker) -> None:
             await worker.stop()
     except TimeoutError:
         pass
-    # threads and tasks that refuse to end hold nobody
+    # threads and tasks that refuse to end block nothing
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

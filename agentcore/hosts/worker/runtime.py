@@ -1,4 +1,4 @@
-"""What a module sees of its host, in a host of its own: the implementation of `Runtime` over a link."""
+"""The implementation of `Runtime` in a host, over a link."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -36,7 +36,7 @@ class RemoteRuntime(ReadingRuntime):
     """Implements `agentcore.api.Runtime` for one module of a host.
 
     Args:
-        module: The number by which the server names this start of the module.
+        module: The server's number of this start of the module.
         settings: Validated.
     """
 
@@ -74,7 +74,7 @@ class RemoteRuntime(ReadingRuntime):
 
     @property
     def data_dir(self) -> Path:
-        """A folder of the module's own, made at first use."""
+        """The module's own folder, created at first use."""
         from agentcore.store.state.private_file import make_private_folder  # noqa: PLC0415 - a store, which few need
 
         folder = self._surroundings.state / "data" / self.name
@@ -89,7 +89,7 @@ class RemoteRuntime(ReadingRuntime):
 
     @property
     def secrets(self) -> "ModuleSecrets":
-        """What the module keeps to itself."""
+        """The module's stored secrets."""
         from agentcore.store.credentials.module_secrets import ModuleSecrets  # noqa: PLC0415 - a store, which few need
 
         if self._secrets is None:
@@ -99,7 +99,7 @@ class RemoteRuntime(ReadingRuntime):
 
     @property
     def storage(self) -> ModuleStorage:
-        """What the module finds again under a name."""
+        """The module's persistent storage."""
         from agentcore.store.state.stored_files import StoredFiles  # noqa: PLC0415 - as above
 
         if self._surroundings.stores_at_server:
@@ -118,7 +118,7 @@ class RemoteRuntime(ReadingRuntime):
 
     @property
     def locale(self) -> Literal["en", "zh"]:
-        """The language for texts that a person reads."""
+        """The language for texts for users."""
         return self._surroundings.locale
 
     @property
@@ -138,7 +138,6 @@ class RemoteRuntime(ReadingRuntime):
         watching: type[BaseModel] | None = None,
         scope: KeyScope | None = None,
     ) -> Route:
-        """See `agentcore.api.Runtime.add_route`."""
         route = self._routes.add_route(
             self._module,
             self.name,
@@ -163,7 +162,6 @@ class RemoteRuntime(ReadingRuntime):
         blocked_hosts: Sequence[str] = (),
         schemes: frozenset[str] = frozenset(("http", "https")),
     ) -> UrlPolicy:
-        """See `agentcore.api.Runtime.url_policy`."""
         return UrlPolicy(
             allow_private=allow_private,
             allowed_hosts=allowed_hosts,
@@ -173,11 +171,10 @@ class RemoteRuntime(ReadingRuntime):
         )
 
     def tools_changed(self) -> None:
-        """See `agentcore.api.Runtime.tools_changed`."""
         self._send_message("definitions")
 
     def hosts(self) -> Sequence[HostInfo]:
-        """See `agentcore.api.Runtime.hosts`: what runs elsewhere than in the server is told of none."""
+        """Return none: only modules in the server's process can list hosts."""
         return ()
 
     def deliver_event(self, message: Mapping[str, Any]) -> None:
@@ -203,7 +200,7 @@ class RemoteRuntime(ReadingRuntime):
         return unsubscribe
 
     def resend_state(self) -> None:
-        """Tell a server that knows nothing of this module what it has been told so far."""
+        """Send the module's state to a server that does not know it."""
         self._routes.resend_routes(self._module)
         for number, pattern in self._patterns.items():
             self._send_message("event.subscribe", subscription=number, pattern=pattern)
@@ -220,7 +217,7 @@ class RemoteRuntime(ReadingRuntime):
 
     @property
     def instructions(self) -> str:
-        """What the module gives models to read while it runs."""
+        """Instructions for models that the module set while running."""
         return self._instructions
 
     def _add_diagnostic(self, subject: str, said: str, advice: str) -> None:

@@ -41,7 +41,7 @@ class ModuleRuns:
         self._stays[member.number] = _ModuleRun(member.name, member.source_dirs, before)
 
     async def end_run(self, member: Member, state: Path) -> list[str] | None:
-        """A module has ended: give what it has left; None: others share its code, and run."""
+        """Return what an ended module has left; None: running modules share its code."""
         from agentcore.core.modules.leftovers import RunPeriod, clear_up  # noqa: PLC0415 - needed when a module ends
 
         own = self._stays.get(member.number)

@@ -1,4 +1,4 @@
-"""What a module stores on a host of a pool: its server keeps it, for the pool's other hosts to find."""
+"""Storage of a module on a host of a pool: its server stores the data, for other hosts of the pool."""
 
 import asyncio
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.hosts.worker.line import Line
 
 _LIMIT_SECONDS = 40.0
-"""The server itself gives up on NATS after 30 s."""
+"""The server itself gives up waiting for NATS after 30 s."""
 
 
 class ServerStorage:
@@ -20,16 +20,13 @@ class ServerStorage:
         self._line, self._module = line, module
 
     async def get(self, key: str) -> bytes | None:
-        """See `StoredBytes.get`."""
         blob = await self._request_storage("get", key)
         return None if blob is None else self._line.pop_blob(blob)
 
     async def put(self, key: str, data: bytes) -> None:
-        """See `StoredBytes.put`."""
         await self._request_storage("put", key, data)
 
     async def delete(self, key: str) -> None:
-        """See `StoredBytes.delete`."""
         await self._request_storage("delete", key)
 
     async def _request_storage(self, action: str, key: str, data: bytes | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""What a host's modules have around them: folders, language, the server's own addresses."""
+"""The environment of a host's modules: folders, language, the server's own addresses."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from agentcore.supervision.control import ControlFiles, ControlReport
 
 @dataclass
 class HostSurroundings:
-    """What stays the same for all modules of a host, from its greeting on.
+    """The part of it that is the same for all modules of a host, from its greeting on.
 
     Args:
         state: The folder in which modules have their data and secrets.
-        private_folders: Folders with keys and records, which nothing that a tool runs has to see.
+        private_folders: Folders with keys and records, which programs of tools must not read.
         name: The host's name.
-        stores_at_server: True if what a module stores is kept by the server, where other hosts find it; else it is in
+        stores_at_server: True if the server stores the data of modules, for other hosts; else they are in
             the module's data folder.
     """
 
@@ -32,7 +32,7 @@ class HostSurroundings:
     stores_at_server: bool = False
 
     def __post_init__(self) -> None:
-        """Guard the control files; what there is to report goes to `on_control_files`, which a worker sets."""
+        """Protect the control files; reports go to `on_control_files`, which a worker sets."""
         self.on_control_files: Callable[[ControlReport], None] = lambda report: None
         self.control_files = ControlFiles(
             self.workspace,
@@ -45,15 +45,15 @@ class HostSurroundings:
         self.on_control_files(report)
 
     async def restore_control_files(self) -> None:
-        """Look, before the first module starts, at what programs did that ran when this host ended without an order."""
+        """Check before the first module starts what programs did that ran when this host ended unexpectedly."""
         if self._restoring is None:
-            # no TaskGroup: all modules that start at one time wait for the one look
+            # no TaskGroup: all modules that start at one time wait for the same check
             self._restoring = asyncio.create_task(self.control_files.restore(), name="control_files:restore")
         await asyncio.shield(self._restoring)
 
     @classmethod
     def from_hello_reply(cls, greeting: dict[str, Any], name: str) -> "HostSurroundings":
-        """As the server of a host on the same machine says (`hello.ok`)."""
+        """Create it from the reply of the server on the same machine (`hello.ok`)."""
         found = cls(
             Workspace(
                 [Path(root) for root in greeting["roots"]],

@@ -1,4 +1,4 @@
-"""A host's end of the link: what the server asks of it, carried out."""
+"""A host's end of the link: carries out the server's requests."""
 
 import asyncio
 import contextlib
@@ -43,7 +43,7 @@ class Worker:
 
     Args:
         name: The host's name.
-        outlives: Whether it goes on when its server ends.
+        outlives: True if it survives its server.
     """
 
     def __init__(self, name: str, *, outlives: bool = False) -> None:
@@ -65,10 +65,10 @@ class Worker:
         self._routes = WorkerRoutes(self.line)
 
     def attach(self, transport: Transport, on_end: Callable[[str], None]) -> Peer:
-        """Serve a server over this connection, and say what this host is and holds.
+        """Serve a server over this connection, and send it the state of this host.
 
         Args:
-            on_end: Told why the connection has ended.
+            on_end: Called with the reason why the connection has ended.
         """
 
         def on_ended(reason: str) -> None:
@@ -83,7 +83,7 @@ class Worker:
         return peer
 
     def send_hello(self) -> None:
-        """Say what this host is and holds, before anything else; the event loop is looked after from now on."""
+        """Send the state of this host before anything else; the event loop is watched from now on."""
         if self._greets is None or self._greets.ended is not None:
             return
         self.line.attach(self._greets)
@@ -95,7 +95,7 @@ class Worker:
         return {**said, "highest": self._highest, **self._describe_state()}
 
     def _describe_state(self) -> Message:
-        """What this host holds, for a server that may know nothing of it."""
+        """Return the state of this host, for a server that may not know it."""
         if self._surroundings is None:
             return {}
         return {
@@ -109,7 +109,7 @@ class Worker:
         }
 
     def _list_calls(self) -> list[Message]:
-        """The calls that go on here, and those that have ended and that no server has said it knows of."""
+        """Return the running calls, and those that have ended and that no server has confirmed."""
         return [*map(_describe_running_call, self._running.values()), *map(_describe_ended_call, self._ended.values())]
 
     async def stop(self) -> None:
@@ -350,7 +350,7 @@ class Worker:
             context.cancel_call()
 
     def _resume_call(self, message: Message) -> None:
-        """The next server wants the end of a call: what goes on ends with it, and what has ended is said now."""
+        """Resume a call for the next server: a running one is sent when it ends, an ended one now."""
         if message["n"] in self._running:
             return
         if (ended := self._ended.get(message["call"])) is not None:
@@ -383,7 +383,7 @@ class Worker:
         await self._send_result(ended)
 
     async def _send_result(self, ended: EndedCall) -> None:
-        """Say how a call ended, if there is a server to hear it: its data stand in the message as they were encoded."""
+        """Send the end of a call, if there is a server; its data are inserted as they were encoded."""
         if not self.line.is_up:
             return
         if ended.result is None:
@@ -399,7 +399,7 @@ class Worker:
             pass  # where there is another server, that asks for it
 
     def _open_context(self, member: Member, message: Message) -> RemoteContext:
-        """A call, or a preview of one, begins; `_end` ends a call."""
+        """Start a call, or a preview of one; `_end` ends a call."""
         assert self._surroundings is not None  # noqa: S101 - the server greets first
         if "nextIndex" in message:
             self._resources.set_next_indexes(message["chatSessionId"], message["nextIndex"])
@@ -426,7 +426,7 @@ class Worker:
                 preview = await member.preview_call(context, message["tool"], arguments_of(message))
             finally:
                 context.end_preview()
-                del self._running[context.number]  # it takes nothing from the call that makes its resource
+                del self._running[context.number]  # it must not affect the call that creates its resource
             return {"preview": None if preview is None else preview_to_wire(preview)}
         except asyncio.CancelledError:
             raise
@@ -461,7 +461,7 @@ def _describe_ended_call(ended: EndedCall) -> Message:
 
 
 def failure_to_wire(exc: BaseException) -> dict[str, Any]:
-    """What a module raised; what tried to end the process is said as such."""
+    """Encode an exception of a module; attempts to end the process are reported as such."""
     if issubclass(type(exc), Exception):
         return error_to_wire(exc)
     exit_error = ModuleExit(reason_of(exc))
