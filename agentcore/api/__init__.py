@@ -1,4 +1,4 @@
-"""All that a module may import from agentcore."""
+"""Everything that a module may import from agentcore."""
 
 from pydantic import BaseModel, Field, SecretStr
 

@@ -1,4 +1,4 @@
-"""Work that goes on beside the calls, kept by whom it belongs to until it has ended."""
+"""Background tasks of a module, which their owner cancels and waits for."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""What a tool call gets from its host."""
+"""The context of a tool call."""
 
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ T = TypeVar("T")
 PrincipalKind = Literal["page", "token", "cli", "approver", "client", "chat", "mcp", "host", "module", "view", "server"]
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
-"""How grave it is what a call says of its work, from the least on (RFC 5424)."""
+"""The severity of a log message of a call, from the lowest on (RFC 5424)."""
 
 KeyScope = Literal["approve", "chat", "tab"]
-"""What the key of a paired client is for: deciding what waits, chats of its own, tabs that the person shares."""
+"""The permissions of a paired client's key: deciding approvals, its own chats, tabs that the user shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: the kind of credential that was shown, its id, and the scopes of a paired client's key."""
+    """Who makes a request: the kind of its credential, its id, and the scopes of a paired client's key."""
 
     kind: PrincipalKind
     id: str = ""
@@ -35,17 +35,17 @@ class Principal:
 
 
 class Artifacts(Protocol):
-    """Where a tool puts what is too large or too binary for its result, and finds it again.
+    """Storage for results of a tool that are too large or too binary for the result itself.
 
-    A model's call reaches the artifacts of its own session, a person's all. The result of a call that has read what
-    comes from the open world is marked so.
+    A model's call can read the artifacts of its own session, a user's all. The result of a call that has read
+    untrusted content is marked as untrusted.
     """
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
-        """Store bytes and give the link to put into the result.
+        """Store bytes and return the link to put into the result.
 
         Raises:
-            ToolError: `result_too_large`: the quota has no room for them.
+            ToolError: `result_too_large`: the quota is used up.
         """
         ...
 
@@ -58,7 +58,7 @@ class Artifacts(Protocol):
         ...
 
     async def describe(self, artifact_id: str) -> ArtifactLink:
-        """What is known of it: media type, size, name.
+        """Return its media type, size and name.
 
         Raises:
             ToolError: `artifact_not_found`.
@@ -66,9 +66,9 @@ class Artifacts(Protocol):
         ...
 
     async def open(self, artifact_id: str) -> OpenFile:
-        """All of it, open for passing it on in pieces, like a file of the workspace; close it, or use `with`.
+        """Open it for reading in chunks, like a file of the workspace; close it, or use `with`.
 
-        It does not count as read: a result that repeats what comes from the open world is `untrusted` by your own word.
+        This does not count as reading: if the result repeats untrusted content, set `untrusted` yourself.
 
         Raises:
             ToolError: `artifact_not_found`.
@@ -84,7 +84,7 @@ class Artifacts(Protocol):
         ...
 
     async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
-        """Lines from one on that hold a text, literally; of a long line the part around it.
+        """Return lines, starting at one, that contain a text literally; of a long line the part around it.
 
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`.
@@ -93,7 +93,7 @@ class Artifacts(Protocol):
 
 
 class ChatSession(Protocol):
-    """The chat session that a call belongs to, as far as a module may use it."""
+    """The chat session of a call, as far as a module may use it."""
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]]:
@@ -105,35 +105,35 @@ class ChatSession(Protocol):
         ...
 
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
-        """Put a summary in place of all but the last turns, as the host does when a session gets too long.
+        """Replace all but the last turns by a summary, as the core does when a session gets too long.
 
-        The person goes on seeing all messages, and a notice of it. What the person said in the messages stays in their
-        own words beside the summary, as far as there is room.
+        The user still sees all messages, and a notice about the summary. The user's own messages are kept verbatim
+        beside the summary, as far as they fit.
 
         Args:
             summary: The summary; None: the session's model writes it.
-            keep_turns: How many turns stay; one begins with a message of the person's. With 0, only calls that go on.
+            keep_turns: How many turns stay; a turn begins with a user message. With 0, only running calls stay.
         Returns:
             How many messages were replaced, and the summary; 0 and an empty text: there was nothing to replace.
         Raises:
-            ToolError: `invalid_arguments`; or the model cannot be asked.
+            ToolError: `invalid_arguments`; or the request to the model failed.
         """
         ...
 
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
-        """As `compact`, with a summary that is there; gives the number of messages replaced."""
+        """As `compact`, with a given summary; return the number of messages replaced."""
         ...
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
-        """Replace the session's list of things to do; pages show it live."""
+        """Replace the session's to-do list; pages show it live."""
         ...
 
 
 class ToolContext(Protocol):
-    """One call, seen from inside the tool.
+    """One call, as its tool sees it.
 
-    `call_id` names the call in the record and in logs, `session_id` the session it belongs to, `deadline` is the
-    event loop's time (`loop.time()`) at which it is cut off, `resource` the one that the host resolved (or None).
+    `call_id` is the id of the call in the record and in logs, `session_id` that of its session, `deadline` the
+    event loop's time (`loop.time()`) at which the call is ended, `resource` the one that the core resolved (or None).
     """
 
     @property
@@ -153,58 +153,59 @@ class ToolContext(Protocol):
 
     @property
     def model_chars(self) -> int | None:
-        """How many characters of the result's text the model gets that made this call; None: a program made it.
+        """How many characters of the result's text the calling model gets; None: the caller is a program.
 
-        A tool that can page gives a part of that size, and says how to get the next one. Of what is longer, the host
-        keeps the whole as an artifact and cuts as the tool's `keep` says.
+        A tool that can page returns a part of that size, and states how to get the next one. Longer results are stored
+        as an
+        artifact and cut as the tool's `keep` says.
         """
         ...
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the call was cancelled or ran out of time; a tool in a thread looks at it now and then."""
+        """True if the call was cancelled or ran out of time; a tool in a thread checks it regularly."""
         ...
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        """Tell whoever waits how far the call is; safe from threads, cheap, never waits.
+        """Report the progress of the call; safe from threads, cheap, never waits.
 
         Args:
-            fraction: Done so far, 0 to 1; None: unknown.
-            message: A short line for a person.
+            fraction: Completed part, 0 to 1; None: unknown.
+            message: A short line for the user.
         """
         ...
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
-        """Tell the client that makes the call what happens in it, if it wants to know; safe from threads, never waits.
+        """Send a log message to the client that makes the call, if it requests them; safe from threads, never waits.
 
-        A client of MCP says from which level on it wants to be told; nobody else is. 1,000 messages of a call are
-        passed on, of 2,000 characters each. Secrets and page contents do not belong here.
+        An MCP client sets the lowest level that it gets; no other client gets any. At most 1,000 messages of a call are
+        sent, of 2,000 characters each. Do not include secrets or page contents.
 
         Args:
-            message: What happened, in a line.
-            level: How grave it is.
+            message: What happened, in one line.
+            level: Its severity.
         """
         ...
 
     def show_output(self, text: str) -> None:
-        """Show a person what the call writes, as it writes it; safe from threads, cheap, never waits.
+        """Show the user the output of the call while it runs; safe from threads, cheap, never waits.
 
-        Pieces are put together in the order of the calls. Of much that comes at once the end is shown, and the end of
-        all is kept until the call ends; the result says the rest.
+        Chunks are joined in the order of the calls. If much arrives at once, only its end is shown, and only the end of
+        all output is stored until the call ends; the result contains the rest.
 
         Args:
-            text: What came since the last time; lines end with a newline.
+            text: New output; lines end with a newline.
         """
         ...
 
     def block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        """From a sync tool, which runs in a thread: wait for an async method of this context, and give what it gives.
+        """Wait for an async method of this context from a sync tool, which runs in a thread, and return its result.
 
         `found = ctx.block_on(ctx.call("glob", {"pattern": "*.md"}))`. It ends with the call.
 
         Raises:
-            ToolError: `cancelled`: the call was cancelled or ran out of time; or what the method raises.
-            RuntimeError: This is the event loop's own thread: an async tool awaits.
+            ToolError: `cancelled`: the call was cancelled or ran out of time; or raised by the method.
+            RuntimeError: This is the event loop's own thread: an async tool uses `await`.
         """
         ...
 
@@ -231,50 +232,49 @@ class ToolContext(Protocol):
         timeout_s: float = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
-        """Put a question to the person of this session and wait for the answer; the call's own clock stands meanwhile.
+        """Ask the user of this session a question and wait for the answer; the call's clock stops meanwhile.
 
-        The person of a call over MCP is asked by the client, where it shows forms. Each answer is checked.
+        For a call over MCP the client asks the user, if it supports forms. Each answer is validated.
 
         Args:
-            question: What to ask.
-            options: Answers to choose from; the person may write another one.
+            question: The question.
+            options: Suggested answers; the user may write another one.
             schema: JSON Schema of a form, an object of texts, numbers, choices (`enum`), lists of choices, and
-                booleans; the answer is what was filled in.
-            url: An address that the person opens, and says that they are done there; there is no other answer. It is
-                shown whole, and is never opened by itself.
+                booleans; the answer is the filled-in form.
+            url: An address that the user opens, and then confirms that they are done; there is no other answer. It is
+                shown completely, and never opened automatically.
             timeout_s: How long to wait, at most an hour.
-            is_secret: Whether the answer is a password or the like, which no client of MCP gets to see: it is asked
-                for in a chat of agentcore's own, or not at all.
+            is_secret: True if the answer is a password or similar, which MCP clients must not see: it is asked
+                for only in agentcore's own chat.
         Raises:
-            ToolError: `no_person`: nobody can be asked here, or nobody answered in time; `declined`: the person does
-                not want to.
-            ValueError: `url` is no plain address of a page.
+            ToolError: `no_person`: no user is available, or answered in time; `declined`: the user refuses to answer.
+            ValueError: `url` is not a plain address of a page.
         """
         ...
 
     async def sample(
         self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
     ) -> str:
-        """Have a model write a text, outside of any conversation.
+        """Request a text from a model, outside any conversation.
 
-        In a chat it is the session's model; of a call over MCP it is the client's, where it gives one.
+        In a chat it is the session's model; for a call over MCP it is the client's, if it provides one.
 
         Args:
-            prompt: All that it is told.
-            system: What it is told first.
-            max_tokens: How long the text may be.
-            is_shown_first: Whether the person of a chat sees what the model is told, and allows it or not: for what
-                does not come from the module itself. Clients of MCP show it of themselves.
+            prompt: The complete prompt.
+            system: The system message.
+            max_tokens: Maximum length of the text.
+            is_shown_first: True to show the request to the user of a chat for approval: for text that
+                does not come from the module itself. MCP clients show it anyway.
         Raises:
-            ToolError: `no_model`: there is none here; `no_person`, `declined`: it was not allowed; or what went wrong
-                with the model.
+            ToolError: `no_model`: there is none here; `no_person`, `declined`: it was not approved; or an error of
+                the model.
         """
         ...
 
     async def client_roots(self) -> Sequence[str]:
-        """The folders that the client of this call works in, as URIs; none where it does not say.
+        """Return the folders that the client of this call works in, as URIs; none if it reports none.
 
-        What a client says of itself is no permission: tools reach what `workspace` reaches.
+        These are no permissions: tools can access only `workspace`.
         """
         ...
 
@@ -289,11 +289,12 @@ class ToolContext(Protocol):
     async def ask_host(
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
     ) -> tuple[dict[str, Any], bytes | None]:
-        """Ask the same module on a host on another machine, which answers by `Runtime.answer_hosts`.
+        """Send a request to the same module on a foreign machine, which answers by `Runtime.answer_hosts`.
 
-        For calls of a module in the process of the server alone, that no other machine has begun: what another machine
-        may reach is what it was asked to do, and no other machine. Nobody is asked about it: what goes where, the
-        call's own preview says. Cancelling the call cancels what is asked.
+        Only for calls of a module in the server process that were not started by another machine, so that no machine
+        can
+        reach another one. The request needs no approval of its own: the call's preview describes what is sent
+        where. Cancelling the call cancels the request.
 
         Args:
             host: The host's name; empty: this very module, here.
@@ -301,12 +302,14 @@ class ToolContext(Protocol):
             data: Bytes, of at most 4 MiB.
             timeout_s: How long to wait for the answer.
         Returns:
-            The answer, JSON values that the other machine says: read them strictly; and its bytes, of at most 4 MiB.
+            The answer, untrusted JSON values of the other machine that must be validated; and its bytes, of at most 4
+            MiB.
         Raises:
-            ToolError: `hosts_not_reachable`: the call may ask no host; `host_not_found`; `host_away`: it is not
-                connected, or was lost before it answered; `host_has_no_module`: the module does not run there, or
-                answers nothing; `host_timeout`; `message_too_large`; `host_failed`: the module there failed, or gave
-                no answer that can be read; or what the module there raised.
+            ToolError: `hosts_not_reachable`: the call may send no requests to hosts; `host_not_found`; `host_away`:
+                it is
+                not connected, or was lost before it answered; `host_has_no_module`: the module does not run there, or
+                answers no requests; `host_timeout`; `message_too_large`; `host_failed`: the module there failed, or its
+                answer is invalid; or raised by the module there.
         """
         ...
 
@@ -326,17 +329,17 @@ class ToolContext(Protocol):
         model: str | None = None,
         budget: Mapping[str, int] | None = None,
     ) -> str:
-        """Let a sub-agent with a context of its own work on a prompt, and give its report.
+        """Run a sub-agent with its own context on a prompt, and return its report.
 
-        Its calls pass the same gate as those of the session's own model. It ends with this call.
+        Its calls need the same approvals as those of the session's own model. It ends with this call.
 
         Args:
-            prompt: All that it is told.
+            prompt: The complete prompt.
             tools: Patterns of the tools that it may call, out of those of the session's agent; None: all of these.
             model: Another model than the session's.
             budget: `steps` (requests to the model) and `tokens`, each at most what the agent's settings allow.
         Raises:
             ToolError: `no_session`: the call does not come from a chat; `budget_exceeded`, `nesting_too_deep`; or
-                what went wrong at the model's provider.
+                an error of the model's provider.
         """
         ...

@@ -1,4 +1,4 @@
-"""What a tool is: its name, its schema, what it may do, how long and how much."""
+"""The definition of a tool: its name, its schema, its effects and limits."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from agentcore.tool_forms import FormName
 
 Effect = Literal["read", "write", "egress", "execute", "dangerous", "session"]
-"""What a call can do to the world; rules, modes and the approval view go by it.
+"""An effect of a call, which rules, modes and the approval view use.
 
-`session` stands alone: the call touches nothing but the state of its own session, or asks the person. Every mode but
-`deny` lets it pass, and only a rule that names the tool holds it.
+`session` cannot be combined: the call affects only the state of its own session, or asks the user. Every mode but
+`deny` allows it, and only a rule that names the tool can stop it.
 """
 
 EFFECTS: frozenset[Effect] = frozenset(("read", "write", "egress", "execute", "dangerous", "session"))
@@ -26,10 +26,10 @@ SESSION_ONLY: frozenset[Effect] = frozenset(("session",))
 
 _LinesRole = Literal["first_line", "last_line", "line_count"]
 DisplayRole = Literal["subject", "command", "output", "exit_code", "path", _LinesRole, "content", "edits", "todos"]
-"""What an argument, or a field of the data, is to the person who reads a call.
+"""The meaning of an argument, or of a field of the data, in the display of a call.
 
-`subject`: what it is about, in one line. `command`: what a shell runs; `output`: what that wrote; `exit_code`: how it
-ended. `path`: the file; `first_line`, `last_line`, `line_count`: the part of it. `content`: the whole new text of the
+`subject`: its object, in one line. `command`: a shell command; `output`: its output; `exit_code`: its exit
+code. `path`: the file; `first_line`, `last_line`, `line_count`: the part of it. `content`: the complete new text of the
 file; `edits`: a list of `{old, new}`. `todos`: a list of `{content, status}`.
 """
 
@@ -37,12 +37,12 @@ DISPLAY_ROLES: frozenset[str] = frozenset(get_args(DisplayRole))
 
 
 Keep = Literal["head", "tail", "both"]
-"""The part of a long result that matters most: how a file begins, how a log ends, or both ends of it."""
+"""The relevant part of a long result: the beginning of a file, the end of a log, or both ends of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnnotations:
-    """Hints for clients in the words of MCP; they grant nothing. None: not said."""
+    """MCP's hints for clients; they permit nothing. None: not set."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -50,7 +50,7 @@ class ToolAnnotations:
     open_world: bool | None = None
 
     def to_mcp(self) -> dict[str, bool]:
-        """The hints that were given, under MCP's names."""
+        """Return the hints that were set, under MCP's names."""
         hints = {
             "readOnlyHint": self.read_only,
             "destructiveHint": self.destructive,
@@ -62,22 +62,23 @@ class ToolAnnotations:
 
 @dataclass(frozen=True, slots=True)
 class CallPreview:
-    """What one call would do, for exactly these arguments; made without side effects.
+    """What one call would do with exactly these arguments; determined without side effects.
 
     Args:
         effects: Replaces the definition's effects for this call; None keeps them.
-        paths: Resolved paths that the call touches, for rules and for the person.
+        paths: Resolved paths that the call touches, for rules and for the user.
         cwd: The working directory of a command.
         urls: Addresses that the call contacts.
         diff: A unified diff of what a write would change.
-        words: What the call would do, in the server's language, a line for each step. People read it in the place of
-            the arguments, which are folded away: it says all of what matters in them, and shortens nothing.
-        is_protected: The call touches something that always needs a person (security-relevant files).
-        is_sandboxed: What it executes is held in a sandbox that keeps it from the person's files and keys.
-        caution: What a person has to know before it runs, in the server's language: a call with one is always asked
-            about, also a person's own, and the question says it. Empty: nothing.
-        failure: Set by the core, never by a module: its preview ended with an error (`failed`), or was not done in
-            time (`timed_out`), and the call is always asked about. Nothing else is known of it then. Empty: it did not.
+        words: What the call would do, in the server's language, one line for each step. It is shown instead of
+            the arguments, which are folded: it must contain everything that matters in them, unabridged.
+        is_protected: True if the call touches something that always needs approval (security-relevant files).
+        is_sandboxed: True if it runs in a sandbox that protects the user's files and keys.
+        caution: A warning for the user, in the server's language: a call with one always needs approval,
+            also a user's own, and the approval shows it. Empty: none.
+        failure: Set by the core, never by a module: the preview ended with an error (`failed`), or was not done in
+            time (`timed_out`), and the call always needs approval. Nothing else is known of it then. Empty: it
+                succeeded.
     """
 
     effects: frozenset[Effect] | None = None
@@ -94,18 +95,19 @@ class CallPreview:
 
 @dataclass(frozen=True, slots=True)
 class ResourceUse:
-    """How a tool names the living thing (a browser page, a terminal) that it acts on.
+    """How a tool identifies the resource (a browser page, a terminal) that it acts on.
 
-    The host takes the id from the argument or from the call, else the session's resource of lowest index, checks
-    whose it is, lets calls on one resource run one after another, and sets `ctx.resource`.
+    The core reads the id from the argument or from the call, else uses the session's resource of lowest index. It
+    checks
+    the owner, runs calls on one resource one after another, and sets `ctx.resource`.
 
     Args:
         type: Resource type, such as `browser` or `terminal`.
-        argument: The tool argument that carries the id (or the key).
-        create: Whether the host makes a resource when the session has none and none was named.
-        key: When set, the argument holds this key of the resource (such as `tabId`), not its id.
-        skip_queue: The call does not wait for its turn (kill, cancel, close).
-        not_found: The type of the error for an argument that names nothing, in the module's own words.
+        argument: The tool argument with the id (or the key).
+        create: True if the core creates a resource if the session has none and none was named.
+        key: If set, the argument contains this key of the resource (such as `tabId`), not its id.
+        skip_queue: True if the call does not wait in the queue (kill, cancel, close).
+        not_found: The module's own error type for an argument that names no resource.
     """
 
     type: str
@@ -120,56 +122,58 @@ Complete = Callable[[str, str, str, dict[str, str]], Sequence[str] | Awaitable[S
 """Says what an argument can be: gets the tool's name, the argument's, what is typed of it, and the other arguments."""
 
 CompleteMethod = Callable[[Any, str, str, str, dict[str, str]], Sequence[str] | Awaitable[Sequence[str]]]
-"""The same as a method of a module, as `@tool` takes it."""
+"""The same as a method of a module, as `@tool` accepts it."""
 
 DEFAULT_RANK = 5
-"""The rank of a tool that says none."""
+"""The default rank of a tool."""
 
 Preview = Callable[[ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]
 """Says what exactly a call with these arguments would do."""
 
 PreviewMethod = Callable[[Any, ToolContext, dict[str, Any]], CallPreview | Awaitable[CallPreview]]
-"""The same as a method of a module, as `@tool` takes it."""
+"""The same as a method of a module, as `@tool` accepts it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """One tool as the host and every surface see it.
+    """One tool as the core and every surface see it.
 
     Args:
         name: `^[a-zA-Z0-9_-]{1,64}$`, unique over all modules.
-        description: What a model reads to choose the tool.
+        description: The text from which a model chooses the tool.
         input_schema: JSON Schema of the arguments, an object.
         output_schema: JSON Schema of the result's `data`, if it has one shape.
-        effects: What the tool may do; none given means `execute`.
+        effects: What the tool may do; the default is `execute`.
         annotations: MCP's hints, apart from the effects.
-        timeout_s: Time limit of one call in seconds, unless the caller asks for another.
-        limit_bytes: Bound of the result's text in bytes; more becomes an artifact. None: the host's bound.
-        preview: Makes effects, paths and diff exact for one call; without side effects, within 2 s.
+        timeout_s: Default time limit of one call in seconds.
+        limit_bytes: Limit of the result's text in bytes; longer text becomes an artifact. None: the core's limit.
+        preview: Determines effects, paths and diff of one call; without side effects, within 2 s.
         resource: The resource that a call acts on.
-        arguments: A pydantic model that validates the arguments in place of the schema.
-        checks_result: The module itself holds results against what is declared; else the host holds `data` against
+        arguments: A pydantic model that validates the arguments instead of the schema.
+        checks_result: True if the module itself validates results; else the core validates `data` against
             `output_schema`.
-        rank: Where there are too many tools to give a model all of them, those of a low rank go first: 0 is what nearly
-            every conversation needs, 9 what is seldom asked for.
-        model_chars: Bound of what a model gets of the result's text in characters; the whole is kept as an artifact.
-            None: the host's bound. Programs get the whole.
-        keep: The part that a model gets of a result over that bound.
-        artifact_call: For a tool that gives what is in an artifact: the arguments, as JSON text, with `{id}` for the
-            artifact and `{line}` for the line to begin at. Where a result is cut, a model is told this call.
-        display: How people are shown a call: names of arguments and of fields of `data`, and what each is to them.
-        served_as: What clients of MCP are offered it as, in place of a tool; models are not offered it. `prompt`: a
-            prompt that their person picks, made of its result. A URI: a resource, read by a call; `{name}` in it stands
-            for an argument. `view`: nothing but a tool of the module's views.
-        view: What shows people the results in a frame (MCP Apps). A `ToolView`: in the chat. An HTML document: in MCP
-            clients; it is whole in itself, may load nothing, and connect to nothing. None: there is none.
-        in_views: The name by which views of the module call the tool, as a model would: rules and approvals hold. None:
+        rank: If there are too many tools for a model, those of a low rank are included first: 0 for tools that nearly
+            every conversation needs, 9 for rarely used ones.
+        model_chars: Limit of the result's text for a model in characters; the complete text is stored as an artifact.
+            None: the core's limit. Programs get the complete text.
+        keep: The part of a longer result that a model gets.
+        artifact_call: For a tool that reads artifacts: its arguments, as JSON text, with `{id}` for the
+            artifact and `{line}` for the first line. A shortened result names this call to the model.
+        display: The display of a call: names of arguments and of fields of `data`, and the meaning of each.
+        served_as: What MCP clients get instead of a tool; models do not see it as a tool. `prompt`: a
+            prompt that the user picks, whose text is the result. A URI: a resource, read by a call; `{name}` in it is
+            an argument. `view`: only a tool for the module's views.
+        view: Shows the results to the user in a frame (MCP Apps). A `ToolView`: in the chat. An HTML document: in MCP
+            clients; it must be self-contained, and may load nothing and connect to nothing. None: there is none.
+        in_views: The name by which views of the module call the tool, as a model would, with rules and approvals. None:
             they cannot.
-        complete: Says what an argument can be while a person types it, the best first; without side effects, within
-            2 s. At most 100 texts of one line are shown. Arguments whose schema names their values need none.
-        icons: Pictures by which people know the tool; at most 4.
-        needs_chat: The tool works on the chat itself: its history, summary or to-do list, its model, or sub-agents. It
-            runs on the server where a foreign machine (a host that dialled in, a pool) may not use chats.
+        complete: Returns suggestions for an argument while the user types it, the best first; without side effects,
+            within
+            2 s. At most 100 texts of one line are shown. Arguments whose schema lists their values need none.
+        icons: Icons of the tool; at most 4.
+        needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
+            sub-agents.
+            It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
     """
 
     name: str
@@ -197,19 +201,19 @@ class ToolDefinition:
     needs_chat: bool = False
 
     def acts_like(self, other: "ToolDefinition") -> bool:
-        """Whether what a person said of a call of one holds for the other: all is equal but its rank and its icons."""
+        """True if an approval of a call of one is valid for the other: all is equal but its rank and its icons."""
         return self is other or self == replace(other, rank=self.rank, icons=self.icons)
 
     def to_openai(self) -> dict[str, Any]:
-        """The definition in the OpenAI tools schema, without what OpenAI does not take."""
+        """Return the definition in the OpenAI tools schema, without what OpenAI does not support."""
         return self._to_form("openai")
 
     def to_anthropic(self) -> dict[str, Any]:
-        """The definition in Anthropic's form, without what Anthropic does not take."""
+        """Return the definition in Anthropic's form, without what Anthropic does not support."""
         return self._to_form("anthropic")
 
     def to_mcp(self) -> dict[str, Any]:
-        """The definition in MCP's form (`tools/list`), without what clients' providers may not take."""
+        """Return the definition in MCP's form (`tools/list`), without what clients' providers may not support."""
         return self._to_form("mcp")
 
     def _to_form(self, form: "FormName") -> dict[str, Any]:
@@ -218,7 +222,7 @@ class ToolDefinition:
         return FORMS[form].write(self, LoweredSchema(self.input_schema).lower_to(FORMS[form].dialect))
 
     def to_json(self) -> dict[str, Any]:
-        """The definition in agentcore's own form, as `GET /api/tools` gives it."""
+        """Return the definition in agentcore's own form, as in `GET /api/tools`."""
         tool: dict[str, Any] = {
             "name": self.name,
             "description": self.description,

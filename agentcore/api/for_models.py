@@ -5,13 +5,13 @@ from pydantic.config import JsonDict
 from agentcore.model_mark import FOR_MODELS
 
 HIDDEN_FROM_MODELS: JsonDict = {FOR_MODELS: False}
-"""Models are not shown the argument; it may be left out, and is taken from them all the same."""
+"""Hides an optional argument from models; it is accepted from them nevertheless."""
 
 
 def known_to_models(told: str = "") -> JsonDict:
-    """Models read less than persons and programs do, for they know most of it by the name.
+    """Return the JSON Schema extra that shortens a description for models.
 
     Args:
-        told: What they read in place of the description; empty: nothing.
+        told: The description for models; empty: none.
     """
     return {FOR_MODELS: told}

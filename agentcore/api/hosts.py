@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 HostState: TypeAlias = Literal["running", "away", "draining", "drained", "disconnected"]
-"""How a host stands. `away`: it is not connected; `draining`, `drained`: it is, and takes nothing new; `disconnected`:
-a person keeps it out."""
+"""The state of a host. `away`: it is not connected; `draining`, `drained`: it is, and accepts no new work;
+`disconnected`: the user has disconnected it."""
 
 AnswerHosts: TypeAlias = Callable[[Mapping[str, Any], bytes | None], Awaitable[tuple[Mapping[str, Any], bytes | None]]]
-"""Answers what the same module on the server asks: a request and the bytes with it; gives an answer, with bytes."""
+"""Answers requests of the same module on the server: gets a request and its bytes; returns an answer and bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
-    """A host on another machine that a person has let in.
+    """A foreign machine that the user has paired.
 
     Args:
-        name: What it is called here.
-        state: How it stands.
-        platform: The system of its machine, as it says, such as `Linux x86_64`; empty: it is not known yet.
-        workspace: The folders there that its tools work in, as it says; none while it is not known.
-        modules: The names of the modules that it runs, without its own; none where it has not been here since the
+        name: Its name here.
+        state: Its state.
+        platform: The system that its machine reports, such as `Linux x86_64`; empty: unknown.
+        workspace: The folders that its tools work in, as it reports; none while unknown.
+        modules: The names of the modules that it runs, without its own name; none if it has not connected since the
             server started.
     """
 
@@ -33,10 +33,10 @@ class HostInfo:
 
     @property
     def is_connected(self) -> bool:
-        """Whether it is connected just now."""
+        """True if it is connected now."""
         return self.state in ("running", "draining", "drained")
 
     @property
     def takes_new(self) -> bool:
-        """Whether something new may go there: it is connected, and a person does not keep new work away from it."""
+        """True if it accepts new work: it is connected, and not drained."""
         return self.state == "running"

@@ -1,21 +1,21 @@
-"""A log-in at somebody else's service, which a person does in their browser."""
+"""A login at an external service, which the user completes in their browser."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 LoginState = Literal["needed", "waiting", "logged_in", "unneeded"]
-"""Whether a person has to log in, is at it, has done it, or need not."""
+"""Whether the user has to log in, is logging in, is logged in, or need not log in."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginStatus:
-    """How a log-in stands.
+    """The status of a login.
 
     Args:
-        state: How it stands.
-        said: What there is to say of that, in a sentence: why the last try gave nothing, or what is wanted besides.
-            Of one that is logged in, where.
-        address: While a person is at it, what they open in their browser.
+        state: Its state.
+        said: An explanation, in a sentence: why the last attempt failed, or what else is required.
+            For one that is logged in, the service.
+        address: During the login, the address that the user opens in their browser.
     """
 
     state: LoginState
@@ -27,27 +27,27 @@ class Login(Protocol):
     """A log-in that a module offers with `runtime.offer_login`."""
 
     def status(self) -> LoginStatus:
-        """How it stands just now; asked again and again while somebody looks."""
+        """Return the current status; called repeatedly while the user watches."""
         ...
 
     async def begin(self) -> str:
-        """Begin, or go on with what has begun.
+        """Start the login, or continue a started one.
 
         Returns:
-            What the person opens in their browser; begins with `http://` or `https://`.
+            The address that the user opens in their browser; begins with `http://` or `https://`.
         Raises:
-            ToolError: It cannot be done, and what would help.
+            ToolError: It failed, with advice.
         """
         ...
 
     async def finish(self, address: str) -> None:
-        """End what has begun by the address at which the person's browser ended, where that could not reach us.
+        """Finish the login with the address at which the user's browser ended, if that could not reach the server.
 
         Raises:
-            ToolError: Nothing has begun, or the address is not the one.
+            ToolError: None was started, or the address is a different one.
         """
         ...
 
     async def log_out(self) -> None:
-        """Forget what the log-in gave."""
+        """Delete the credentials of the login."""
         ...

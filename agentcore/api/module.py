@@ -1,4 +1,4 @@
-"""`Module`: the base class that most authors start from. The five hooks stay open to those who want them bare."""
+"""`Module`: the base class of most modules. The five hooks can also be used without it."""
 
 import asyncio
 import inspect
@@ -22,7 +22,7 @@ hookimpl = pluggy.HookimplMarker("agentcore")
 """Marks a function of a plain Python module as the implementation of one of the five hooks."""
 
 MODULE_NAME = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
-"""What a module may be called."""
+"""The pattern of module names."""
 
 HOOKS = ("get_tool_definitions", "execute_tool_call", "init", "shutdown", "get_web_component")
 
@@ -35,32 +35,32 @@ class Module(Generic[S]):
 
     A subclass overrides what it needs of `init`, `shutdown` and `get_web_component`; a method of one of these names
     is the hook, no decorator is needed. The first line of its docstring is shown as the module's description.
-
-    `class Weather(Module[WeatherSettings])` has settings of that class, and type checkers know what `self.settings` is.
-    A class `Settings` in its body does as well, but is unknown to them.
+    `class Weather(Module[WeatherSettings])` has settings of that class, and type checkers know the type of
+    `self.settings`.
+    A class `Settings` in its body also works, but type checkers do not know it.
 
     Attributes:
-        name: Unique id, `^[a-z][a-z0-9]*(_[a-z0-9]+)*$`. Left out, it is the entry point's (or the file's) name.
-        title: What people see, or a mapping from language (`en`, `zh`) to that; left out, the name.
+        name: Unique id, `^[a-z][a-z0-9]*(_[a-z0-9]+)*$`. The default is the entry point's (or the file's) name.
+        title: The title for users, or a mapping from language (`en`, `zh`) to it; the default is the name.
         requires: Names of modules that have to be ready first.
-        config_key: The key of its settings in app.json's `config`; left out, the name.
+        config_key: The key of its settings in app.json's `config`; the default is the name.
         claims: Paths outside of `/api/modules/NAME/` that it serves.
         stands_in_for: Names of modules that do the same in another form; while this one is ready, an agent is offered
             their tools only if its patterns name them.
         instructions: When to use which of its tools, for the models that have them: a short text (1,000 characters at
-            most), or a mapping from language (`en`, `zh`) to that.
-        translations: What people read of it in other languages than English, by language (`zh`), then by what it is of:
-            `read_file`: what a tool does; `read_file.path`: one of its arguments; `edit.edits.old`: what is within one,
-            or within each of its entries; `*.path`: that argument of all tools;
-            `module` and `module.title`: its description and title. Models go on reading the docstrings.
-        examples: What somebody may try first, without harm: the tool, a title (or a mapping from language to that), and
+            most), or a mapping from language (`en`, `zh`) to it.
+        translations: Texts for users in other languages than English, by language (`zh`), then by subject:
+            `read_file`: the description of a tool; `read_file.path`: one of its arguments; `edit.edits.old`: a part of
+            one, or of each of its entries; `*.path`: that argument of all tools;
+            `module` and `module.title`: its description and title. Models still read the docstrings.
+        examples: Harmless calls that a new user may try: the tool, a title (or a mapping from language to it), and
             arguments that work in any workspace.
-        runs_scripts_in_page: It runs scripts made by a model in agentcore's own page.
-        definitions_need_review: What it offers comes from elsewhere, such as another server, and may change: a person
-            sees each definition before it is offered, and again when it is another.
-        tool_icons: Pictures by which people know the tools that are its methods, on the page and in MCP clients.
+        runs_scripts_in_page: True if it runs scripts of a model in agentcore's own page.
+        definitions_need_review: True if its tools come from elsewhere, such as another server, and may change: the user
+            reviews each definition before it is offered, and again when it changes.
+        tool_icons: Icons of the tools that are its methods, on the page and in MCP clients.
         init_timeout_s: Limit of `init` in seconds; None: the server's.
-        runtime: The way to the host; set before `init`.
+        runtime: The services of the core; set before `init`.
     """
 
     name: ClassVar[str | None] = None
@@ -87,7 +87,7 @@ class Module(Generic[S]):
     _refused_tools: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Take the class of the settings from `Module[…]`, and refuse tools in the place of hooks and attributes."""
+        """Set the class of the settings from `Module[…]`, and refuse tools with names of hooks and attributes."""
         super().__init_subclass__(**kwargs)
         for base in get_original_bases(cls):
             origin = get_origin(base)
@@ -103,7 +103,7 @@ class Module(Generic[S]):
         cls._refused_tools = refused
 
     def bind(self, runtime: Runtime) -> None:
-        """Take the runtime; called by the host once, before `init`."""
+        """Set the runtime; called by the core once, before `init`."""
         self.runtime = runtime
 
     @property
@@ -117,7 +117,7 @@ class Module(Generic[S]):
         return [method.definition for method in self._get_tool_methods().found.values()]
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
-        """Run the method behind a tool, a sync one in a worker thread, and give what it returns."""
+        """Run the method behind a tool, a sync one in a worker thread, and return its result."""
         method = self._get_tool_methods().found[tool_name]
         if not method.is_async:
             return await asyncio.to_thread(method.call_sync, ctx, args)
@@ -126,7 +126,7 @@ class Module(Generic[S]):
         return returned
 
     def init(self, runtime: Runtime) -> Awaitable[None] | None:
-        """Get ready; when it returns, tools can be called. Raise to say that it cannot."""
+        """Prepare the module; when it returns, tools can be called. Raise an error if the module cannot work."""
 
     def shutdown(self) -> Awaitable[None] | None:
         """Release everything; also called after a failed `init`, and maybe twice."""
@@ -142,7 +142,7 @@ class Module(Generic[S]):
 
 
 RESERVED = frozenset(("runtime", *(name for name in vars(Module) if not name.startswith("__"))))
-"""What no tool may be called: the hooks and attributes of `Module`."""
+"""Names that no tool may have: the hooks and attributes of `Module`."""
 
 
 def find_tool_errors(module: Module) -> list[tuple[str, Exception]]:
@@ -151,6 +151,6 @@ def find_tool_errors(module: Module) -> list[tuple[str, Exception]]:
 
 
 def _find_unmarked_value(cls: type, name: str) -> Any:
-    """What a name means without the methods that are marked as tools."""
+    """Return the value of a name, ignoring methods that are marked as tools."""
     values = (vars(base)[name] for base in cls.__mro__ if name in vars(base))
     return next((value for value in values if get_tool_options(value) is None), None)

@@ -1,4 +1,4 @@
-"""How a module is just now, for people."""
+"""The current status of a module, for users."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a module says of how it is just now; nothing of it reaches a model.
+    """A module's report on its current status; models do not see it.
 
     Args:
-        facts: What there is to know of what it speaks to, a few words each: `{"protocol": "2025-11-25"}`.
-        log: The end of what that has written, line by line.
-        original_names: Of tools that are called something else where they come from, that name by the name here.
+        facts: Facts about what it is connected to, a few words each: `{"protocol": "2025-11-25"}`.
+        log: The end of its log, line by line.
+        original_names: Of tools that have another name at their origin: that name by the name here.
     """
 
     facts: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Things that live longer than a call and are acted on by calls: browser pages, terminals."""
+"""Resources, which survive calls and are acted on by them: browser pages, terminals."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,28 +16,27 @@ ResourceStatus = Literal["starting", "ready", "busy", "failed", "finished", "clo
 
 @dataclass(slots=True)
 class Resource:
-    """One living thing. Its id is a name and no right: every use is checked against the caller's session.
+    """One resource. Its id is a name and no permission: every use is checked against the caller's session.
 
     Args:
-        resource_id: Opaque everywhere but where it is made.
+        resource_id: Opaque everywhere except where it is created.
         resource_type: `browser`, `terminal`, ….
         session_id: The session that owns it.
         index: Counted per session and type from 0.
-        adapter_type: How it is driven, in the owner's words (`playwright`, `pty`).
-        status: Where it stands in its life.
-        last_url: The last address it showed, if it shows addresses. The first that a call makes in place of those that
+        adapter_type: How it is driven, named by its owner (`playwright`, `pty`).
+        status: Its state.
+        last_url: The last address it showed, if it shows addresses. The first resource that replaces those that
             ended without being closed (with the server, their host or their module) has the address of the first of
             these.
-        lost_by: What became of the one whose last address it has, as a clause: `its host 'farm.one' was lost`. Empty:
-            that ended with the server, or it has nobody's.
-        title: What it calls itself, such as the title of a page.
-        icon: A small picture by which it is known, such as the icon of a page's site.
+        lost_by: Why the resource whose last address it has ended, as a clause: `its host 'farm.one' was lost`. Empty:
+            that one ended with the server, or there is none.
+        title: Its own title, such as the title of a page.
+        icon: A small icon, such as the icon of a page's site.
         icon_id: Changes with `icon`; empty without one.
-        keep_running: Closing its tab does not end it.
+        keep_running: True if closing its tab does not end it.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
-        reopening: The call that opens another one in its place, once it has ended without being closed; None: nothing
-            does.
+        reopening: The call that opens a replacement, once it has ended without being closed; None: there is none.
         keys: Other names for it, such as `{"tabId": "t3"}`, for tools whose `ResourceUse` has a `key`.
     """
 
@@ -89,19 +88,19 @@ class Resources(Protocol):
         on_release: Callable[[Resource], Awaitable[None]] | None = None,
         former_id: str | None = None,
     ) -> Resource:
-        """Make the session's next resource of a type; `on_release` ends what stands behind it.
+        """Create the session's next resource of a type; `on_release` ends the object behind it.
 
         Args:
-            former_id: The id that it had before the server or the module was restarted, where it has outlived that: it
-                gets the same id, so that calls that wait for approval still find it. An id that was never given for
-                this type and session, or is taken, is ignored.
+            former_id: The id that it had before a restart of the server or the module that it survived: it
+                gets the same id, so that calls that wait for approval still find it. An id that was never used for
+                this type and session, or is in use, is ignored.
         Raises:
             ToolError: `too_many_resources`.
         """
         ...
 
     def adopt(self, resource_id: str, on_release: Callable[[Resource], Awaitable[None]]) -> Resource:
-        """Take over a resource that the host made for a call (`ResourceUse.create`), and say how it ends.
+        """Adopt a resource that the core created for a call (`ResourceUse.create`), and set how it ends.
 
         Raises:
             ToolError: `resource_not_found`.
@@ -117,7 +116,7 @@ class Resources(Protocol):
         ...
 
     def list(self, *, session_id: str | None = None, resource_type: str | None = None) -> list[Resource]:
-        """The module's resources in the order they were made, filtered."""
+        """Return the module's resources in creation order, filtered."""
         ...
 
     def update(
@@ -132,15 +131,15 @@ class Resources(Protocol):
         keys: Mapping[str, str] | None = None,
         reopening: Reopening | None = None,
     ) -> Resource:
-        """Change what is given and publish `resource.stateChanged`.
+        """Change the given properties and publish `resource.stateChanged`.
 
         Args:
-            status: `finished` takes its tab away, unless that is pinned.
-            reopening: A tool and its arguments (16 KiB of JSON at most): the call by which a person opens another one
-                in its place, once it has ended without being closed. Its tab stays as closed then, and one click makes
+            status: `finished` removes its tab, unless that is pinned.
+            reopening: A tool and its arguments (16 KiB of JSON at most): the call that opens a replacement
+                once it has ended without being closed. Its tab stays as closed then, and one click makes
                 the call, whose result names the new resource (`ToolResult.resource_id`, or the one that it acts on).
-                An empty name takes it away.
-            icon: An image file of at most 128 KiB; one without data takes the icon away.
+                An empty name removes it.
+            icon: An image file of at most 128 KiB; one without data removes the icon.
         Raises:
             ToolError: `resource_not_found`.
             ValueError: The icon is too large, or no image; the arguments are too large.
@@ -148,14 +147,15 @@ class Resources(Protocol):
         ...
 
     def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
-        """Publish `resource.<event>` for one resource; of calls on it, the host tells log, progress and pictures."""
+        """Publish `resource.<event>` for one resource; the core itself publishes log, progress and images of calls on
+        it."""
         ...
 
     async def release(self, resource_id: str, reason: str = "") -> None:
-        """Call the resource's `on_release`, end what waits for it, and drop it. Unknown ids are ignored.
+        """Call the resource's `on_release`, end its waiting calls, and remove it. Unknown ids are ignored.
 
         Args:
-            reason: For calls that name it still, in place of "there is none": what became of it and what to do, as one
+            reason: For calls that still name it, instead of "there is none": what happened to it and what to do, as one
                 sentence (4,096 characters at most).
         """
         ...

@@ -1,4 +1,4 @@
-"""What a tool call gives back: content blocks for a model, structured data for a program."""
+"""The result of a tool call: content blocks for a model, structured data for a program."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing_extensions import TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of text for a model to read."""
+    """A text block for a model."""
 
     text: str
 
@@ -22,7 +22,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture, kept as bytes and encoded once when it leaves.
+    """An image, stored as bytes and encoded once when it is sent.
 
     Args:
         data: The encoded file (PNG, JPEG, WebP, GIF), not pixels.
@@ -39,7 +39,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Audio:
-    """A sound, kept as bytes and encoded once when it leaves. Models are told that it is there.
+    """Audio, stored as bytes and encoded once when it is sent. Models only learn that it exists.
 
     Args:
         data: The encoded file (WAV, MP3, Ogg, WebM).
@@ -56,10 +56,10 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedResource:
-    """A document with an address of its own, of which the result holds the contents.
+    """A document with its own address, whose contents are in the result.
 
     Args:
-        uri: What it is called by; nobody fetches it from there.
+        uri: Its identifier, which is not fetched.
         content: A text, or the bytes of anything else.
         mime: Its media type.
     """
@@ -78,13 +78,13 @@ class EmbeddedResource:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactLink:
-    """A link to a stored artifact: something too large or too binary to stand in the result.
+    """A link to a stored artifact, which is too large or too binary for the result itself.
 
     Args:
-        artifact_id: Opaque; fetch it from `GET /api/artifacts/{id}` (ranges and search are served).
+        artifact_id: Opaque; fetch it from `GET /api/artifacts/{id}` (supports ranges and search).
         mime: Media type of the stored bytes.
         size_bytes: Size of the stored bytes.
-        name: A file name to show and to save under.
+        name: A file name for display and saving.
         preview: The first part of a text, or nothing.
     """
 
@@ -112,7 +112,7 @@ class ArtifactLines:
 
     Args:
         lines: Each with its number, from 1. One of over 1,000 characters counts as several.
-        total: How many there are in all: of the text, or that hold what was looked for.
+        total: Total number of lines: of the text, or of those that match.
     """
 
     lines: tuple[tuple[int, str], ...]
@@ -130,12 +130,12 @@ class ToolResult(Generic[Data_co]):
     """The success of one call. `ToolResult[X]` as a tool's return type declares its data: a TypedDict or a model.
 
     Args:
-        content: Blocks for a model, in order; a plain string stands for one text block.
+        content: Blocks for a model, in order; a plain string is one text block.
         data: The structured result for programs: JSON values, or None.
-        truncated: Whether something was left out; the content says what and how to get it.
-        untrusted: Whether the content comes from the open world (a web page, a download), so that what it
-            says must not be taken for the person's wish.
-        resource_id: The resource that the call made, where it is not the one that it was given.
+        truncated: True if something was left out; the content says what and how to get it.
+        untrusted: True if the content comes from outside (a web page, a download), so that it
+            must not be treated as the user's request.
+        resource_id: The resource that the call created, if it differs from the given one.
     """
 
     content: Sequence[ContentBlock] | str = ()
@@ -149,7 +149,7 @@ class ToolResult(Generic[Data_co]):
         return GenericAlias(cls, data)
 
     def blocks(self) -> list[ContentBlock]:
-        """The content as blocks, whichever way it was given."""
+        """Return the content as blocks, in whichever form it was given."""
         if isinstance(self.content, str):
             return [Text(self.content)] if self.content else []
         return list(self.content)

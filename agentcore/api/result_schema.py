@@ -1,7 +1,7 @@
-"""JSON Schemas of results, made when a module starts: of plain types read off at once, of others by pydantic.
+"""JSON Schemas of results, created when a module starts: directly for plain types, by pydantic for others.
 
-Pydantic takes 2 to 5 ms for a TypedDict that holds others, because it makes a validator along with it. A module of 25
-tools would need a tenth of a second for schemas that few clients ask for.
+Pydantic takes 2 to 5 ms for a nested TypedDict, because it also creates a validator. A module of 25
+tools would need a tenth of a second for schemas that few clients request.
 """
 
 import inspect
@@ -20,11 +20,11 @@ from agentcore.api.result_type import find_output_type, to_pydantic_hint
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", types.NoneType: "null", None: "null"}
 _FREE: tuple[Any, ...] = (Any, object)
 _Definitions = dict[Any, dict[str, Any] | None]
-"""Schemas of the types that were met, by type; None: it is being made."""
+"""Schemas of the types that occurred, by type; None: it is being created."""
 
 
 def build_output_schema(hint: Any) -> dict[str, Any] | None:
-    """JSON Schema of a result's `data` if what a tool says that it returns is an object of one shape; else None."""
+    """Return the JSON Schema of a result's `data` if a tool's return type is an object of one shape; else None."""
     data = find_output_type(hint)
     if data is None:
         return None
@@ -70,10 +70,10 @@ class _NotPlainError(Exception):
 
 
 def _root_schema(data: Any) -> dict[str, Any]:
-    """The schema that pydantic would make of a TypedDict.
+    """Return the schema that pydantic would create for a TypedDict.
 
     Raises:
-        _NotPlainError: It holds something else than TypedDicts, lists, dicts, literals and plain values.
+        _NotPlainError: It contains something else than TypedDicts, lists, dicts, literals and plain values.
     """
     definitions: _Definitions = {data: None}
     schema = _typed_dict_schema(data, definitions)
@@ -113,7 +113,7 @@ def _reference_schema(kind: Any, definitions: _Definitions) -> dict[str, Any]:
     if kind not in definitions:
         definitions[kind] = None
         definitions[kind] = _typed_dict_schema(kind, definitions)
-    if definitions[kind] is None:  # it holds itself
+    if definitions[kind] is None:  # it is recursive
         raise _NotPlainError
     return {"$ref": f"#/$defs/{kind.__name__}"}
 
@@ -142,7 +142,7 @@ def _dict_schema(parts: tuple[Any, ...], definitions: _Definitions) -> dict[str,
 
 def _union_schema(parts: tuple[Any, ...], definitions: _Definitions) -> dict[str, Any]:
     made = [_type_schema(part, definitions) for part in parts]
-    if any(part in made[:number] for number, part in enumerate(made)):  # which pydantic would give once
+    if any(part in made[:number] for number, part in enumerate(made)):  # which pydantic would include once
         raise _NotPlainError
     return {"anyOf": made}
 

@@ -1,4 +1,4 @@
-"""What a tool says that it returns: its schema for clients, and the check of what it really returns."""
+"""A tool's return type: its schema for clients, and the validation of results."""
 
 import sys
 import types
@@ -21,10 +21,11 @@ _TAKES_TYPED_DICT = sys.version_info >= (3, 12)
 
 
 def to_pydantic_hint(hint: Any) -> Any:
-    """The same type in a form that pydantic takes.
+    """Return the same type in a form that pydantic accepts.
 
-    Before Python 3.12 it refuses `typing.TypedDict`, whose annotations do not tell required keys from others where
-    classes are mixed; here each is made anew as one of `typing_extensions`, wherever it stands in the hint.
+    Before Python 3.12 it refuses `typing.TypedDict`, whose annotations do not distinguish required keys from others
+    where
+    classes are mixed; here each is created again with `typing_extensions`, at any depth of the hint.
     """
     return hint if _TAKES_TYPED_DICT else _convert_hint(hint, {})
 
@@ -78,7 +79,7 @@ class ResultType:
 
 
 def _create_adapter(data: Any) -> TypeAdapter[Any] | None:
-    """What checks a type; None where pydantic cannot."""
+    """Create the validator of a type; None if pydantic cannot."""
     for config in (None, ConfigDict(arbitrary_types_allowed=True)):
         try:
             return TypeAdapter(data, config=config)
@@ -129,7 +130,7 @@ def _convert_hint(hint: Any, made: dict[Any, Any]) -> Any:
 
 
 def _needs_conversion(hint: Any, seen: set[Any]) -> bool:
-    """Whether a type is a `typing.TypedDict`, or holds one."""
+    """True if a type is a `typing.TypedDict`, or contains one."""
     if typing_extensions.is_typeddict(hint) and hint not in seen:
         seen.add(hint)
         is_old = type(hint).__module__ == typing.__name__

@@ -1,4 +1,4 @@
-"""What a module gets when it starts."""
+"""The services that a module gets when it starts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from agentcore.supervision.control import ControlFiles
 
 
 class Runtime(Protocol):
-    """A module's way to its host, from `init` to `shutdown`."""
+    """A module's access to the core, from `init` to `shutdown`."""
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class Runtime(Protocol):
 
     @property
     def data_dir(self) -> Path:
-        """A folder of the module's own in the state folder; exists, mode 0700, kept over restarts."""
+        """The module's own folder in the state folder; exists, mode 0700, persistent."""
         ...
 
     @property
@@ -44,12 +44,12 @@ class Runtime(Protocol):
 
     @property
     def secrets(self) -> Secrets:
-        """What the module keeps to itself, such as the tokens of a log-in."""
+        """The module's own secrets, such as the tokens of a login."""
         ...
 
     @property
     def storage(self) -> Storage:
-        """What the module finds again under a name, wherever else it runs for its server."""
+        """Persistent bytes of the module, wherever else it runs for its server."""
         ...
 
     @property
@@ -59,17 +59,18 @@ class Runtime(Protocol):
 
     @property
     def control_files(self) -> ControlFiles:
-        """The guard of the files that decide what runs outside of the sandbox, for each confined program.
+        """Protects the files that decide what runs outside of the sandbox, for each confined program.
 
-        Who runs a program in a `Sandbox` that can write the workspace begins with `control_files.begin`, wraps it with
-        the `hold` of that run, and has its end watched. What the program makes of control files is quarantined, and
-        reported to the user, with no more of the module's doing.
+        To run a program in a `Sandbox` that can write the workspace, call `control_files.begin`, wrap it with
+        the `hold` of that run, and watch its end. Control files that the program creates or changes are quarantined,
+        and
+        reported to the user, without further action of the module.
         """
         ...
 
     @property
     def locale(self) -> Literal["en", "zh"]:
-        """The language for texts that a person reads; definitions, results and errors are for models, in English."""
+        """The language for texts for users; definitions, results and errors are for models, in English."""
         ...
 
     @property
@@ -93,21 +94,21 @@ class Runtime(Protocol):
 
         Args:
             method: `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
-            path: Absolute; `{name}` stands for one segment. A path without a leading slash is relative to
+            path: Absolute; `{name}` matches one segment. A path without a leading slash is relative to
                 `/api/modules/NAME/`.
-            handler: Gets a `Request` and gives a `Response`; a raised `ToolError` becomes an error object.
-            body: Model of the JSON body; wrong bodies are refused before the handler.
+            handler: Gets a `Request` and returns a `Response`; a raised `ToolError` becomes an error object.
+            body: Model of the JSON body; invalid bodies are refused before the handler.
             query: Model of the query.
-            kind: `json` answers once, `stream` with an async iterator, `websocket` talks through `request.socket`.
-            watching: Of a WebSocket that shows something: the model of the messages (JSON) that serve watching alone,
-                such as a viewer's flow control. Opening it asks nobody then; any other message of a page that has yet
-                to be confirmed to act is held back, and answered with `{"type": "error", "error": {…}}`. Without it,
+            kind: `json` responds once, `stream` with an async iterator, `websocket` communicates by `request.socket`.
+            watching: Of a WebSocket that shows something: the model of the messages (JSON) that only serve watching,
+                such as a viewer's flow control. Opening it needs no decision then; any other message of a page that is
+                not confirmed yet is refused with `{"type": "error", "error": {…}}`. Without it,
                 such a page cannot open the socket.
-            scope: The scope with which the key of a paired client opens the route too, a browser extension's among
-                them: `request.principal` is then of kind `client`, with its name as id and its scopes. Its connections
-                end when the key is revoked. None: the route is for no paired client.
+            scope: The key of a paired client with this scope can use the route too, including a browser
+                extension's: `request.principal` is then of kind `client`, with its name as id and its scopes. Its
+                connections end when the key is revoked. None: the route is for no paired client.
         Raises:
-            ValueError: The path is not the module's to serve, or is served already.
+            ValueError: The module may not serve the path, or it is served already.
         """
         ...
 
@@ -119,9 +120,9 @@ class Runtime(Protocol):
         blocked_hosts: Sequence[str] = (),
         schemes: frozenset[str] = frozenset(("http", "https")),
     ) -> UrlPolicy:
-        """A policy for addresses of the web that knows where this server can be reached, now and later.
+        """Return a policy for web addresses that knows the current and future addresses of this server.
 
-        The arguments are those of `UrlPolicy`; the distribution has to ask for `agentcore-runtime[urls]`.
+        The arguments are those of `UrlPolicy`; the distribution must depend on `agentcore-runtime[urls]`.
 
         Raises:
             ValueError: A pattern names no host.
@@ -130,42 +131,43 @@ class Runtime(Protocol):
         ...
 
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
-        """Publish the event `NAME.event` to pages and to whoever subscribed; never waits.
+        """Publish the event `NAME.event` to pages and subscribers; never waits.
 
-        `id`, `type`, `time` and `sessionId` are the event's own: fields of `data` that are called so are left out.
+        `id`, `type`, `time` and `sessionId` are the event's own: fields of `data` with these names are left out.
 
         Raises:
-            ValueError: The module is called as the server's own events begin, such as `session` or `call`.
+            ValueError: The module's name is the prefix of the server's own events, such as `session` or `call`.
         """
         ...
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
-        """Be told of events whose type matches (`call.*`); the handler must not wait. Gives the way to end it."""
+        """Call a handler for events whose type matches (`call.*`); it must not wait. Return a function that
+        unsubscribes."""
         ...
 
     def note(self, subject: str, said: str, *, advice: str = "") -> None:
-        """Say something about the module's surroundings, for `agentcore doctor`, and in the page where there is advice.
+        """Report a diagnostic for `agentcore doctor`, and with advice also in the page.
 
         Args:
-            subject: What it is about, such as the kind of a program that is needed; a later note replaces it.
-            said: What was found.
-            advice: What to do about it; empty: all is well.
+            subject: What it is about, such as a required program; a later diagnostic replaces it.
+            said: The finding.
+            advice: What to do about it; empty: there is no problem.
         """
         ...
 
     def give_report(self, read: ReadReport) -> None:
-        """Let people see how the module is just now: on its page, and where it is started alone to be looked at.
+        """Provide a report on the current status of the module, for its page and for a trial start.
 
         Args:
-            read: Gives the report, within 10 s; asked again and again while somebody looks, so it does little.
+            read: Returns the report, within 10 s; called repeatedly while it is shown, so it must be cheap.
         """
         ...
 
     def offer_login(self, login: Login) -> None:
-        """Let a person log in at a service that the module needs: on its page, or at the command line.
+        """Let the user log in at a service that the module needs: on its page, or at the command line.
 
         Args:
-            login: Does it. Each of its steps has a minute, in which it waits for no person.
+            login: Implements it. Each step has a minute, and must not wait for the user.
         """
         ...
 
@@ -189,9 +191,9 @@ class Runtime(Protocol):
 
         Args:
             outcome: What happened, snake_case.
-            details: JSON values that say it to a person; never secrets.
-            call_id: The call that it came of; empty: of none.
-            session_id: Whose it is; empty: nobody's.
+            details: JSON values that describe it for the user; never secrets.
+            call_id: The call that caused it; empty: none.
+            session_id: The session that it belongs to; empty: none.
         """
         ...
 
@@ -200,9 +202,10 @@ class Runtime(Protocol):
         ...
 
     def instruct(self, text: str) -> None:
-        """Say what models are told of the module's tools beside its `instructions`, where that is known only now.
+        """Set instructions for models about the module's tools in addition to `instructions`, if they are known only
+        now.
 
-        Of a module with `definitions_need_review` a person sees it first, and again when it is another.
+        For a module with `definitions_need_review` the user reviews them first, and again when they change.
 
         Args:
             text: At most 2,000 characters; empty: nothing more.
@@ -212,30 +215,30 @@ class Runtime(Protocol):
         ...
 
     def served_changed(self, address: str) -> None:
-        """Tell clients that watch it that a resource which the module serves gives something else now; never waits.
+        """Notify watching clients that the content of a resource that the module serves has changed; never waits.
 
         Args:
-            address: What it is read by: that of `@tool(served_as=…)`, with values in place of the names in it. Who
-                reads it then calls the tool. Of many changes within a moment clients are told once.
+            address: Its address: that of `@tool(served_as=…)`, with values in place of the names in it. Clients
+                then read it by a call of the tool. Many changes in quick succession are reported once.
         """
         ...
 
     def hosts(self) -> Sequence[HostInfo]:
-        """The hosts on other machines that were let in, by name, connected or not.
+        """Return the paired foreign machines, by name, connected or not.
 
-        The event `hosts.changed` tells when one was let in or forgotten, `host.stateChanged` when one comes or goes.
-        A module that runs elsewhere than in the process of the server is told of none.
+        The event `hosts.changed` is published when one is paired or removed, `host.stateChanged` when one connects or
+        disconnects. A module that runs outside the server process gets none.
         """
         ...
 
     def answer_hosts(self, handler: AnswerHosts) -> None:
-        """Answer what the same module on the server asks this one, by `ToolContext.ask_host`.
+        """Answer requests of the same module on the server, made with `ToolContext.ask_host`.
 
-        The server asks within calls that it was permitted to make, and no other machine can: what is asked still is
-        read strictly, and paths in it go through `workspace`. A request that is cancelled cancels the handler.
+        The server sends them within permitted calls, and no other machine can; still, validate requests
+        strictly, and use `workspace` for paths in them. A cancelled request cancels the handler.
 
         Args:
-            handler: Gets the request, JSON values, and the bytes that come with it; gives the answer, and bytes of its
+            handler: Gets the request, JSON values, and its bytes; returns the answer, and bytes of its
                 own. A raised `ToolError` is raised there.
         """
         ...

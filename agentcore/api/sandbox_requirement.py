@@ -16,10 +16,10 @@ _PACKAGES = ("bubblewrap",)
 class SandboxRequirement:
     """Bubblewrap, without which commands run unconfined, or not at all.
 
-    Declare it where the settings want a sandbox, before `sandbox.search()`, which fails where it is required.
+    Declare it if the settings request a sandbox, before `sandbox.search()`, which fails if it is required.
 
     Args:
-        sandbox: It is searched for again with each check while it is not on.
+        sandbox: It is searched for again with each check while it is not available.
         on_available: Called when a check has turned it on.
     """
 

@@ -1,4 +1,4 @@
-"""What a module keeps to itself: secrets, and whatever it wants to find again elsewhere."""
+"""Persistent data of a module: secrets, and bytes that other hosts can read too."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -11,29 +11,29 @@ class Secrets(Protocol):
     """
 
     async def read(self) -> dict[str, str]:
-        """All of them, by name; empty where nothing is kept, or what is kept is damaged."""
+        """Return all of them, by name; empty if nothing is stored, or the file is damaged."""
         ...
 
     async def write(self, values: Mapping[str, str]) -> None:
-        """Keep these in place of all that were kept; nothing given: nothing is kept.
+        """Replace all stored secrets by these; an empty mapping deletes them.
 
         Raises:
             ValueError: They are larger than 256 KiB together.
-            OSError: They cannot be written; what was kept before still is.
+            OSError: They cannot be written; the previous ones are still stored.
         """
         ...
 
 
 class Storage(Protocol):
-    """Bytes that a module finds again under their names: after a restart, and wherever else it runs for its server.
+    """Bytes that a module stores under names: persistent, and available wherever else it runs for its server.
 
-    They are in files of the machine where the module runs that the user alone can read. On the hosts of a pool they are
-    in an object store of the pool: another of its hosts finds what one has stored for the same server, and whoever may
-    read that object store can read them, for they are not encrypted. Other servers and other modules do not see them.
+    They are in files of the machine where the module runs that only the user can read. On the hosts of a pool they are
+    in an object store of the pool: its other hosts can read what one has stored for the same server, and so can any
+    program with access to that object store, because they are not encrypted. Other servers and modules do not see them.
     """
 
     async def get(self, name: str) -> bytes | None:
-        """What was stored last; None: nothing.
+        """Return what was stored last; None: nothing.
 
         Args:
             name: Any text.
@@ -43,11 +43,11 @@ class Storage(Protocol):
         ...
 
     async def put(self, name: str, data: bytes) -> None:
-        """Store this in place of what was stored: all of it, or none.
+        """Replace the stored bytes, completely or not at all.
 
         Raises:
-            ToolError: `storage_too_large`: it has more than 16 MiB; `storage_failed`: it could not be stored, and what
-                was there before may still be.
+            ToolError: `storage_too_large`: it has more than 16 MiB; `storage_failed`: it could not be stored, and the
+                previous bytes may still exist.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""`@tool`: marks a typed method of a `Module` as a tool. What is wrong about it is said when tools are made."""
+"""`@tool`: marks a typed method of a `Module` as a tool. Errors are reported when tools are created."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MARK = "__agentcore_tool__"
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """What `@tool` was told about one method, as it was given; `fault`: why that can be no tool."""
+    """The options of `@tool` for one method, unchanged; `fault`: why they are invalid."""
 
     name: Any = None
     read_only: Any = False
@@ -41,7 +41,7 @@ class ToolOptions:
 
 
 OPTIONS = tuple(name for name in ToolOptions.__slots__ if name != "fault")
-"""The names of what `@tool` takes."""
+"""The names of the options of `@tool`."""
 
 
 @overload
@@ -73,41 +73,43 @@ def tool(
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
 
-    The method takes `self`, a `ToolContext` if it wants one, and the arguments, all with type hints. The first
+    The method has `self`, optionally a `ToolContext`, and the arguments, all with type hints. The first
     paragraph of its docstring becomes the tool's description, `Args:` the descriptions of its parameters. It is
     async, or sync and then runs in a worker thread.
 
     Args:
-        name: The tool's name; left out, the method's.
-        read_only: The tool changes nothing; its effects are `read` unless `effects` says more.
-        effects: What it may do (`read`, `write`, `egress`, `execute`, `dangerous`, or `session` alone); none given
-            means `execute`.
-        destructive: It may destroy what was there (a hint for clients).
-        idempotent: Twice is the same as once (a hint for clients).
-        open_world: It meets the outside (a hint for clients).
-        timeout_s: Time limit of one call in seconds, 60 if left out.
-        limit_bytes: Bound of the result's text; more is stored as an artifact.
-        model_chars: Bound of what a model gets of it, in characters; the host's if left out.
-        keep: Which part a model gets of more than that: `head`, `tail`, or `both` ends.
-        artifact_call: For a tool that gives what is in an artifact: its arguments for that, as JSON text with `{id}`
+        name: The tool's name; the default is the method's.
+        read_only: True if the tool changes nothing; its effects are `read` unless `effects` says more.
+        effects: What it may do (`read`, `write`, `egress`, `execute`, `dangerous`, or `session` alone); the default
+            is `execute`.
+        destructive: It may destroy existing data (a hint for clients).
+        idempotent: Repeating it has no further effect (a hint for clients).
+        open_world: It interacts with the outside (a hint for clients).
+        timeout_s: Time limit of one call in seconds, 60 by default.
+        limit_bytes: Limit of the result's text; longer text is stored as an artifact.
+        model_chars: Limit of what a model gets of it, in characters; the core's by default.
+        keep: Which part of a longer result a model gets: `head`, `tail`, or `both` ends.
+        artifact_call: For a tool that reads artifacts: its arguments for that, as JSON text with `{id}`
             and `{line}` in it.
-        preview: A function `(self, ctx, arguments) -> CallPreview` that says what exactly a call would do.
+        preview: A function `(self, ctx, arguments) -> CallPreview` that determines what exactly a call would do.
         resource: The resource that a call acts on.
-        rank: 0 to 9, 5 if left out: where a model cannot be given all tools, low ones go first, and the rest are found
-            by searching.
-        display: How people are shown a call: names of arguments and of fields of the data, and what each is to them,
-            such as `{"query": "subject"}`; the words are those of `DisplayRole`. The rest is shown by its shape.
-        served_as: What clients of MCP are offered it as, in place of a tool: `prompt`, or the URI of a resource.
-            `view`: nothing but a tool of the module's views.
-        view: A `ToolView` shows people the results in the chat; an HTML document, whole in itself, in MCP clients with
+        rank: 0 to 9, 5 by default: if a model cannot get all tools, low ones are included first, and the rest are
+            found by searching.
+        display: The display of a call: names of arguments and of fields of the data, and the meaning of each,
+            such as `{"query": "subject"}`; the values are those of `DisplayRole`. The rest is shown by its shape.
+        served_as: What MCP clients get instead of a tool: `prompt`, or the URI of a resource.
+            `view`: only a tool for the module's views.
+        view: A `ToolView` shows the results to the user in the chat; a self-contained HTML document, in MCP clients
+            with
             MCP Apps.
         in_views: The name by which views of the module call it; they call no other tools.
-        complete: A function `(self, tool, argument, begun, given) -> list[str]` that says what an argument can be while
-            a person types it.
-        needs_chat: It works on the chat itself: history, summary, to-do list, the chat's model, or sub-agents. Where a
+        complete: A function `(self, tool, argument, begun, given) -> list[str]` that returns suggestions for an
+            argument
+            while the user types it.
+        needs_chat: It works on the chat itself: history, summary, to-do list, the chat's model, or sub-agents. If a
             foreign machine may not use chats, such a tool runs on the server.
 
-    Nothing is refused here, where it would end the import of the whole module: a tool with wrong options is left out,
+    No error is raised here, which would abort the import of the whole module: a tool with invalid options is left out,
     and named among the module's problems.
     """
 
@@ -129,7 +131,7 @@ class Unmarkable:
 
 
 def get_tool_options(attribute: object) -> ToolOptions | None:
-    """What `@tool` was told about an attribute of a class; None: it is no tool."""
+    """Return the options of `@tool` of an attribute of a class; None: it is no tool."""
     try:
         options = getattr(attribute, _MARK, None)
     except Exception:  # noqa: BLE001 - an object of the module that looks its attributes up in its own way

@@ -1,4 +1,4 @@
-"""The pictures by which people know a tool."""
+"""Icons of tools."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -6,13 +6,13 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class ToolIcon:
-    """A small picture by which people know a tool, on the page and in MCP clients; models are not shown it.
+    """A small icon of a tool, for the page and MCP clients; models do not see it.
 
     Args:
-        src: The file itself as a `data:` address in base64, at most 16 KiB of an SVG, PNG, JPEG or WebP picture.
-            Nothing is loaded for it, so that nobody hears who looks at it.
-        sizes: What it is made for: `48x48`, or `any` for an SVG.
-        theme: The background that it is made for; None: each.
+        src: The file itself as a `data:` address in base64, at most 16 KiB of an SVG, PNG, JPEG or WebP image.
+            Nothing is loaded for it, so that no server learns who views it.
+        sizes: The intended sizes: `48x48`, or `any` for an SVG.
+        theme: The intended background; None: any.
     """
 
     src: str = field(repr=False)

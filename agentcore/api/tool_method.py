@@ -20,7 +20,7 @@ _COMPLETE = "(self, tool, argument, begun, given) -> list[str]"
 
 @dataclass(frozen=True, slots=True)
 class ToolMethod:
-    """A bound tool method with its definition; `call` takes the validated arguments."""
+    """A bound tool method with its definition; `call` gets the validated arguments."""
 
     definition: ToolDefinition
     method: Callable[..., Any]
@@ -29,14 +29,14 @@ class ToolMethod:
     returns: ResultType
 
     def call(self, ctx: ToolContext, arguments: dict[str, Any]) -> Any:
-        """Run the method; what it gives back, or the coroutine to await."""
+        """Run the method; return its result, or the coroutine to await."""
         return self.method(ctx, **arguments) if self.takes_context else self.method(**arguments)
 
     def call_sync(self, ctx: ToolContext, arguments: dict[str, Any]) -> Any:
-        """Run a sync method, and give what it returned.
+        """Run a sync method, and return its result.
 
         Raises:
-            InvalidResultError: It is not what the method declares.
+            InvalidResultError: It does not match the declared type.
         """
         returned = self.call(ctx, arguments)
         self.returns.validate(returned)
@@ -67,11 +67,11 @@ class ToolMethods:
 
 
 def create_tool_methods(owner: object, refused: dict[str, str]) -> ToolMethods:
-    """Make the tools of an object. One that cannot be made costs itself, and no other.
+    """Create the tools of an object. An invalid one is left out, and does not affect the others.
 
     Args:
         owner: The object whose class has marked methods.
-        refused: Marked methods that are not looked at, with the reason.
+        refused: Marked methods that are ignored, with the reason.
     """
     kind = type(owner)
     methods = ToolMethods()
@@ -145,7 +145,7 @@ def _create_tool_method(owner: object, attribute: str, options: ToolOptions, whe
         complete=_bind_function(options.complete, owner, f"complete of tool {where}", _COMPLETE),
         needs_chat=options.needs_chat,
     )
-    # the type of data that have a schema is made usable at the first call
+    # the validator of the data is created at the first call
     returns = ResultType(to_pydantic_hint(returned) if data_schema is None else returned, str(name))
     return ToolMethod(definition, method, takes_context, inspect.iscoroutinefunction(method), returns)
 
@@ -153,7 +153,7 @@ def _create_tool_method(owner: object, attribute: str, options: ToolOptions, whe
 def _resolve_effects(options: ToolOptions) -> Any:
     if options.effects is None:
         return frozenset(("read" if options.read_only is True else "execute",))
-    # a text is no set of words: who reads the definition says so
+    # a text is no set of effects: the reader of the definition reports that
     return options.effects if isinstance(options.effects, str) else frozenset(options.effects)
 
 

@@ -1,4 +1,4 @@
-"""What a module shows in the page, and the routes that it serves."""
+"""A module's web component, and the routes that it serves."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from agentcore.api.context import Principal
 
 @dataclass(frozen=True, slots=True)
 class WebComponent:
-    """A module's element in the page.
+    """A module's web component in the page.
 
     Args:
         tag: Custom element name, beginning with the module's name (`weather-panel`).
         script: ES module that defines the element, a path relative to `folder`.
-        folder: The folder whose files are served under `/modules/NAME/`; nothing secret belongs there.
-        title: What the side bar shows, or a mapping from language (`en`, `zh`) to text.
+        folder: The folder whose files are served under `/modules/NAME/`; it must not contain secrets.
+        title: The title in the side bar, or a mapping from language (`en`, `zh`) to text.
         icon: Name of an icon of the page, or the path of an SVG relative to `folder`.
         resource_views: Resource type to the tag of the element that shows one; it gets `resourceId`.
         page_script: A script, relative to `folder`, that is loaded before the application's own.
@@ -64,8 +64,8 @@ class Request:
         query: The query, validated by the route's model if it has one.
         headers: Names in lower case; credentials are left out.
         body: The JSON body, validated by the route's model if it has one; bytes for other content types; None.
-        principal: Who asks.
-        page_session: Id of the page session, when the page asks.
+        principal: Who makes the request.
+        page_session: Id of the page session, if the page makes the request.
         socket: The WebSocket, for routes of that kind.
     """
 
@@ -103,7 +103,7 @@ RouteHandler = Callable[[Request], Awaitable[Response | None]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A module's route; `remove` takes it away again and ends its open streams."""
+    """A module's route; `remove` removes it and ends its open streams."""
 
     method: str
     path: str

@@ -1,11 +1,11 @@
-"""For authors of modules: fixtures for pytest that run a module in the real host, and over real HTTP.
+"""For authors of modules: fixtures for pytest that run a module in the real core, and over real HTTP.
 
-The pytest plugin (`agentcore.testing.plugin`) is found by itself once agentcore is installed; the fixtures need
+pytest finds the plugin (`agentcore.testing.plugin`) automatically once agentcore is installed; the fixtures need
 pytest-asyncio and pytest-aiohttp (`pip install agentcore-runtime[testing]`):
 
-- `agentcore_host` starts hosts: after `host = await agentcore_host(modules=[Weather()])`, the call
-  `await host.call("weather_now", city="Bonn")` gives the `ToolResult` or raises the `ToolError`; see `RunningHost`.
-- `agentcore_client` starts servers on loopback, and gives a client of each that shows the API token:
+- `agentcore_host` starts a core: after `host = await agentcore_host(modules=[Weather()])`, the call
+  `await host.call("weather_now", city="Bonn")` returns the `ToolResult` or raises the `ToolError`; see `RunningHost`.
+- `agentcore_client` starts a server on loopback, and returns a client of it that uses the API token:
   `client = await agentcore_client(modules=[Weather()])`.
 """
 

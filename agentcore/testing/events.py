@@ -1,4 +1,4 @@
-"""Events of a host, recorded for assertions."""
+"""Events of a core, recorded for assertions."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,12 @@ from typing import Any
 from agentcore.core.events import Event, EventBus
 
 WAIT_SECONDS = 30.0
-"""How long a test waits for an event, unless it says otherwise."""
+"""How long a test waits for an event by default."""
 
 
 class EventLog:
-    """What a host published since the log was begun; iterating gives the events as JSON objects, oldest first."""
+    """The events that a core published since the log was started; iterating yields them as JSON objects, oldest
+    first."""
 
     def __init__(self, bus: EventBus) -> None:
         self._events: list[Event] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest_asyncio.fixture
 async def agentcore_host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator["HostFactory"]:
-    """Start real hosts with the modules of a test; see `agentcore.testing.HostFactory` and `RunningHost`."""
+    """Start the real core with the modules of a test; see `agentcore.testing.HostFactory` and `RunningHost`."""
     async with AsyncExitStack() as running:
         yield _create_factory(running, tmp_path_factory, "hosting", "running_host")
 

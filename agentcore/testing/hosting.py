@@ -1,4 +1,4 @@
-"""The real host for tests of modules: real files, a real store, the one path of a call."""
+"""The real core for tests of modules: real files, a real store, the one path of a call."""
 
 import json
 import os
@@ -28,18 +28,18 @@ ModuleLike = Module | type[Module] | str
 """A module for a test: an object, its class, or the name of an installed one."""
 
 Isolation = Literal["process", "server"]
-"""Where the modules of a test run: in a process of their own, or in that of the server, which is the test's."""
+"""Where the modules of a test run: in a process host, or in the server process, which is that of the test."""
 
 ISOLATION_VARIABLE = "AGENTCORE_TEST_ISOLATION"
-"""Set to `process`, all tests that do not say otherwise run their modules in a process of their own."""
+"""If set to `process`, all tests without an explicit isolation run their modules in a process host."""
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 PERSON = Principal("cli")
-"""Who calls, unless a test says otherwise: a person, whose own calls need no approval."""
+"""The default caller: the user, whose own calls need no approval."""
 
 
 class HostFactory(Protocol):
-    """Starts hosts; what the fixture `agentcore_host` gives."""
+    """Starts cores; the value of the fixture `agentcore_host`."""
 
     async def __call__(
         self,
@@ -51,40 +51,40 @@ class HostFactory(Protocol):
         is_failure_expected: bool = False,
         isolation: Isolation | None = None,
     ) -> "RunningHost":
-        """Start a host, and stop it when the test ends.
+        """Start a core, and stop it when the test ends.
 
         Args:
-            modules: What it loads.
-            config: What app.json says besides, such as `{"config": {"weather": {"api_key": "x"}}}`.
+            modules: The modules to load.
+            config: Further content of app.json, such as `{"config": {"weather": {"api_key": "x"}}}`.
             roots: Workspace roots; none: a new folder.
             environ: Environment variables that are settings.
-            is_failure_expected: Whether the test wants a module that does not get ready.
-            isolation: `process`: the modules run in a process of their own, as app.json's `hosts` can have it, and what
-                a module may not assume there shows itself. Of a module that is no installed one, the class must be
-                importable by its name. What `config` says under `hosts` counts before this. `server`: they run in this
-                process. None: as `AGENTCORE_TEST_ISOLATION` says, else here.
+            is_failure_expected: True if the test expects a module that fails to start.
+            isolation: `process`: the modules run in a process host, as with app.json's `hosts`, which reveals wrong
+                assumptions of a module. The class of a module that is not installed must be importable by its name.
+                `hosts` in `config` overrides this. `server`: they run in this process. None: as set by
+                `AGENTCORE_TEST_ISOLATION`, else in this process.
         Raises:
-            ModuleNotReadyError: A module did not get ready, with its traceback.
+            ModuleNotReadyError: A module failed to start, with its traceback.
             ConfigError: `config` is not valid.
         """
         ...
 
 
 class ModuleNotReadyError(AssertionError):
-    """A module of a test did not start; the message holds the reason and the traceback."""
+    """A module of a test failed to start; the message contains the reason and the traceback."""
 
 
 @dataclass(frozen=True)
 class HostPlan:
-    """What a test wants of a host.
+    """The configuration of a core for a test.
 
     Args:
-        modules: What it loads.
-        config: What app.json says besides.
+        modules: The modules to load.
+        config: Further content of app.json.
         roots: Workspace roots; none: a new folder.
         environ: Environment variables that are settings.
-        is_failure_expected: Whether the test wants a module that does not get ready.
-        accepts_definitions: Whether a person has accepted what modules offer whose definitions need that.
+        is_failure_expected: True if the test expects a module that fails to start.
+        accepts_definitions: True to accept definitions that need the user's review.
         isolation: Where the modules run.
     """
 
@@ -98,7 +98,7 @@ class HostPlan:
 
     @property
     def is_isolated(self) -> bool:
-        """Whether the modules run in a process of their own."""
+        """True if the modules run in a process host."""
         return (self.isolation or os.environ.get(ISOLATION_VARIABLE)) == "process"
 
     def create_local_modules(self) -> list[Module]:
@@ -112,7 +112,7 @@ class HostPlan:
         """Write app.json into a folder, and load it.
 
         Returns:
-            The configuration, and the environment with the place of the state folder.
+            The configuration, and the environment with the path of the state folder.
         """
         listed = [module for module in self.modules if isinstance(module, str)]
         document: dict[str, Any] = {"modules": listed, **(self.config or {})}
@@ -132,15 +132,17 @@ class HostPlan:
 
 
 class RunningHost:
-    """A host with its modules started, and short ways for what tests do most.
+    """A core with its modules started, and short methods for common tasks of tests.
 
-    What a call gives is held against the output schema of its tool, as clients see both; if it differs, the test fails.
+    The result of a call is validated against the output schema of its tool, as clients see both; if it is invalid, the
+    test
+    fails.
 
     Attributes:
-        host: The host itself.
-        events: What it published since it began.
+        host: The core itself.
+        events: The events that it published since it started.
         workspace: The first workspace root.
-        asked: Calls that a person was asked about, once `answer_approvals` was called.
+        asked: Calls that needed approval, once `answer_approvals` was called.
     """
 
     def __init__(self, core: Core, workspace: Path) -> None:
@@ -150,18 +152,18 @@ class RunningHost:
         self._schemas: dict[int, tuple[ToolDefinition, Validate]] = {}
 
     async def call(self, tool: str, /, **arguments: Any) -> ToolResult:
-        """Call a tool as a person does.
+        """Call a tool as the user does.
 
         Raises:
-            ToolError: What ended the call instead.
+            ToolError: The error that ended the call.
         """
         return (await self.outcome(tool, arguments)).unwrap()
 
     async def told(self, tool: str, /, **arguments: Any) -> ToolResult:
-        """Call a tool, and get of its result what a model would: no more text than its bound.
+        """Call a tool, and return the part of its result that a model gets: no more text than its limit.
 
         Raises:
-            ToolError: What ended the call instead.
+            ToolError: The error that ended the call.
         """
         request = CallRequest(tool, arguments, PERSON, reader=ModelReader())
         return (await self._carry_out(request)).unwrap()
@@ -176,7 +178,7 @@ class RunningHost:
         resource_id: str | None = None,
         timeout_ms: int | None = None,
     ) -> CallOutcome:
-        """Call a tool as anybody; the outcome holds the result or the error, and gives the envelope of the wire."""
+        """Call a tool as any principal; the outcome contains the result or the error, and returns the wire envelope."""
         request = CallRequest(tool, dict(arguments or {}), principal, session_id, resource_id, timeout_ms)
         return await self._carry_out(request)
 
@@ -197,14 +199,14 @@ class RunningHost:
         return self._schemas[id(definition)][1]
 
     async def accept_definitions(self) -> None:
-        """Accept, as a person does, what modules offer whose definitions need that; done once when the host starts."""
+        """Accept, as the user does, all definitions that need a review; done once when the core starts."""
         changes = self.host.policy_changes
         while waiting := [change for change in changes.waiting if change.proposal.kind == "definitions"]:
             for change in waiting:
                 await changes.decide_change(change.change_id, approved=True, by="test")
 
     def answer_approvals(self, *, approve: bool) -> None:
-        """Let a person approve, or reject, every call that is asked about from now on; `asked` keeps them."""
+        """Approve or reject every call that needs approval from now on; `asked` stores them."""
 
         async def answer(request: ApprovalRequest) -> Verdict:
             self.asked.append(request)
@@ -213,7 +215,7 @@ class RunningHost:
         self.host.approvals.ask_at_terminal(answer)
 
     def problems(self) -> list[str]:
-        """What is wrong with modules and their definitions, one text each."""
+        """List what is wrong with modules and their definitions, one text each."""
         found: list[str] = []
         for record in self.host.modules.records.values():
             if record.state != "ready":
@@ -224,10 +226,10 @@ class RunningHost:
 
 @asynccontextmanager
 async def running_host(plan: HostPlan, folder: Path) -> AsyncIterator[RunningHost]:
-    """Run a host whose app.json and state lie in a folder.
+    """Run a core whose app.json and state are in a folder.
 
     Raises:
-        ModuleNotReadyError: A module did not get ready, and that was not expected.
+        ModuleNotReadyError: A module failed to start, and that was not expected.
     """
     config, environ = plan.write_config(folder)
     roots = prepare_roots(config)
@@ -253,7 +255,8 @@ def _create_module(module: Module | type[Module]) -> Module:
 
 
 def _make_importable(module: Module, folder: Path) -> str:
-    """The name by which another process finds a module: its entry point's, else that of a local module made here."""
+    """Return the name by which another process finds a module: its entry point's, else that of a local module created
+    here."""
     cls, name = type(module), str(module.name)
     if _entry_point_name(cls) == name:
         return name

@@ -16,12 +16,12 @@ from agentcore.testing.hosting import HostPlan, ModuleLike, RunningHost, running
 
 
 class ServerClient(TestClient[web.Request, web.Application]):
-    """aiohttp's client for tests, which shows the server's API token, and knows the host behind it.
+    """aiohttp's client for tests, which uses the server's API token, and has access to the core behind it.
 
     Attributes:
-        running: The host that the server serves.
+        running: The core that the server serves.
         approval_address: The origin of the approval view, without a final slash.
-        approval_app: What serves it, which has connections of its own.
+        approval_app: The server of the approval view, which has its own connections.
     """
 
     __test__ = False
@@ -39,7 +39,7 @@ class ServerClient(TestClient[web.Request, web.Application]):
 
 
 class ClientFactory(Protocol):
-    """Starts servers; what the fixture `agentcore_client` gives. The arguments are those of `HostFactory`."""
+    """Starts servers; the value of the fixture `agentcore_client`. The arguments are those of `HostFactory`."""
 
     async def __call__(
         self,
@@ -50,10 +50,10 @@ class ClientFactory(Protocol):
         environ: Mapping[str, str] | None = None,
         is_failure_expected: bool = False,
     ) -> ServerClient:
-        """Start a host and a server on a free port of loopback, and give a client of it.
+        """Start a core and a server on a free port of loopback, and return a client of it.
 
         Raises:
-            ModuleNotReadyError: A module did not get ready, with its traceback.
+            ModuleNotReadyError: A module failed to start, with its traceback.
             ConfigError: `config` is not valid.
         """
         ...
@@ -63,11 +63,11 @@ class ClientFactory(Protocol):
 async def running_server(
     plan: HostPlan, folder: Path, *, ports: tuple[int, int] = (0, 0)
 ) -> AsyncIterator[ServerClient]:
-    """Serve a host whose app.json and state lie in a folder.
+    """Serve a core whose app.json and state are in a folder.
 
     Args:
-        plan: What the host is made of.
-        folder: Where it lives; served again, it is the same host after a restart.
+        plan: The configuration of the core.
+        folder: Its folder; serving the same folder again is a restart.
         ports: Of the page and of the approval view; 0: any that is free.
     """
     with (
@@ -90,7 +90,7 @@ async def running_server(
                     yield client
                 finally:
                     # the server would wait a minute for the answers of calls that the test left behind;
-                    # chat ends before them, as at any end, so that its sessions go on after a restart
+                    # the chat ends before them, as at any end, so that its sessions can continue after a restart
                     await app.dispatcher.parts.chat.close()
                     host.host.approvals.close()
                     host.host.calls.cancel_all_calls(ToolError("cancelled", "the test has ended"))

@@ -51,7 +51,7 @@ class Contained(Generic[T]):
             self._timer = asyncio.get_running_loop().call_at(when, self.cancel_with, error)
 
     def pause_timer(self) -> None:
-        """Stop the clock of `cut_at`, until `go_on` was called as often."""
+        """Stop the clock of `cancel_at`, until `go_on` was called as often."""
         self._pauses += 1
         self.cancel_timer()
 
@@ -62,7 +62,7 @@ class Contained(Generic[T]):
             self.cancel_at(when, self._late)
 
     def cancel_timer(self) -> None:
-        """Forget the time set by `cut_at`."""
+        """Forget the time set by `cancel_at`."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

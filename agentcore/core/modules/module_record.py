@@ -85,7 +85,7 @@ class RegisteredTool:
 
     Args:
         definition: Plain values, as they were read.
-        validate: Returns the arguments as the module gets them, or leaves them to the module's host (`defer_to_host`).
+        validate: Returns the arguments as the module gets them; `DeferredArguments`: the module's host validates them.
         check_result: Checks its result's data, as JSON text; None: nothing is declared, or the module does it.
         schema: The schema of its arguments, in the form of each provider.
         encoded: The definition as JSON text, in agentcore's own form.

@@ -42,7 +42,7 @@ def compile_validator(definition: ToolDefinition) -> Validate:
 
 
 class DeferredArguments(dict[str, Any]):
-    """Arguments that a schema refuses, of a tool whose module runs elsewhere: its own model has the last word."""
+    """Arguments that a schema refuses, of a tool whose module runs in a host, where its own model decides."""
 
 
 def defer_to_host(validate: Validate) -> Validate:
