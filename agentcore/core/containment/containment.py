@@ -44,14 +44,14 @@ class Contained(Generic[T]):
         self.task: asyncio.Task[T] = loop.create_task(self._without_exit(work), name=name)
 
     def cancel_at(self, when: float, error: BaseException) -> None:
-        """Cut the task off at a time of the event loop's clock; a later call replaces the time."""
+        """End the task at a time of the event loop's clock; a later call replaces the time."""
         self.cancel_timer()
         self._late = error
         if not self._pauses:
             self._timer = asyncio.get_running_loop().call_at(when, self.cancel_with, error)
 
     def pause_timer(self) -> None:
-        """Stop the clock of `cancel_at`, until `go_on` was called as often."""
+        """Stop the clock of `cancel_at`, until `resume_timer` was called as often."""
         self._pauses += 1
         self.cancel_timer()
 
@@ -62,7 +62,7 @@ class Contained(Generic[T]):
             self.cancel_at(when, self._late)
 
     def cancel_timer(self) -> None:
-        """Forget the time set by `cancel_at`."""
+        """Cancel the timer set by `cancel_at`."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
