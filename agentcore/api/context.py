@@ -156,8 +156,7 @@ class ToolContext(Protocol):
         """How many characters of the result's text the calling model gets; None: the caller is a program.
 
         A tool that can page returns a part of that size, and states how to get the next one. Longer results are stored
-        as an
-        artifact and cut as the tool's `keep` says.
+        as an artifact and cut as the tool's `keep` says.
         """
         ...
 
@@ -292,8 +291,7 @@ class ToolContext(Protocol):
         """Send a request to the same module on a foreign machine, which answers by `Runtime.answer_hosts`.
 
         Only for calls of a module in the server process that were not started by another machine, so that no machine
-        can
-        reach another one. The request needs no approval of its own: the call's preview describes what is sent
+        can reach another one. The request needs no approval of its own: the call's preview describes what is sent
         where. Cancelling the call cancels the request.
 
         Args:
@@ -305,11 +303,10 @@ class ToolContext(Protocol):
             The answer, untrusted JSON values of the other machine that must be validated; and its bytes, of at most 4
             MiB.
         Raises:
-            ToolError: `hosts_not_reachable`: the call may send no requests to hosts; `host_not_found`; `host_away`:
-                it is
-                not connected, or was lost before it answered; `host_has_no_module`: the module does not run there, or
-                answers no requests; `host_timeout`; `message_too_large`; `host_failed`: the module there failed, or its
-                answer is invalid; or raised by the module there.
+            ToolError: `hosts_not_reachable`: the call may send no requests to hosts; `host_not_found`; `host_away`: it
+                is not connected, or was lost before it answered; `host_has_no_module`: the module does not run there,
+                or answers no requests; `host_timeout`; `message_too_large`; `host_failed`: the module there failed, or
+                its answer is invalid; or raised by the module there.
         """
         ...
 

@@ -98,8 +98,7 @@ class ResourceUse:
     """How a tool identifies the resource (a browser page, a terminal) that it acts on.
 
     The core reads the id from the argument or from the call, else uses the session's resource of lowest index. It
-    checks
-    the owner, runs calls on one resource one after another, and sets `ctx.resource`.
+    checks the owner, runs calls on one resource one after another, and sets `ctx.resource`.
 
     Args:
         type: Resource type, such as `browser` or `terminal`.
@@ -168,12 +167,10 @@ class ToolDefinition:
         in_views: The name by which views of the module call the tool, as a model would, with rules and approvals. None:
             they cannot.
         complete: Returns suggestions for an argument while the user types it, the best first; without side effects,
-            within
-            2 s. At most 100 texts of one line are shown. Arguments whose schema lists their values need none.
+            within 2 s. At most 100 texts of one line are shown. Arguments whose schema lists their values need none.
         icons: Icons of the tool; at most 4.
         needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
-            sub-agents.
-            It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
+            sub-agents. It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
     """
 
     name: str

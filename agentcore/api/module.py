@@ -33,11 +33,11 @@ S = TypeVar("S", bound=pydantic.BaseModel, default=Any)
 class Module(Generic[S]):
     """One unit of capability: its tools are its methods marked with `@tool`.
 
-    A subclass overrides what it needs of `init`, `shutdown` and `get_web_component`; a method of one of these names
-    is the hook, no decorator is needed. The first line of its docstring is shown as the module's description.
+    A subclass overrides what it needs of `init`, `shutdown` and `get_web_component`; a method of one of these names is
+    the hook, no decorator is needed. The first line of its docstring is shown as the module's description.
+
     `class Weather(Module[WeatherSettings])` has settings of that class, and type checkers know the type of
-    `self.settings`.
-    A class `Settings` in its body also works, but type checkers do not know it.
+    `self.settings`. A class `Settings` in its body also works, but type checkers do not know it.
 
     Attributes:
         name: Unique id, `^[a-z][a-z0-9]*(_[a-z0-9]+)*$`. The default is the entry point's (or the file's) name.

@@ -139,7 +139,7 @@ class ToolResult(Generic[Data_co]):
     """
 
     content: Sequence[ContentBlock] | str = ()
-    data: Data_co = None  # type: ignore[assignment]  # None is for results without data, whose type nobody declares
+    data: Data_co = None  # type: ignore[assignment]  # None is for results without data, whose type is not declared
     truncated: bool = False
     untrusted: bool = False
     resource_id: str | None = None

@@ -24,8 +24,7 @@ def to_pydantic_hint(hint: Any) -> Any:
     """Return the same type in a form that pydantic accepts.
 
     Before Python 3.12 it refuses `typing.TypedDict`, whose annotations do not distinguish required keys from others
-    where
-    classes are mixed; here each is created again with `typing_extensions`, at any depth of the hint.
+    where classes are mixed; here each is created again with `typing_extensions`, at any depth of the hint.
     """
     return hint if _TAKES_TYPED_DICT else _convert_hint(hint, {})
 

@@ -61,9 +61,8 @@ class Runtime(Protocol):
     def control_files(self) -> ControlFiles:
         """Protects the files that decide what runs outside of the sandbox, for each confined program.
 
-        To run a program in a `Sandbox` that can write the workspace, call `control_files.begin`, wrap it with
-        the `hold` of that run, and watch its end. Control files that the program creates or changes are quarantined,
-        and
+        To run a program in a `Sandbox` that can write the workspace, call `control_files.begin`, wrap it with the
+        `hold` of that run, and watch its end. Control files that the program creates or changes are quarantined, and
         reported to the user, without further action of the module.
         """
         ...

@@ -100,12 +100,10 @@ def tool(function: Any = None, /, **given: Any) -> Any:
         served_as: What MCP clients get instead of a tool: `prompt`, or the URI of a resource.
             `view`: only a tool for the module's views.
         view: A `ToolView` shows the results to the user in the chat; a self-contained HTML document, in MCP clients
-            with
-            MCP Apps.
+            with MCP Apps.
         in_views: The name by which views of the module call it; they call no other tools.
         complete: A function `(self, tool, argument, begun, given) -> list[str]` that returns suggestions for an
-            argument
-            while the user types it.
+            argument while the user types it.
         needs_chat: It works on the chat itself: history, summary, to-do list, the chat's model, or sub-agents. If a
             foreign machine may not use chats, such a tool runs on the server.
 

@@ -10,10 +10,10 @@ class EventType(NamedTuple):
     """One event.
 
     Args:
-        fields: Its own fields beside `id`, `type`, `time` and `sessionId`; `?` marks those that are not always there,
+        fields: Its own fields beside `id`, `type`, `time` and `sessionId`; `?` marks optional ones,
             `…` stands for fields that its publisher chooses.
-        meaning: When it is published, and what its fields say.
-        is_kept: Whether a client that resumes gets it.
+        meaning: When it is published, and the meaning of its fields.
+        is_kept: True if a client that resumes gets it.
     """
 
     name: str

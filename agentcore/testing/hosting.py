@@ -135,8 +135,7 @@ class RunningHost:
     """A core with its modules started, and short methods for common tasks of tests.
 
     The result of a call is validated against the output schema of its tool, as clients see both; if it is invalid, the
-    test
-    fails.
+    test fails.
 
     Attributes:
         host: The core itself.

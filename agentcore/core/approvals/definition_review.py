@@ -216,8 +216,7 @@ def definition_text(definition: ToolDefinition) -> str:
     """Return the parts of a tool's definition that models or approvals use, as compared and shown.
 
     Text of the module is indented, so that none of it looks like the next part; its lines end with a line feed alone,
-    so
-    that other line ends are visible.
+    so that other line ends are visible.
     """
     parts: dict[str, Any] = {
         "result": definition.output_schema,

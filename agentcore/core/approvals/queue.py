@@ -107,8 +107,7 @@ class ApprovalQueue:
         """Restore the calls that the last process left waiting.
 
         A call whose tool has changed is shown again, one whose tool no longer exists is dropped, and so is an approval
-        for a
-        tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
+        for a tool that has changed. A call on a host that has not come back yet waits for that: see `restore_away`.
 
         Args:
             definition_of: The current definition of a tool on a host.

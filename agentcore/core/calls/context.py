@@ -325,7 +325,7 @@ class CallContext:
         self._call.output.add(piece, length)
 
     def _publish_output(self, told: dict[str, Any]) -> None:
-        # whoever has the outcome does not listen any more
+        # listeners stop once they have the outcome
         if not self._call.has_ended:
             payload = {"callId": self._call.id, **told}
             # not stored: a client that resumes reads all of it
@@ -353,7 +353,7 @@ class _Progress:
 
     def publish_pending(self) -> None:
         progress, self._held = self._held, None
-        # whoever has the outcome does not listen any more: later output would appear after the result
+        # listeners stop once they have the outcome: later output would appear after the result
         if progress is None or self._call.has_ended:
             return
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS

@@ -101,7 +101,7 @@ class Execution:
             # alone
             await record.commit_open_call(call.row, is_durable=False)
         else:
-            # committed, or it could run twice; and one that outlives this process could be sent again after a power
+            # committed, or it could run twice; and one that survives this process could be sent again after a power
             # cut, so that its beginning has to be on the disk as well
             await record.commit_open_call(call.row, is_durable=ruling.approval.is_kept)
         return await self._execute_tool(call, prepared)

@@ -21,7 +21,7 @@ def stack_of(thread: int) -> list[Frame]:
     """
     # A loop of Python lets other threads in between two frames: the next one may be gone by then, and on Python 3.11
     # its memory be something else. So the whole walk is one call of C, iterators inside of iterators, in which the
-    # interpreter's lock stays here; and no frame outlives it, whose variables would else be freed in this thread.
+    # interpreter's lock stays here; and no frame survives it, whose variables would otherwise be freed in this thread.
     top = map(operator.methodcaller("get", thread), starmap(sys._current_frames, [()]))  # noqa: SLF001
     frames = accumulate(chain(top, repeat("f_back")), getattr)
     found: deque[tuple[str, int | None, str]] = deque()

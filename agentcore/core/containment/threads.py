@@ -122,7 +122,7 @@ def _run_job(future: Future[Any], run: Callable[[], Any]) -> None:
         stop = RuntimeError("the function raised StopIteration")
         stop.__cause__ = exc
         future.set_exception(stop)
-    except BaseException as exc:  # noqa: BLE001 - a worker outlives whatever its job raises
+    except BaseException as exc:  # noqa: BLE001 - a worker survives any exception of its job
         future.set_exception(exc)
     else:
         future.set_result(result)

@@ -16,7 +16,7 @@ from agentcore.api.module import MODULE_NAME
 from agentcore.core.discovery.code import UnloadedCode, digest_of, forget_compiled, unload_code
 
 _NAME = re.compile(MODULE_NAME)
-# names of modules hold no double underscore, so neither part can be taken for a piece of the other
+# names of modules contain no double underscore, so the parts cannot be confused
 _PRIVATE = "_agentcore_local__{name}__"
 _loads = itertools.count(1)
 

@@ -1,8 +1,7 @@
 """Determines from a module's source what its component would add to the page's policy, before any of it runs.
 
 The user sees it when enabling the module. A policy that cannot be read from the source, such as one that is built at
-run
-time, is reported as unknown; at load it is checked against `components.POLICY_SOURCES`.
+run time, is reported as unknown; at load it is checked against `components.POLICY_SOURCES`.
 """
 
 import ast

@@ -134,7 +134,7 @@ async def _end_children(owners: Collection[str]) -> list[str]:
     send_to(signal.SIGTERM, left)
     with suppress(TimeoutError):
         async with asyncio.timeout(CANCEL_GRACE_SECONDS):
-            while any(map(is_running_child, left)):  # noqa: ASYNC110 - nobody tells of the end of a process
+            while any(map(is_running_child, left)):  # noqa: ASYNC110 - there is no notification of the end of a process
                 await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     send_to(signal.SIGKILL, [pid for pid, birth in whole.items() if birth and read_start_time(pid) == birth])
     send_to(signal.SIGKILL, children_of(owners))

@@ -158,7 +158,7 @@ class Lifecycle:
             record.settings = await run_contained(read, HOOK_SECONDS, f"settings:{record.name}", record.name)
 
     async def _prepare_elsewhere(self, record: ModuleRecord, place: ModuleHost) -> None:
-        """The same for a module that runs elsewhere: nothing of its code is run here."""
+        """Prepare a module that runs in a host, without running any of its code here."""
         if record.found is None:
             finding = place.find_module(record.name)
             found = await run_contained(finding, IMPORT_SECONDS, f"find:{record.name}", record.name)
@@ -344,7 +344,7 @@ class Lifecycle:
         """Find what a module has left, where it ran; of modules that share their code, when the last one has ended."""
         try:
             left = await (self._left_here(record) if record.placed is None else record.placed.clear_up())
-        except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
+        except Exception as exc:  # noqa: BLE001 - inspected objects belong to a module, and may raise
             log_failure(log, "module_leftovers_unknown", exc, module=record.name)
             return
         if left is None:

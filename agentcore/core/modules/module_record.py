@@ -214,7 +214,7 @@ class ModuleRecord:
 
     @property
     def is_foreign(self) -> bool:
-        """True if what it says of its tools comes from elsewhere: a foreign machine, or a mounted server."""
+        """True if its definitions come from outside: from a foreign machine, or a mounted server."""
         return bool(self.host) or self.manifest.definitions_need_review
 
     @property

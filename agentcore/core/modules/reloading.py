@@ -1,8 +1,7 @@
 """Replaces running code by new code; if the new code fails, the running code is not affected.
 
 The new code is imported, created and checked, and its settings are read, beside the running code. A process has only
-one
-`sys.modules`: while both versions exist it contains the new one, so an import by old code in that time gets the new
+one `sys.modules`: while both versions exist it contains the new one, so an import by old code in that time gets the new
 code; and side effects of importing the new code cannot be undone.
 """
 

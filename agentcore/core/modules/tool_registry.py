@@ -212,8 +212,7 @@ class ToolRegistry:
         """Return the tools of a chosen host, and those of others for names that it does not have.
 
         A tool that the host is known to have, and that cannot be called there now, is not replaced by another
-        machine's;
-        if nothing is known of the host's tools, none is.
+        machine's; if nothing is known of the host's tools, none is.
         """
         if not host:
             return self.tools

@@ -30,12 +30,11 @@ Action = Literal[
 """An action of a principal.
 
 `identify`: learn its own identity. `see_waiting`: list what waits for the user; `watch`: its events. `follow`: read
-chat
-sessions and all their events; `converse`: create sessions, chat in them, change and delete them. `share`:
-list the titles of sessions, to share something with one. `propose`: request a policy change,
-which the user then confirms. `approve`: decide waiting calls. `pair`: give a client a key, with its scopes;
-`connect`: give an agent a key to call tools over MCP, as a model calls them; `revoke`: revoke keys and grants.
-`stop`, `resume`: the emergency stop. `read` is everything else that is not secret.
+chat sessions and all their events; `converse`: create sessions, chat in them, change and delete them. `share`: list the
+titles of sessions, to share something with one. `propose`: request a policy change, which the user then confirms.
+`approve`: decide waiting calls. `pair`: give a client a key, with its scopes; `connect`: give an agent a key to call
+tools over MCP, as a model calls them; `revoke`: revoke keys and grants. `stop`, `resume`: the emergency stop. `read` is
+everything else that is not secret.
 """
 
 Reach = Literal["all", "own"]

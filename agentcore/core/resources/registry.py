@@ -180,9 +180,8 @@ class ResourceRegistry:
         Args:
             on_release: Ends it in its process.
         Raises:
-            ToolError: `resource_taken`: its id has the wrong form, belongs to another module, or is too far beyond
-                the next
-                free one, because the session's next ids continue from its index. `too_many_resources`.
+            ToolError: `resource_taken`: its id has the wrong form, belongs to another module, or is too far beyond the
+                next free one, because the session's next ids continue from its index. `too_many_resources`.
         """
         series = (resource.session_id, resource.resource_type)
         entry = self._entries.get(resource.resource_id)

@@ -210,7 +210,7 @@ def _read_offered_tool(wire: Any) -> ToolDefinition | None:
     """A tool as it would be served; None: it is none, and would be left out."""
     try:
         return without_session(read_definition(definition_of(wire, _do_nothing, _do_nothing)))
-    except Exception:  # noqa: BLE001 - whatever a machine says that nobody has let in
+    except Exception:  # noqa: BLE001 - untrusted input of a machine that is not paired
         return None
 
 

@@ -120,8 +120,7 @@ class CallRequests:
 
         Raises:
             ToolError: `artifact_not_found`: a foreign machine can read those that the call was given or has saved;
-                others
-                of the session are treated as unknown.
+                others of the session are treated as unknown.
         """
         sent, foreign = await self._calls.require_call(asked, in_preview=True), self._calls.foreign
         artifacts = sent.context.artifacts

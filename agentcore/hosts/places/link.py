@@ -1,8 +1,7 @@
 """The server's end of the link to one host: its calls, requests and reports.
 
 Messages of a host must be about modules that it runs, calls that were sent to it, and resources of its modules; any
-other
-message ends the link, and is ignored.
+other message ends the link, and is ignored.
 """
 
 import asyncio

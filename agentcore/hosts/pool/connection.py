@@ -213,7 +213,7 @@ class NatsConnection:
         """Why NATS has not all of it; empty: it has."""
         try:
             await client.flush(timeout=_GONE_SECONDS)
-        except Exception as exc:  # noqa: BLE001 - whoever waits is told
+        except Exception as exc:  # noqa: BLE001 - raised to the waiting code
             return str(exc) or type(exc).__name__
         return ""
 

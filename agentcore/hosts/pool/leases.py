@@ -121,7 +121,7 @@ class Leases:
                     log.warning("lease_taken_over", resource_id=resource_id)
                     self.held.pop(resource_id, None)
                     continue
-                except Exception as exc:  # noqa: BLE001 - NATS is away: the number counts for as long as nobody takes over
+                except Exception as exc:  # noqa: BLE001 - NATS is away: the number is valid until another server takes over
                     log.warning("lease_not_renewed", resource_id=resource_id, reason=str(exc))
                     continue
                 if resource_id in self.held:

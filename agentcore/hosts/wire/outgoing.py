@@ -54,7 +54,7 @@ class Outgoing:
 
     def _pop_chunk(self) -> bytes:
         """Return the waiting chunk; the writer sets `_sent` once it was sent."""
-        assert self._piece is not None  # noqa: S101 - whoever takes it has looked
+        assert self._piece is not None  # noqa: S101 - the caller has checked
         part, self._piece = self._piece, None
         return part
 

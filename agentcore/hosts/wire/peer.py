@@ -1,8 +1,7 @@
 """One end of a link: requests and their replies, messages without one, and blobs that are sent in chunks.
 
 Messages (JSON) are sent at once; blobs are sent one chunk at a time, when the stream accepts it, so that a reply, a
-ping
-or a cancellation never waits for an image. A message that names blobs is sent after their last chunk.
+ping or a cancellation never waits for an image. A message that names blobs is sent after their last chunk.
 """
 
 import asyncio
@@ -358,7 +357,7 @@ class Peer:
             raise
         except LinkError as exc:
             self.close(f"a request {message['type'][:100]!r} that is none of this protocol: {exc}")
-        except Exception as exc:  # noqa: BLE001 - whoever asked waits for an answer, whatever happens here
+        except Exception as exc:  # noqa: BLE001 - the requester waits for a reply, whatever happens here
             if not issubclass(type(exc), ToolError):
                 log_failure(log, "request_failed", exc, type=message["type"])
             self._send_error(number, exc)

@@ -55,7 +55,7 @@ class ModuleRuns:
         others = [RunPeriod(stay.before, stay.after) for stay in self._stays.values() if stay.name not in owners]
         try:
             left = await clear_up(owners, own.source_dirs, own.before, others, state)
-        except Exception as exc:  # noqa: BLE001 - what is looked at is somebody else's, and may object
+        except Exception as exc:  # noqa: BLE001 - inspected objects belong to a module, and may raise
             log_failure(log, "module_leftovers_unknown", exc, module=member.name)
             left = []
         own.after = _capture_surroundings()
