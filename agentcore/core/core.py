@@ -324,7 +324,7 @@ class Core:
         """
         authorise(by, "stop")
         self.calls.stopped = (
-            "everything was stopped; a person resumes it in the approval view or the terminal of the server"
+            "everything was stopped; the user resumes it in the approval view or the terminal of the server"
         )
         rejected = await self.approvals.reject_all(f"stop:{by.kind}")
         rejected += self.policy_changes.refuse_all(f"stop:{by.kind}")
@@ -391,7 +391,7 @@ class Core:
         """
         known = {place.name: place for place in self.places.list_hosts()}
         if name not in known and any(report.name == name for report in self.places.describe_hosts()):
-            message = f"host {name!r} is not on this machine; `agentcore host` is started anew there"
+            message = f"host {name!r} is not on this machine; restart `agentcore agent` there"
             raise ToolError("host_not_local", message, host=name)
         if name not in known:
             message = f"app.json names no host {name!r}; named are {sorted(known)}"

@@ -23,13 +23,13 @@ class EventType(NamedTuple):
 
 
 EVENT_TYPES = (
-    EventType("call.started", "callId, tool, module", "A module begins with a call."),
-    EventType("call.progress", "callId, message, fraction?", "How far a call is; `fraction` is from 0 to 1."),
+    EventType("call.started", "callId, tool, module", "A module starts to carry out a call."),
+    EventType("call.progress", "callId, message, fraction?", "Progress of a call; `fraction` is from 0 to 1."),
     EventType(
         "call.output",
         "callId, text, end",
-        "What a call writes while it runs, a piece of at most 8,000 characters; `end` is how many there were with it. "
-        "`GET /api/calls/{id}/output` has the end of all.",
+        "Output of a running call, a chunk of at most 8,000 characters; `end` is the number of characters so far. "
+        "`GET /api/calls/{id}/output` returns the end of all output.",
         is_kept=False,
     ),
     EventType(
@@ -37,122 +37,120 @@ EVENT_TYPES = (
         "callId, tool, module, outcome, durationMs",
         "A call has ended; `outcome` is `ok` or the type of its error.",
     ),
-    EventType("tools.changed", "tools", "There are other tools now; `tools` is their number."),
+    EventType("tools.changed", "tools", "The tool list changed; `tools` is the new count."),
     EventType(
         "tools.servedChanged",
         "module, address",
-        "What a module serves to clients of MCP under an address is something else now.",
+        "The content that a module serves to MCP clients under an address changed.",
         is_kept=False,
     ),
-    EventType("module.stateChanged", "module, state, reason", "A module is in another state."),
+    EventType("module.stateChanged", "module, state, reason", "The state of a module changed."),
     EventType("requirement.declared", "name, module", "A module declared what it needs on the machine."),
     EventType(
         "requirement.changed",
         "name, host, state",
-        "What modules need on the machine was found, is missing or is being installed: `met`, `missing`, `installing`.",
+        "The state of a requirement of modules on the machine changed: `met`, `missing`, `installing`.",
     ),
     EventType(
         "requirement.progress",
         "name, text, fraction",
-        "How far an installation is: `text` is a text or one for each language, `fraction` is from 0 to 1, or null.",
+        "Progress of an installation: `text` is a text or one for each language, `fraction` is from 0 to 1, or null.",
     ),
     EventType(
         "host.stateChanged",
         "host, state, reason",
-        "A host, in which modules run, is in another state: `stopped`, `starting`, `running`, `failed`; of one on "
-        "another machine `away`, `draining`, `drained`, `disconnected` too.",
+        "The state of a host changed: `stopped`, `starting`, `running`, `failed`; for one on another machine also "
+        "`away`, `draining`, `drained`, `disconnected`.",
     ),
-    EventType("hosts.changed", "host", "A host on another machine was let in, or forgotten."),
-    EventType("module.blocked", "module, tool, durationMs", "Code of a module has held the whole server."),
+    EventType("hosts.changed", "host", "A host on another machine was paired or removed."),
+    EventType("module.blocked", "module, tool, durationMs", "Code of a module blocked the event loop."),
     EventType(
         "resource.stateChanged",
         "resourceId, resourceType, chatSessionId, index, adapterType, status, lastUrl, title, icon, keepRunning, "
         "createdAt, lastUsedAt, host?, lostBy?",
-        "A resource was made, has changed, or has ended (`status` is `closed`); `host` is there where it is on another "
-        "machine, `lostBy` says what became of one that ended without being closed.",
+        "A resource was created, has changed, or has ended (`status` is `closed`); `host` is set if it is on another "
+        "machine, `lostBy` is the reason if it ended without being closed.",
     ),
     EventType(
         "workspace.quarantined",
         "modules, host, files",
-        "Confined programs of these modules made or changed files that decide what runs outside of the sandbox; each "
-        "of `files` has `path`, `aside` (where it is now; empty: it could not be moved), `why` and `instead`.",
+        "Confined programs of these modules created or changed files that decide what runs outside the sandbox; each "
+        "of `files` has `path`, `aside` (its new path; empty: it could not be moved), `why` and `instead`.",
     ),
-    EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "How far a call on a resource is."),
+    EventType("resource.progress", "resourceId, callId?, message?, fraction?, …", "Progress of a call on a resource."),
     EventType(
         "resource.log", "resourceId, callId?, tool?, outcome?, durationMs?, …", "A call on a resource has ended."
     ),
     EventType(
         "resource.screenshot",
         "resourceId, callId?, mime?, artifactId?, …",
-        "A picture that a call on a resource gave; `artifactId` is null where it stands in the result itself.",
+        "An image from a call on a resource; `artifactId` is null if it is in the result itself.",
         is_kept=False,
     ),
-    EventType("resource.error", "resourceId, …", "What went wrong with a resource, as its module says it."),
-    EventType("tabs.changed", "", "The list of tabs should be read anew."),
-    EventType("approval.requested", "callId, tool, expiresAt", "A call waits for a person."),
+    EventType("resource.error", "resourceId, …", "An error of a resource, as its module reports it."),
+    EventType("tabs.changed", "", "The list of tabs should be read again."),
+    EventType("approval.requested", "callId, tool, expiresAt", "A call waits for the user's approval."),
     EventType(
         "approval.changed",
         "callId, changes",
-        "A call that waits is another one now and is asked about again; `changes`: `tool`, `target`, `rules`.",
+        "A waiting call changed and needs a new decision; `changes`: `tool`, `target`, `rules`.",
     ),
-    EventType("approval.decided", "callId, approved, by", "A person has decided on a call."),
-    EventType("approval.withdrawn", "callId", "Nobody wants a call any more that waited for a person."),
-    EventType(
-        "policy.requested", "changeId, kind, subject, expiresAt", "A change of what is allowed waits for a person."
-    ),
-    EventType(
-        "policy.decided", "changeId, outcome, by", "A change of what is allowed was applied, refused, or dropped."
-    ),
-    EventType("pairing.requested", "pairingId, name, expiresAt", "A client wants to be paired."),
-    EventType("pairing.decided", "pairingId, outcome, by", "Somebody has decided on a client."),
+    EventType("approval.decided", "callId, approved, by", "The user decided on a call."),
+    EventType("approval.withdrawn", "callId", "A waiting call was withdrawn by its caller."),
+    EventType("policy.requested", "changeId, kind, subject, expiresAt", "A policy change waits for the user."),
+    EventType("policy.decided", "changeId, outcome, by", "A policy change was applied, refused, or dropped."),
+    EventType("pairing.requested", "pairingId, name, expiresAt", "A client requests pairing."),
+    EventType("pairing.decided", "pairingId, outcome, by", "The pairing of a client was decided."),
     EventType("approvers.changed", "name, outcome", "A client was paired, or its key revoked."),
     EventType("settings.changed", "module, paths", "Settings were written; `module` is null for those of app.json."),
-    EventType("stop.changed", "stopped, by", "The emergency stop was used, or lifted."),
+    EventType("stop.changed", "stopped, by", "The emergency stop was used or lifted."),
     EventType(
         "session.message",
         "number, role, text, calls?, attachments?, page?, thread?",
-        "A message that is no model's, as it is listed.",
+        "A message that is not from a model, in the form of the message list.",
     ),
-    EventType("session.content", "content, thread?", "A piece of the answer."),
-    EventType("session.thinking", "content, thread?", "A piece of what the model thinks."),
-    EventType("session.toolCall", "tool_call, thread?", "A call that the model wants, as on the wire of the chat."),
+    EventType("session.content", "content, thread?", "A chunk of the response."),
+    EventType("session.thinking", "content, thread?", "A chunk of the model's reasoning."),
+    EventType(
+        "session.toolCall", "tool_call, thread?", "A call that the model requests, in the wire format of the chat."
+    ),
     EventType(
         "session.toolState",
         "toolId, state, callId?, expiresAt?, reason?, needsApproval?, answeredBy?, thread?",
-        "How far a call is: `new` while a person is about to be asked, `waiting`, `running`. Of a client's call that a "
-        "person lets it run, `needsApproval` false, and who that was.",
+        "The state of a call: `new` before approval is requested, `waiting`, `running`. For a client's call that the "
+        "user approved, `needsApproval` is false, and `answeredBy` names who approved it.",
     ),
-    EventType("session.toolResult", "tool_result, thread?", "How a call ended, as on the wire of the chat."),
+    EventType("session.toolResult", "tool_result, thread?", "The result of a call, in the wire format of the chat."),
     EventType(
         "session.compacted",
         "number, compaction, thread?",
-        "What the model is told was made shorter: `shortenedResults`, `cutParts`, `replacedMessages`, `summary?`, "
-        "`tokensBefore`, `tokensAfter`; the message of this number says so to the person.",
+        "The context of the model was compacted: `shortenedResults`, `cutParts`, `replacedMessages`, `summary?`, "
+        "`tokensBefore`, `tokensAfter`; the message of this number shows that to the user.",
     ),
-    EventType("session.error", "error, thread?", "What went wrong in a turn."),
+    EventType("session.error", "error, thread?", "An error in a turn."),
     EventType(
         "session.finished",
         "message, usage, waiting, thread?",
-        "The turn ended; the end of a request that was answered while another one's turn goes on is told to its client "
-        "alone.",
+        "The turn ended; the end of a request that was answered during the turn of another one is sent to its client "
+        "only.",
     ),
-    EventType("session.rewound", "number", "This message and all after it are gone."),
+    EventType("session.rewound", "number", "This message and all later ones were removed."),
     EventType(
         "session.queue",
         "messages, isPaused",
-        "The person's messages that wait for their turn, all of them: `messageId`, `text`, `attachments`, `when`, "
-        "`createdAt`, `page`; whether they are held until a person lets them go on.",
+        "All queued messages of the user: `messageId`, `text`, `attachments`, `when`, "
+        "`createdAt`, `page`; `isPaused` is true while the queue waits until the user resumes it.",
     ),
-    EventType("session.todos", "todos", "The session's list of things to do."),
-    EventType("session.question", "question", "What a tool asks the person; null when there is nothing more."),
+    EventType("session.todos", "todos", "The session's to-do list."),
+    EventType("session.question", "question", "A tool's question to the user; null when there is none any more."),
     EventType(
         "session.changed",
         "title, agentId?, model?, mode?, ownMode?, host?, ownHost?, userId?, createdAt?, lastUsedAt?, isRunning?, "
         "waiting?, todos?, question?, usage?, context?",
-        "A session has changed; fields that are not there are as they were.",
+        "A session has changed; omitted fields are unchanged.",
     ),
-    EventType("session.deleted", "", "A session was forgotten."),
-    EventType("events.reset", "", "Events are missing for good: lists should be read anew.", is_kept=False),
+    EventType("session.deleted", "", "A session was deleted."),
+    EventType("events.reset", "", "Events were lost: lists should be read again.", is_kept=False),
 )
 
 ENVELOPE = frozenset(("id", "type", "time", "sessionId"))

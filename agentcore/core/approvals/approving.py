@@ -33,7 +33,7 @@ def check_approver(
     except ToolError as exc:
         if find_reach(principal, "approve") is not None:
             raise
-        message = f"a {principal.kind} cannot approve calls: a person does, in the approval view or at the terminal"
+        message = f"a {principal.kind} cannot approve calls: the user does, in the approval view or at the terminal"
         raise ToolError("approval_denied", message, principal=principal.kind) from exc
 
 

@@ -121,7 +121,7 @@ class HostPairings:
             ToolError: `too_many_waiting`.
         """
         if self._connections.total() >= HOSTS_WAITING or self._connections[source] >= HOSTS_WAITING_PER_ADDRESS:
-            message = "too many hosts wait to be let in; try again in some minutes"
+            message = "too many hosts are waiting to be paired; try again in some minutes"
             raise ToolError("too_many_waiting", message, retryable=True, limit=HOSTS_WAITING)
         self._connections[source] += 1
         try:

@@ -160,7 +160,7 @@ class Pairings:
         if self._waiting.pop(entry.pairing.pairing_id, None) is None:
             raise _unknown_ticket()
         if not entry.scopes:
-            raise ToolError("pairing_refused", "a person refused to pair this client")
+            raise ToolError("pairing_refused", "the user refused to pair this client")
         request = entry.pairing.request
         key = await self._keys.create_key(request.name, entry.scopes, kind=request.kind, origin=request.origin)
         self._record.append(_pairing_row("approver_paired", entry.pairing, entry.by, tuple(sorted(entry.scopes))))

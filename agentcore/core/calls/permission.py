@@ -235,7 +235,7 @@ def _unanswered_error(pending: PendingApproval) -> ToolError:
     request = pending.request
     return ToolError(
         "approval_required",
-        f"this call needs a person's approval ({request.reason}); send the same body again with call_id once given",
+        f"this call needs the user's approval ({request.reason}); send the same body again with call_id once given",
         retryable=True,
         callId=request.call_id,
         expiresAt=None,

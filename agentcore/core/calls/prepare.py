@@ -56,7 +56,10 @@ class Preparation:
             request.arguments = tool.schema.repair_arguments(request.arguments)
         prepared = self._read_arguments(call, tool, request.arguments, request.resource_id, may_create=may_create)
         if placed is not None and placed.is_draining and not self._is_living(prepared.resource):
-            message = f"host {tool.module.host!r} takes nothing new: choose another one, or what is open there already"
+            message = (
+                f"host {tool.module.host!r} is draining and accepts no new work; "
+                "use another host, or a resource that is already open on it"
+            )
             raise ToolError("host_draining", message, host=tool.module.host)
         if not tool.looks_first and type(prepared.arguments) is not DeferredArguments:
             return prepared
@@ -165,7 +168,7 @@ class Preparation:
         if resource.resource_type != use.type or (not call.is_made_by_user and resource.session_id != call.session_id):
             raise unreachable_resource_error(call, use, named)
         if resources.host_of(resource.resource_id) != tool.module.host:
-            message = f"{use.argument} {named!r} is on another host than the call; call the tool anew with it"
+            message = f"{use.argument} {named!r} is on another host than the call; call the tool again with it"
             raise ToolError("invalid_arguments", message, resource_id=resource.resource_id)
         return resource
 

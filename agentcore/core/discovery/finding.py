@@ -71,7 +71,7 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
             else f"module {name!r} is registered more than once, by {found}"
         )
         super().__init__(
-            f"{problem}: nothing is loaded until a person chooses, in the approval view or with: "
+            f"{problem}: nothing is loaded until the user chooses, in the approval view or with: "
             + " or ".join(choose_command(name, found.source) for found in candidates)
         )
 

@@ -211,13 +211,13 @@ class Machine:
         self._check_offered_modules(told)
         former, self._link = self._link, link
         if former is not None:
-            former.peer.close("the host has dialled in anew")
+            former.peer.close("the host has dialled in again")
             former.remove_all_modules()
         if self._taking_up is not None:
             self._taking_up.cancel()
         is_same = told.instance == self._instance
         if not is_same:
-            self.calls.fail_all(f"the program of host {self.name!r} was started anew")
+            self.calls.fail_all(f"the program of host {self.name!r} was restarted")
             if told.instance != self._lost_instance:
                 self._over.clear()  # what another start of its program had is gone
         self._instance, self._address, self._told = told.instance, address, told

@@ -115,7 +115,7 @@ class Machines:
             )
         if name not in self._machines and self._core.store.host_keys.is_full:
             raise ToolError(
-                "too_many_hosts", "too many hosts were let in already; forget one that is not used any more"
+                "too_many_hosts", "too many hosts are paired already; forget one that is not used any more"
             )
         return name in self._machines
 

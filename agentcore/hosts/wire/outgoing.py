@@ -30,7 +30,7 @@ class Outgoing:
         self._news.set()
         if self._held_bytes > _FLOOD_BYTES:
             self._texts.clear()
-            self.peer.close("the other side takes nothing any more")
+            self.peer.close("the other side does not receive any more")
 
     async def send_binary(self, data: bytes) -> None:
         if not self._is_lost:

@@ -60,7 +60,7 @@ class StreamLink(asyncio.BufferedProtocol):
     def send_text(self, data: bytes) -> None:
         self._transport.write(encode_frame(TEXT, data))
         if self._transport.get_write_buffer_size() > _FLOOD_BYTES:
-            self.peer.close("the other side takes nothing any more")
+            self.peer.close("the other side does not receive any more")
 
     async def send_binary(self, data: bytes) -> None:
         await self._room.wait()
