@@ -391,7 +391,7 @@ class Core:
         """
         known = {place.name: place for place in self.places.list_hosts()}
         if name not in known and any(report.name == name for report in self.places.describe_hosts()):
-            message = f"host {name!r} is not on this machine; restart `agentcore agent` there"
+            message = f"host {name!r} is not on this machine; restart `agentcore host` there"
             raise ToolError("host_not_local", message, host=name)
         if name not in known:
             message = f"app.json names no host {name!r}; named are {sorted(known)}"
