@@ -114,9 +114,7 @@ class Machines:
                 "host_taken", f"app.json has a host {name!r} already, on the server's own machine", host=name
             )
         if name not in self._machines and self._core.store.host_keys.is_full:
-            raise ToolError(
-                "too_many_hosts", "too many hosts are paired already; forget one that is not used any more"
-            )
+            raise ToolError("too_many_hosts", "too many hosts are paired already; forget one that is not used any more")
         return name in self._machines
 
     async def _pair_host(self, offer: HostOffer, *, may_use_chats: bool = False) -> str:
