@@ -1,6 +1,7 @@
 """The life of a module, from its name to its end; of several at once, in the order that they need one another."""
 
 import asyncio
+import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -22,7 +23,6 @@ from agentcore.core.discovery.finding import Found, ModuleNotChosen, ModuleNotIn
 from agentcore.core.discovery.installed import InstalledModule
 from agentcore.core.discovery.requirements import check_requirements
 from agentcore.core.modules import loader
-from agentcore.core.modules.hooks import bind_runtime, call_hook
 from agentcore.core.modules.hosted_runtime import HostedRuntime
 from agentcore.core.modules.leftovers import RunPeriod, Surroundings, clear_up
 from agentcore.core.modules.module_record import ModuleRecord, ModuleState
@@ -459,3 +459,28 @@ class Lifecycle:
         """Tell pages that something about a module is another now."""
         state, reason = record.state, record.reason
         self._services.events.publish("module.stateChanged", {"module": record.name, "state": state, "reason": reason})
+
+
+async def bind_runtime(record: ModuleRecord) -> None:
+    """Give a module that is a `Module` its runtime, before its `init`."""
+    await run_contained(_call_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
+
+
+async def _call_bind(record: ModuleRecord) -> None:
+    record.plugin.bind(record.runtime)
+
+
+async def call_hook(module: ModuleRecord, hook: str, limit_s: float, **values: Any) -> Any:
+    """Call one hook of one module: a sync one in a thread, both under the limit."""
+    impl = module.hooks.get(hook)
+    if impl is None:
+        return None
+    return await run_contained(_run_hook(impl, values), limit_s, f"{hook}:{module.name}", module.name)
+
+
+async def _run_hook(impl: Any, values: dict[str, Any]) -> Any:
+    arguments = [values[name] for name in impl.argnames]
+    if inspect.iscoroutinefunction(impl.function):
+        return await impl.function(*arguments)
+    result = await asyncio.to_thread(impl.function, *arguments)
+    return await result if inspect.isawaitable(result) else result
