@@ -8,9 +8,11 @@ from pydantic import BaseModel, ConfigDict
 
 from agentcore.chat.settings import AgentConfig
 from agentcore.chat.system.folder import FolderText
-from agentcore.chat.system.sources import SystemSources
+from agentcore.chat.system.sources import SystemSources, read_sources
 from agentcore.chat.texts import Locale, localized_text
+from agentcore.core import Core
 from agentcore.core.modules import HostFacts, ModuleRecord, ToolRegistry
+from agentcore.store.chat import ChatSessionRow
 
 
 class SystemPart(NamedTuple):
@@ -152,3 +154,8 @@ def _build_folder_part(file: FolderText, locale: Locale) -> SystemPart:
     )
     told = localized_text(locale, "of_folder", name=file.name, text=file.text + cut)
     return SystemPart(f"folder:{file.name}", told, file.name, missing_bytes=file.missing_bytes)
+
+
+async def plan_system(core: Core, session: ChatSessionRow) -> SystemPlan:
+    """What the system message of a session is made of now: read once for a turn, so that its requests begin alike."""
+    return SystemPlan(await read_sources(core), SystemChoice.from_json_text(session.system), core.config.locale)
