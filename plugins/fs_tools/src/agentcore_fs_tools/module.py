@@ -1,11 +1,13 @@
 """`FsTools`: the tools, their arguments and what they say about themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
     HIDDEN_FROM_MODELS,
     CallPreview,
+    DisplayRole,
     Field,
     Module,
     Runtime,
@@ -17,17 +19,6 @@ from agentcore.api import (
     tool,
 )
 from agentcore_fs_tools import results
-from agentcore_fs_tools.arguments import (
-    COPY_SECONDS,
-    LONG_SECONDS,
-    READING,
-    Encoding,
-    NoIgnore,
-    OnHost,
-    Overwrite,
-    Path,
-    PathThere,
-)
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
 from agentcore_fs_tools.edit.view import DIFF_VIEW
@@ -48,6 +39,56 @@ from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfe
 from agentcore_fs_tools.transfer.removing import delete_path
 from agentcore_fs_tools.transfer.targets import destination_for, locate_existing, locate_removable
 from agentcore_fs_tools.translations import EXAMPLES, ZH
+
+LONG_SECONDS = 300.0
+"""Time limit of tools that may have a whole tree to go through."""
+
+COPY_SECONDS = 600.0
+"""Time limit of a copy between machines: the longest that the server allows unless its settings say otherwise."""
+
+Path = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=4096,
+        description="Path relative to the first workspace root, or absolute inside any root.",
+        json_schema_extra=known_to_models(),
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    Field(
+        max_length=2000,
+        description="Text encoding such as utf-8, gb18030, cp1252; left out, it is detected.",
+        json_schema_extra=known_to_models(),
+    ),
+]
+PathThere = Annotated[str, Field(min_length=1, max_length=4096)]
+OnHost = Annotated[
+    str | None,
+    Field(
+        max_length=100,
+        description="Host, as `list_hosts` names it; left out, the server.",
+        json_schema_extra=known_to_models("Left out: the server."),
+    ),
+]
+Overwrite = Annotated[
+    bool, Field(description="Replace a file that is there already.", json_schema_extra=known_to_models())
+]
+NoIgnore = Annotated[
+    bool, Field(description="Take files that .gitignore leaves out, too.", json_schema_extra=known_to_models())
+]
+
+READING: Mapping[str, DisplayRole] = MappingProxyType(
+    {
+        "path": "path",
+        "offset": "first_line",
+        "limit": "line_count",
+        "first_line": "first_line",
+        "last_line": "last_line",
+    }
+)
+"""What the arguments of reading mean to people who see a call."""
 
 
 class FsTools(Module[FsSettings]):
