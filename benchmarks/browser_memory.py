@@ -58,7 +58,7 @@ async def _ours(folder: Path, program: str, url: str) -> tuple[list[float], int]
 
 
 async def _raw(program: str, url: str) -> list[float]:
-    from agentcore_chrome.browser.system_processes import measure_memory
+    from agentcore_chrome.browser.process import measure_memory
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:

@@ -4,10 +4,11 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import psutil
 import structlog
 
 from agentcore.api import Background, ToolError
@@ -20,7 +21,6 @@ from agentcore_chrome.browser.attached_pages import (
 )
 from agentcore_chrome.browser.guard import parse_host_and_port
 from agentcore_chrome.browser.kept_state import StorageStateFile
-from agentcore_chrome.browser.system_processes import list_processes, measure_memory
 from agentcore_chrome.browser.targets import (
     LOOK_AGAIN_SECONDS,
     TabTargets,
@@ -447,3 +447,34 @@ class BrowserProcess:
         self._background.cancel()
         if self.on_over is not None:
             await self.on_over()
+
+
+async def list_processes(session: "CDPSession") -> list[dict[str, Any]]:
+    """The processes of a browser, by type and id; empty if it does not tell.
+
+    Args:
+        session: The browser's own.
+    """
+    try:
+        async with asyncio.timeout(_LOOK_SECONDS):
+            reply = await session.send("SystemInfo.getProcessInfo")
+    except Exception:  # noqa: BLE001 - some shells do not tell, and a dead one cannot
+        return []
+    found: list[dict[str, Any]] = reply.get("processInfo", [])
+    return found
+
+
+def measure_memory(pids: Iterable[int]) -> int:
+    """Bytes in memory of all these processes: proportional shares where the system tells them, else resident sizes."""
+    return sum(_read_process_memory(pid) for pid in pids)
+
+
+def _read_process_memory(pid: int) -> int:
+    try:
+        process = psutil.Process(pid)
+        full = process.memory_full_info()
+        return int(getattr(full, "pss", 0) or full.rss)
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return 0
+    except psutil.AccessDenied:
+        return 0
