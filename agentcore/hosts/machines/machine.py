@@ -7,8 +7,8 @@ of others, ends the connection, and all of the host's calls and resources.
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import structlog
 
@@ -19,7 +19,6 @@ from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.places import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
-from agentcore.hosts.machines.carrier import Carrying
 from agentcore.hosts.machines.facts import facts_of, info_of, report_of
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
 from agentcore.hosts.machines.hearing import Hearing
@@ -38,6 +37,18 @@ log = structlog.get_logger(__name__)
 
 _PING_SECONDS = 5.0
 _STILL_THERE_SECONDS = 3.0
+
+
+class Carrier(Protocol):
+    """A connection that was opened."""
+
+    async def carry_frames(self) -> None:
+        """Carry frames until it ends; the peer ends with it."""
+        ...
+
+
+Carrying = Callable[[Callable[[Transport], Peer]], Carrier]
+"""Makes what carries the frames of a peer, and with it the peer."""
 
 
 class Machine:
