@@ -8,6 +8,7 @@ of others, ends the connection, and all of the host's calls and resources.
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import structlog
@@ -22,8 +23,7 @@ from agentcore.hosts.machines.calls import MachineCalls, host_away
 from agentcore.hosts.machines.facts import facts_of, info_of, report_of
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
 from agentcore.hosts.machines.hearing import Hearing
-from agentcore.hosts.machines.module import hosted_module
-from agentcore.hosts.machines.served import Served
+from agentcore.hosts.machines.module import HostedModule, hosted_module
 from agentcore.hosts.places.answers import Hello, RunningModule
 from agentcore.hosts.places.link import HostLink
 from agentcore.hosts.places.linked_module import LinkedModule
@@ -49,6 +49,19 @@ class Carrier(Protocol):
 
 Carrying = Callable[[Callable[[Transport], Peer]], Carrier]
 """Makes what carries the frames of a peer, and with it the peer."""
+
+
+@dataclass(eq=False)
+class Served:
+    """A module of the host, as it is served here."""
+
+    record: ModuleRecord
+    plugin: HostedModule
+    linked: LinkedModule
+
+    def is_other_than(self, number: int | None) -> bool:
+        """True if it cannot be the module that the host has under this number now."""
+        return number != self.linked.number or self.record.state != "ready"
 
 
 class Machine:
