@@ -9,18 +9,19 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import structlog
 
 from agentcore.api import Background, HostInfo, ToolResult
+from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
 from agentcore.core.core import Core
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.places import HostReport
+from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
-from agentcore.hosts.machines.facts import facts_of, info_of, report_of
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
 from agentcore.hosts.machines.hearing import Hearing
 from agentcore.hosts.machines.module import HostedModule, hosted_module
@@ -37,6 +38,9 @@ log = structlog.get_logger(__name__)
 
 _PING_SECONDS = 5.0
 _STILL_THERE_SECONDS = 3.0
+_PLATFORM_CHARS = 100
+_FOLDERS = 20
+_FOLDER_CHARS = 500
 
 
 class Carrier(Protocol):
@@ -498,3 +502,63 @@ class Machine:
             await asyncio.wait({self._taking_up})
         await self._background.stop()
         await self._hearing.close()
+
+
+def report_of(
+    standing: HostStatus,
+    known: KnownHost | None,
+    told: Hello | None,
+    modules: Sequence[str],
+    *,
+    address: str,
+    latency_s: float | None,
+) -> HostReport:
+    """Return the report for users.
+
+    Args:
+        known: Its record in the store; None: it was removed.
+        told: Its last greeting; None: none since the server started.
+        modules: Its served modules.
+        latency_s: How long its last response took.
+    """
+    return standing.build_report(
+        kind="remote",
+        modules=tuple(modules),
+        version=known.version if known else "",
+        latency_ms=None if latency_s is None else round(latency_s * 1000, 1),
+        address=address,
+        platform=known.platform if known else "",
+        workspace=() if told is None else tuple(told.workspace),
+        paired_at_ms=known.paired_at_ms if known else None,
+        may_use_chats=known is not None and known.may_use_chats,
+        last_seen_ms=(known.last_seen_ms or None) if known else None,
+        failed={} if told is None else {each.name: each.reason for each in told.failed},
+    )
+
+
+def info_of(
+    name: str, standing: HostStatus, known: KnownHost | None, told: Hello | None, ready: Sequence[str]
+) -> HostInfo:
+    """Return the information for modules of the server.
+
+    Args:
+        ready: The modules that are ready there.
+    """
+    return HostInfo(
+        name,
+        cast("HostState", standing.state),
+        _on_one_line(known.platform if known else ""),
+        facts_of("", () if told is None else told.workspace).folders,
+        tuple(sorted(ready)),
+    )
+
+
+def facts_of(platform: str, workspace: Sequence[str] = ()) -> HostFacts:
+    """Return the facts for models: the host's own words, limited in length, each on one line."""
+    folders = tuple(_on_one_line(each[:_FOLDER_CHARS]) for each in workspace[:_FOLDERS])
+    return HostFacts(_on_one_line(platform[:_PLATFORM_CHARS]), folders)
+
+
+def _on_one_line(text: str) -> str:
+    """Return text of a host on one line, without characters that would make it look like something else."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
