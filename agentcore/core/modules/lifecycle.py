@@ -23,11 +23,10 @@ from agentcore.core.discovery.finding import Found, ModuleNotChosen, ModuleNotIn
 from agentcore.core.discovery.installed import InstalledModule
 from agentcore.core.discovery.requirements import check_requirements
 from agentcore.core.modules import loader
-from agentcore.core.modules.hosted_runtime import HostedRuntime
 from agentcore.core.modules.leftovers import RunPeriod, Surroundings, clear_up
 from agentcore.core.modules.module_record import ModuleRecord, ModuleState
 from agentcore.core.modules.places import ModuleHost, ModuleHosts, ModuleProxy, NoModuleHosts
-from agentcore.core.modules.runtime import HostServices, ModuleRuntime
+from agentcore.core.modules.runtime import HostedRuntime, HostServices, ModuleRuntime
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
 from agentcore.core.modules.traceback import end_of_traceback, failure_text

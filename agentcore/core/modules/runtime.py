@@ -221,3 +221,43 @@ class ModuleRuntime(ReadingRuntime):
 
     def _served_changed(self, address: str) -> None:
         self._services.events.publish("tools.servedChanged", {"module": self.name, "address": address}, kept=False)
+
+
+class HostedRuntime(ModuleRuntime):
+    """Implements `agentcore.api.Runtime` at the server for one module of a foreign machine.
+
+    Its routes are separate from those of the server's own modules of the same name.
+    """
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
+    ) -> Route:
+        """See `agentcore.api.Runtime.add_route`: `/api/modules/NAME/…` is `/api/hosts/HOST/modules/NAME/…` here.
+
+        Raises:
+            ValueError: It is a path that the module claims, or one for paired clients, which no foreign machine serves.
+        """
+        if scope is not None:
+            raise ValueError(f"route path {path!r} is for paired clients, which a host on another machine cannot serve")
+        host, _, module = self.name.partition("/")
+        own = f"/api/modules/{module}/"
+        if not path.startswith(own):
+            raise ValueError(f"route path {path!r} is outside of {own}, which a host on another machine cannot serve")
+        return super().add_route(
+            method,
+            f"/api/hosts/{host}/modules/{module}/{path.removeprefix(own)}",
+            handler,
+            body=body,
+            query=query,
+            kind=kind,
+            watching=watching,
+        )
