@@ -6,9 +6,9 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import structlog
@@ -21,6 +21,7 @@ from agentcore.bounds import (
     REASON_CHARS,
     REOPENING_BYTES,
     RESOURCE_INDEXES_AHEAD,
+    RESOURCE_QUEUE,
     RESOURCES_PER_SESSION,
     RESOURCES_REMEMBERED,
 )
@@ -30,7 +31,6 @@ from agentcore.core.declarations.hosted_names import host_in, host_title, pool_o
 from agentcore.core.event_types import NOT_KEPT
 from agentcore.core.events import EventBus
 from agentcore.core.resources.last_seen import LastSeen
-from agentcore.core.resources.turns import Entry, OnRelease, acquire_lock, not_found, release_lock, wake_all
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -39,6 +39,30 @@ from agentcore.valid_text import valid_text
 log = structlog.get_logger(__name__)
 
 _ENDED = "{!r} ended with an earlier run of the server; name none, for the first of this session"
+
+
+OnRelease = Callable[[Resource], Awaitable[None]]
+
+
+@dataclass(eq=False)
+class Entry:
+    """A resource with its owner and its queue.
+
+    Args:
+        busy: True while a call has locked it.
+        lost_by: Why it ends without being closed.
+        replaces: The id of the ended resource that it replaces.
+    """
+
+    resource: Resource
+    owner: str
+    on_release: OnRelease | None = None
+    is_planned: bool = False
+    is_used: bool = False
+    busy: bool = False
+    lost_by: str = ""
+    replaces: str | None = None
+    queue: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 
 @dataclass(frozen=True, slots=True)
@@ -530,3 +554,57 @@ def _parts_of(resource_id: str, session_id: str) -> tuple[str, int | None]:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+async def acquire_lock(entry: Entry) -> None:
+    """Wait for the turn of a resource.
+
+    Raises:
+        ToolError: `resource_busy`: the queue is full.
+    """
+    if not entry.busy:
+        entry.busy = True
+        return
+    if len(entry.queue) >= RESOURCE_QUEUE:
+        raise ToolError(
+            "resource_busy",
+            f"{RESOURCE_QUEUE} calls wait for {entry.resource.resource_id!r} already; try again later",
+            retryable=True,
+            resource_id=entry.resource.resource_id,
+            limit=RESOURCE_QUEUE,
+        )
+    turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    entry.queue.append(turn)
+    try:
+        await turn
+    except asyncio.CancelledError:
+        if turn.done() and not turn.cancelled():
+            release_lock(entry)  # the turn came together with the cancellation: hand it on
+        elif turn in entry.queue:
+            entry.queue.remove(turn)
+        raise
+
+
+def release_lock(entry: Entry) -> None:
+    """Pass the lock to the next waiting call; `busy` stays set meanwhile."""
+    while entry.queue:
+        turn = entry.queue.popleft()
+        if not turn.done():
+            turn.set_result(None)
+            return
+    entry.busy = False
+
+
+def wake_all(entry: Entry, reason: str) -> None:
+    """End the waiting of all, because the resource is gone."""
+    for turn in entry.queue:
+        if not turn.done():
+            turn.set_exception(not_found(entry.resource.resource_id, reason))
+    entry.queue.clear()
+
+
+def not_found(resource_id: str, reason: str = "") -> ToolError:
+    """Return the error of a call whose resource does not exist."""
+    message = reason or f"there is no resource {resource_id!r}; it was closed, or belongs to another session"
+    # a reason may contain text from outside, such as a page's address
+    return ToolError("resource_not_found", message, untrusted=bool(reason), resource_id=resource_id)
