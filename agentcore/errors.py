@@ -34,7 +34,10 @@ class ToolError(AgentcoreError):
     ) -> None:
         super().__init__(message)
         self.untrusted = untrusted
-        self.type, self.message, self.retryable, self.context = type, message, retryable, context
+        self.type = type
+        self.message = message
+        self.retryable = retryable
+        self.context = context
 
     def to_json(self) -> dict[str, object]:
         """The error object of the result envelope: type, message, context, retryable."""

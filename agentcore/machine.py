@@ -56,7 +56,8 @@ def _is_chroot(root: Path) -> bool:
         if lines and all(line.split(" ")[4] != "/" for line in lines):
             return True
     try:
-        first, own = (root / "proc/1/root").stat(), root.stat()
+        first = (root / "proc/1/root").stat()
+        own = root.stat()
     except OSError:  # restricted, or no /proc: nothing is known
         return False
     return (first.st_dev, first.st_ino) != (own.st_dev, own.st_ino)

@@ -209,7 +209,8 @@ def find_secrets(text: str) -> list[SecretSpan]:
     A key counts anywhere where its form shows whose it is, such as `ghp_…`. References such as `${secret:NAME}` and
     masks are no secrets.
     """
-    header, scheme = _HEADER.fullmatch(text), _SCHEME.fullmatch(text)
+    header = _HEADER.fullmatch(text)
+    scheme = _SCHEME.fullmatch(text)
     if header is not None and is_secret_name(header["name"], IN_ENVIRONMENT):
         found = [SecretSpan(*header.span("value"), header["name"])]
     elif scheme is not None:
@@ -274,17 +275,21 @@ def spans_of_argument(text: str, before: str = "") -> list[SecretSpan]:
     Args:
         before: The argument before it, after which a text may be a secret: `--token`.
     """
-    option, preceding = _OPTION.fullmatch(text), _OPTION.fullmatch(before)
-    name, start = "", 0
+    option = _OPTION.fullmatch(text)
+    preceding = _OPTION.fullmatch(before)
+    name = ""
+    start = 0
     if option is not None and option["value"]:
-        name, start = option["name"], option.start("value")
+        name = option["name"]
+        start = option.start("value")
     elif text.startswith("-"):
         return find_secrets(text)
     elif preceding is not None and preceding["value"] is None:
         name = preceding["name"]
     variable = _ASSIGNMENT.fullmatch(text, start)
     if variable is not None and not is_secret_name(name, IN_ENVIRONMENT):
-        name, start = variable["name"], variable.start("value")
+        name = variable["name"]
+        start = variable.start("value")
     return [SecretSpan(start + span.start, start + span.end, span.name) for span in spans_of_value(name, text[start:])]
 
 
@@ -362,7 +367,8 @@ def _spans_in_json(text: str) -> list[SecretSpan]:
             place = place[step]
         start, end = scalars[place]
         if text[start] == '"':
-            start, end = start + 1, end - 1
+            start = start + 1
+            end = end - 1
         is_as_written = text[start:end] == written.text
         found += [
             SecretSpan(start + span.start, start + span.end, span.name)
@@ -511,7 +517,8 @@ def _encode_variants(text: str) -> Iterator[str]:
         yield _PERCENT.sub(lambda found: found[0].lower(), quoted)
     for before in range(3):
         # where it is a part of what was encoded, three positions are possible; characters at its ends mix with others
-        start, end = (before * 8 + 5) // 6, (before + len(data)) * 8 // 6
+        start = (before * 8 + 5) // 6
+        end = (before + len(data)) * 8 // 6
         for encode in (b64encode, urlsafe_b64encode):
             yield encode(bytes(before) + data).decode()[start:end]
 
@@ -529,7 +536,8 @@ _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
 def mask_address(address: str) -> str:
     """An address with a mask in place of its user and password, and of keys in its query."""
-    shown, at = [], 0
+    shown = []
+    at = 0
     for span in find_secrets(address):
         shown += [address[at : span.start], MASK]
         at = span.end

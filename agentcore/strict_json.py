@@ -35,7 +35,8 @@ def decode_json(text: str) -> Any:
 
 
 def _check_depth(value: Any) -> None:
-    level, depth = [value], 0
+    level = [value]
+    depth = 0
     while level := [part for part in level if isinstance(part, dict | list)]:
         depth += 1
         if depth > ARGUMENTS_DEPTH:

@@ -42,12 +42,14 @@ class TextChunks:
 
     def add(self, piece: str) -> str:
         """Take a piece; gives what is known to be whole."""
-        text, self._held = self._held + piece, ""
+        text = self._held + piece
+        self._held = ""
         if _FIRST_HALF[0] <= text[-1:] <= _FIRST_HALF[1]:
             text, self._held = text[:-1], text[-1]
         return valid_text(text)
 
     def flush(self) -> str:
         """What is left when the text has ended."""
-        held, self._held = self._held, ""
+        held = self._held
+        self._held = ""
         return valid_text(held)

@@ -65,7 +65,8 @@ class ResultType:
         if issubclass(kind, ToolResult):
             returned = returned.data
         if not self._is_ready:
-            self._adapter, self._is_ready = _create_adapter(to_pydantic_hint(self._data)), True
+            self._adapter = _create_adapter(to_pydantic_hint(self._data))
+            self._is_ready = True
         if self._adapter is None:
             return
         try:
@@ -151,7 +152,8 @@ def _convert_typed_dict(hint: Any, made: dict[Any, Any]) -> Any:
     del made[hint]
     make: Any = typing_extensions.TypedDict
     new = make(hint.__name__, fields)
-    new.__doc__, new.__module__ = hint.__doc__, hint.__module__
+    new.__doc__ = hint.__doc__
+    new.__module__ = hint.__module__
     if (config := getattr(hint, "__pydantic_config__", None)) is not None:
         new.__pydantic_config__ = config
     return new

@@ -55,7 +55,8 @@ class CommandPattern:
     def _matches_text(self, text: str, *, is_folded: bool) -> bool:
         pattern = self._pattern
         if is_folded:
-            text, pattern = text.casefold(), pattern.casefold()
+            text = text.casefold()
+            pattern = pattern.casefold()
         return fnmatchcase(text, pattern) or (pattern.endswith(" *") and fnmatchcase(text, pattern[:-2]))
 
 

@@ -53,7 +53,8 @@ class Chat:
     """
 
     def __init__(self, core: Core, environ: Mapping[str, str] = os.environ) -> None:
-        self._core, self._chats = core, core.store.chats
+        self._core = core
+        self._chats = core.store.chats
         self.setup = ModelSetup(core, environ)
         self._locale = core.config.locale
         self._turns = Turns(core, lambda: self.setup.settings)

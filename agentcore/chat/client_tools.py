@@ -17,7 +17,8 @@ def check_schemas(tools: Iterable[tuple[str, dict[str, Any]]]) -> None:
     Raises:
         ValueError: With one of them, or with all together, they cannot; it says what to do.
     """
-    size, patterns = 0, 0
+    size = 0
+    patterns = 0
     for name, schema in tools:
         size += len(json.dumps(schema))
         if size > CLIENT_SCHEMAS_BYTES:

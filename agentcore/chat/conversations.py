@@ -44,7 +44,10 @@ class Conversations:
     """
 
     def __init__(self, core: Core, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]) -> None:
-        self._core, self._chats, self._turns, self._settings = core, core.store.chats, turns, settings
+        self._core = core
+        self._chats = core.store.chats
+        self._turns = turns
+        self._settings = settings
         self._answers = answers
 
     # -- looking ---------------------------------------------------------------------------------------------------
@@ -303,7 +306,8 @@ class Conversations:
         return tool_id
 
     async def _run_command(self, request: CallRequest, call: dict[str, Any], number: int, stream: Stream) -> None:
-        session_id, tool_id = str(request.session_id), call["toolId"]
+        session_id = str(request.session_id)
+        tool_id = call["toolId"]
 
         def notify(event: str, said: Mapping[str, Any]) -> None:
             if event in {"accepted", "approval"}:

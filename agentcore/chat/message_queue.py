@@ -30,7 +30,9 @@ class MessageQueue:
     """
 
     def __init__(self, core: Core, turns: Turns) -> None:
-        self._core, self._chats, self._turns = core, core.store.chats, turns
+        self._core = core
+        self._chats = core.store.chats
+        self._turns = turns
         turns.on_rest = self._advance_soon
 
     # -- for persons -----------------------------------------------------------------------------------------------

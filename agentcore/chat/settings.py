@@ -186,7 +186,8 @@ class ChatSettings:
     ) -> None:
         self.models = dict(models)
         self.agents = {"default": AgentConfig(), **agents}
-        self._environ, self._chosen = environ, chosen
+        self._environ = environ
+        self._chosen = chosen
 
     @classmethod
     def from_config(cls, models: Any, agents: Any, environ: Mapping[str, str], chosen: str | None = None) -> Self:

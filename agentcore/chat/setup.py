@@ -181,7 +181,8 @@ class ModelSetup:
             ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
         """
         environ = self.keys.merge_environ()
-        key, base_url = environ.get(PROVIDERS[provider].key_variable, ""), self.keys.base_url(provider)
+        key = environ.get(PROVIDERS[provider].key_variable, "")
+        base_url = self.keys.base_url(provider)
         if not key and base_url is None:
             message = f"no key of {provider}: enter one, or set it in the environment"
             raise ToolError("model_not_configured", message, provider=provider)
@@ -229,9 +230,11 @@ class ModelSetup:
         Raises:
             ToolError: `invalid_settings`; those before go on.
         """
-        models, agents = saved.get("models"), saved.get("agents")
+        models = saved.get("models")
+        agents = saved.get("agents")
         ChatSettings.from_config(models, agents, {})
-        self._models, self._agents = models, agents
+        self._models = models
+        self._agents = agents
 
     def is_current_value(self, key: str, value: Any) -> bool:
         """Whether this is what `models`, or `agents`, are now."""

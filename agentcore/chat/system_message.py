@@ -67,7 +67,8 @@ class SystemMessages:
     """
 
     def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
-        self._core, self._settings = core, settings
+        self._core = core
+        self._settings = settings
 
     async def describe_for_session(self, session_id: str) -> SystemView:
         """What the model would be told with the next message.
@@ -89,7 +90,8 @@ class SystemMessages:
         return await self._describe(_unsaved_session(agent_id, model))
 
     async def _describe(self, session: ChatSessionRow) -> SystemView:
-        settings, locale = self._settings(), self._core.config.locale
+        settings = self._settings()
+        locale = self._core.config.locale
         agent = settings.get_agent(session.agent_id)
         model = settings.find_model(session.model or None, agent)
         plan = await plan_system(self._core, session)

@@ -30,7 +30,9 @@ class ToolChat:
     """
 
     def __init__(self, core: Core, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
-        self._core, self._turns, self._settings = core, turns, settings
+        self._core = core
+        self._turns = turns
+        self._settings = settings
 
     def session_of(self, call: Call) -> ChatSession | None:
         """See `Conversation.session_of`."""

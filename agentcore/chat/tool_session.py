@@ -25,7 +25,10 @@ class ToolSession:
     """
 
     def __init__(self, core: Core, session_id: str, live: LiveSession, compact: Compact) -> None:
-        self._core, self._chats, self._session_id, self._live = core, core.store.chats, session_id, live
+        self._core = core
+        self._chats = core.store.chats
+        self._session_id = session_id
+        self._live = live
         self._compact = compact
 
     @property

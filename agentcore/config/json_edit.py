@@ -29,7 +29,8 @@ def with_value(source: JsonSource, path: JsonPath, value: Any) -> str:
             return source.text
         span = source.spans[path]
         return _splice(source.text, span, _Style.from_source(source).render_over(source, span, value))
-    parent, key = path[:-1], path[-1]
+    parent = path[:-1]
+    key = path[-1]
     if isinstance(key, int):
         raise ValueError(f"there is no list element {format_path(path)}")
     if parent not in source.spans:
@@ -70,7 +71,8 @@ def _with_member(source: JsonSource, parent: JsonPath, key: str, value: Any) -> 
         span = source.spans[parent]
         return _splice(source.text, span, style.render(source, span.start, {key: value}, is_expanded=True))
     last = (*parent, members[-1])
-    key_span, end = source.key_spans[last], source.spans[last].end
+    key_span = source.key_spans[last]
+    end = source.spans[last].end
     before_key = _trailing_space(source.text[: key_span.start])
     colon = source.text[key_span.end : source.spans[last].start]
     is_own_line = not _is_inline(before_key)

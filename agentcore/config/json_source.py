@@ -41,7 +41,9 @@ class JsonSyntaxError(AgentcoreError):
 
     def __init__(self, message: str, /, *, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
-        self.message, self.line, self.column = message, line, column
+        self.message = message
+        self.line = line
+        self.column = column
 
 
 @dataclass(frozen=True, slots=True)

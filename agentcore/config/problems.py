@@ -47,7 +47,9 @@ def problems_of_faults(
     secrets = sorted(secrets_in(model, values) - {""}, key=len, reverse=True)
     problems = []
     for fault in faults:
-        kind, location, said = str(fault["type"]), tuple(fault["loc"]), str(fault["msg"])
+        kind = str(fault["type"])
+        location = tuple(fault["loc"])
+        said = str(fault["msg"])
         path = _existing_path(values, location)
         for secret in secrets:  # a validator of the module's own may quote its value
             said = said.replace(secret, MASK)

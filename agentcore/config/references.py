@@ -51,7 +51,8 @@ class References:
     """
 
     def __init__(self, environ: Mapping[str, str], read_secrets: Callable[[], Mapping[str, SecretStr]]) -> None:
-        self._environ, self._read_secrets = environ, read_secrets
+        self._environ = environ
+        self._read_secrets = read_secrets
 
     def resolve(self, values: Any, origins: Origins) -> Resolved:
         """Settings, a JSON value, with what all of their references stand for.
@@ -74,7 +75,9 @@ class _Run:
     def __init__(
         self, environ: Mapping[str, str], read_secrets: Callable[[], Mapping[str, SecretStr]], origins: Origins
     ) -> None:
-        self._environ, self._kept, self._origins = environ, read_secrets(), origins
+        self._environ = environ
+        self._kept = read_secrets()
+        self._origins = origins
         self.problems: list[ConfigProblem] = []
         self.secrets: dict[str, None] = {}
 

@@ -15,7 +15,9 @@ class ContextTask(Generic[T]):
     """
 
     def __init__(self, value: T, task: asyncio.Task[None], ending: asyncio.Event) -> None:
-        self.value, self._task, self._ending = value, task, ending
+        self.value = value
+        self._task = task
+        self._ending = ending
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T], name: str = "context") -> Self:

@@ -113,7 +113,9 @@ class Core:
         given: Sequence[Module] = (),
         places: "ManagedModuleHosts | None" = None,
     ) -> None:
-        self.config, self.state, self.store = config, state, store
+        self.config = config
+        self.state = state
+        self.store = store
         self.started_at = time.time()
         self.workspace, self.protected = open_workspace(config, state.path)
         self.workspace_files = WorkspaceFiles(self.workspace)

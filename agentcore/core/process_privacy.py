@@ -10,7 +10,8 @@ from agentcore.secrets import is_secret_variable
 
 _PR_SET_DUMPABLE = 4
 # fields 50 and 51 of /proc/PID/stat, counted after the program's name, which is the second (proc(5))
-_ENV_START, _ENV_END = 50 - 3, 51 - 3
+_ENV_START = 50 - 3
+_ENV_END = 51 - 3
 
 
 def hide_secrets() -> None:
@@ -28,7 +29,8 @@ def hide_secrets() -> None:
 
 def _locate_environment() -> tuple[int, int]:
     fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
-    start, end = int(fields[_ENV_START]), int(fields[_ENV_END])
+    start = int(fields[_ENV_START])
+    end = int(fields[_ENV_END])
     if not 0 < start < end or end - start > os.sysconf("SC_ARG_MAX"):
         raise ValueError("no environment block")
     return start, end

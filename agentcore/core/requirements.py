@@ -309,10 +309,12 @@ class Requirements:
         )
 
     async def _run_installation(self, name: str, installation: _Installation) -> None:
-        outcome, reason = "requirement_failed", "cancelled"
+        outcome = "requirement_failed"
+        reason = "cancelled"
         try:
             await self._install_where_missing(name, installation)
-            outcome, reason = "requirement_installed", ""
+            outcome = "requirement_installed"
+            reason = ""
             await self._check_one(name)
             await self._start_failed(name)
         except ToolError as exc:
@@ -462,7 +464,8 @@ def missing_lines(views: Iterable[RequirementView], locale: str) -> list[str]:
             continue
         info = view.info
         size = texts["about"].format(size=download_megabytes(info)) if info.download_bytes else ""
-        title, purpose = in_language(info.title, locale), in_language(info.purpose, locale)
+        title = in_language(info.title, locale)
+        purpose = in_language(info.purpose, locale)
         lines.append(texts["missing"].format(title=title, purpose=purpose))
         lines.append(texts["fix"].format(command=info.command, size=size))
     return lines

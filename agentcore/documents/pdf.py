@@ -58,7 +58,8 @@ def _parse_output(file: IO[bytes], why: str) -> PdfText:
     problem = next((head.problem for head in heads if head.problem), why)
     if not heads or not heads[0].page_count:
         return PdfText("", "", f"This PDF could not be read as text: {problem or 'it has no pages'}.")
-    title, count = seen_text(heads[0].title), heads[0].page_count
+    title = seen_text(heads[0].title)
+    count = heads[0].page_count
     if len(texts) == count and not any(texts):
         return PdfText("", title, f"No text was found in this PDF of {count} pages: they hold pictures alone.")
     notice = (

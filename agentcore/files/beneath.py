@@ -144,7 +144,8 @@ class _Way:
             if inside is None:
                 raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
             self.close()
-            self._start, parts = inside[0].fd, inside[1]
+            self._start = inside[0].fd
+            parts = inside[1]
         self._ahead.extend(reversed(parts))
         return True
 

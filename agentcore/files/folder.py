@@ -50,7 +50,8 @@ class Folder:
 
     def close(self) -> None:
         """Close the descriptor; harmless when it is closed already."""
-        fd, self.fd = self.fd, -1
+        fd = self.fd
+        self.fd = -1
         if fd >= 0:
             os.close(fd)
 
@@ -92,7 +93,9 @@ class Folder:
     def file_times(self, names: Iterable[bytes]) -> list[int | None]:
         """The time of the last change of each file in nanoseconds; None where there is no regular file of the name."""
         times: list[int | None] = []
-        look, fd = os.stat, self.fd  # a search asks for very many
+        # a search asks for very many
+        look = os.stat
+        fd = self.fd
         for name in names:
             try:
                 status = look(name if b"/" not in name else _check_single_name(name), dir_fd=fd, follow_symlinks=False)

@@ -64,7 +64,8 @@ class GitConfig:
 
     def _read(self, text: str) -> None:
         lines = text.removesuffix("\n").split("\n")
-        section, at = "", 0
+        section = ""
+        at = 0
         while at < len(lines):
             raw = lines[at]
             at += 1
@@ -101,7 +102,8 @@ def _read_value(text: str, lines: Sequence[str], at: int) -> tuple[str, int]:
         character = text[place]
         place += 1
         if character == "\\" and place == len(text):
-            text, place = (lines[at].removesuffix("\r") if at < len(lines) else ""), 0
+            text = lines[at].removesuffix("\r") if at < len(lines) else ""
+            place = 0
             at += 1
             length = len(value)
             continue

@@ -19,7 +19,8 @@ class OpenFile:
     __slots__ = ("fd", "stat")
 
     def __init__(self, fd: int, status: os.stat_result) -> None:
-        self.fd, self.stat = fd, status
+        self.fd = fd
+        self.stat = status
 
     @property
     def size_bytes(self) -> int:
@@ -47,7 +48,8 @@ class OpenFile:
 
     def close(self) -> None:
         """Close the descriptor; harmless when it is closed already."""
-        fd, self.fd = self.fd, -1
+        fd = self.fd
+        self.fd = -1
         if fd >= 0:
             os.close(fd)
 

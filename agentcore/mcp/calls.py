@@ -253,7 +253,8 @@ class ClientCalls:
             await self._withdraw_approval(call_id)
 
     async def _is_decided(self, wish: _ClientCall, call_id: str) -> bool:
-        pending, caller = self.core.approvals.find_pending(call_id), wish.caller
+        pending = self.core.approvals.find_pending(call_id)
+        caller = wish.caller
         if pending is None or pending.is_decided:
             return True  # expired or withdrawn: sending it again says so
         clock = asyncio.get_running_loop().time
@@ -387,7 +388,8 @@ class ClientCalls:
         Raises:
             ToolError: `too_many_calls`.
         """
-        name, limit = caller.principal.name, caller.config.calls_in_flight
+        name = caller.principal.name
+        limit = caller.config.calls_in_flight
         count = self._in_flight.get(name, 0)
         if count >= limit:
             message = f"{limit} calls of this client are on their way already; wait until some have ended"

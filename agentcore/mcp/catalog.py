@@ -211,7 +211,8 @@ class Catalog:
         ]
 
     def _describe_tool(self, tool: RegisteredTool, caller: Caller) -> dict[str, Any]:
-        form, definition = FORMS["mcp"], tool.definition
+        form = FORMS["mcp"]
+        definition = tool.definition
         described = form.write(definition, tool.schema.lower_to(form.dialect))
         described["name"] = outward_name(definition.name)
         if definition.icons:

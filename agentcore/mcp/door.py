@@ -80,8 +80,10 @@ class McpEndpoint:
     """
 
     def __init__(self, core: Core, caller_of: CallerOf) -> None:
-        self._core, self._caller_of = core, caller_of
-        self._catalog, self._served = Catalog(core.registry), Served(core.registry)
+        self._core = core
+        self._caller_of = caller_of
+        self._catalog = Catalog(core.registry)
+        self._served = Served(core.registry)
         self.calls = ClientCalls(core)
         self.on_resource_changed: Callable[[str], None] = lambda uri: None
         self._rounds = Rounds()
@@ -218,7 +220,9 @@ class McpEndpoint:
     async def _answer_call(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        caller, name, arguments = self._caller_of(ctx), params.name, params.arguments or {}
+        caller = self._caller_of(ctx)
+        name = params.name
+        arguments = params.arguments or {}
         use_mark(caller.mark)
         with_views = shows_views(ctx.session.client_capabilities)
         try:
@@ -226,7 +230,8 @@ class McpEndpoint:
                 return await self._find_tools(ctx, caller, arguments)
             if name == CALL_TOOL and caller.is_model:
                 # a model's; views call their tools by name
-                (name, arguments), with_views = _parse_inner_call(arguments), False
+                (name, arguments) = _parse_inner_call(arguments)
+                with_views = False
             tool = self._catalog.get_tool(caller, name, with_views=with_views)
             outcome = await self._run_call(ctx, params, caller, tool, arguments)
         except ToolError as exc:
@@ -265,7 +270,8 @@ class McpEndpoint:
         return outcome
 
     async def _find_tools(self, ctx: Context, caller: Caller, arguments: dict[str, Any]) -> types.CallToolResult:
-        before, with_views = list(caller.found), shows_views(ctx.session.client_capabilities)
+        before = list(caller.found)
+        with_views = shows_views(ctx.session.client_capabilities)
         found = self._catalog.search_tools(caller, arguments, with_views=with_views)
         if caller.found != before:
             await ctx.session.send_tool_list_changed()
@@ -296,7 +302,8 @@ class McpEndpoint:
         return to_prompt(result.content, tool.definition.description)
 
     async def _complete_argument(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        tool, argument = self._served.find_completed_tool(self._caller_of(ctx), params.ref), params.argument
+        tool = self._served.find_completed_tool(self._caller_of(ctx), params.ref)
+        argument = params.argument
         if tool is None:
             return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         given = {} if params.context is None else params.context.arguments or {}
@@ -305,7 +312,8 @@ class McpEndpoint:
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        caller, cursor = self._caller_of(ctx), None if params is None else params.cursor
+        caller = self._caller_of(ctx)
+        cursor = None if params is None else params.cursor
         listed = await self._artifacts.list_resources(caller, cursor)
         served = self._served.list_resources(caller) if cursor is None else []
         return listed.model_copy(update={"resources": [*served, *listed.resources]})
@@ -321,7 +329,8 @@ class McpEndpoint:
     async def _answer_read(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
-        caller, uri = self._caller_of(ctx), str(params.uri)
+        caller = self._caller_of(ctx)
+        uri = str(params.uri)
         with _convert_tool_errors():
             if uri.startswith(VIEW_URI):
                 return view_contents(uri, self._catalog.get_view(caller, uri))
@@ -441,7 +450,8 @@ def _check_missing_capability(ctx: Context, outcome: CallOutcome) -> None:
 
 
 def _parse_inner_call(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    name, inner = arguments.get("name"), arguments.get("arguments", {})
+    name = arguments.get("name")
+    inner = arguments.get("arguments", {})
     if not isinstance(name, str) or not isinstance(inner, dict):
         message = f"{CALL_TOOL} takes name, a text, and arguments, an object, as {FIND_TOOLS} gave them"
         raise ToolError("invalid_arguments", message)

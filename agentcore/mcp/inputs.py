@@ -17,7 +17,8 @@ from agentcore.errors import ToolError
 ASK_SECONDS = 3600.0
 """How long a person may be waited for at most."""
 
-_ANSWER, _OTHER = "answer", "other"
+_ANSWER = "answer"
+_OTHER = "other"
 _OF_FORMS = ("type", "properties", "required")
 
 
@@ -70,7 +71,8 @@ class DirectInputs:
     """
 
     def __init__(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        self._session, self._request_id = ctx.session, ctx.request_id
+        self._session = ctx.session
+        self._request_id = ctx.request_id
         self.capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
 
     async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:

@@ -21,7 +21,8 @@ from agentcore.mcp.calls import RESULT_KEPT_SECONDS
 from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, supports_urls
 from agentcore.mcp.telling import CallReporter, LogLevel
 
-_CALL, _APPROVAL = "call:", "approval:"
+_CALL = "call:"
+_APPROVAL = "approval:"
 
 Begin = Callable[[Inputs, CallReporter], Awaitable[Any]]
 """Begins what a client asked for, with the ways back to the client."""
@@ -61,7 +62,8 @@ class RoundInputs:
     ) -> None:
         self.capabilities = capabilities
         self.wanted = asyncio.Event()
-        self._given, self._has_shown_approval = dict(given), has_shown_approval
+        self._given = dict(given)
+        self._has_shown_approval = has_shown_approval
         self._asked: dict[str, _Asked] = {}
 
     @property

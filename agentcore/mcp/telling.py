@@ -61,7 +61,8 @@ class ClientReporter:
     """
 
     def __init__(self, ctx: ServerRequestContext[Any, Any], caller: Caller) -> None:
-        self._ctx, self._caller = ctx, caller
+        self._ctx = ctx
+        self._caller = caller
 
     @property
     def receives_progress(self) -> bool:

@@ -28,7 +28,9 @@ class Watching:
     """
 
     def __init__(self, core: Core, served: Served, find: Find, tell: Callable[[str], None]) -> None:
-        self._served, self._find, self._tell = served, find, tell
+        self._served = served
+        self._find = find
+        self._tell = tell
         self._changed: dict[str, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._unsubscribe = core.events.subscribe("tools.servedChanged", self._record_change)
@@ -82,6 +84,8 @@ class Watching:
             self._timer = asyncio.get_running_loop().call_later(_GATHERED_SECONDS, self._notify_all)
 
     def _notify_all(self) -> None:
-        changed, self._changed, self._timer = self._changed, {}, None
+        changed = self._changed
+        self._changed = {}
+        self._timer = None
         for uri in changed:
             self._tell(uri)

@@ -33,7 +33,8 @@ class UrlPattern:
                 "'https://example.com/docs/*', names of other alphabets in their xn-- form"
             )
         self._schemes = (scheme,) if mark else ("http", "https")
-        self._host, self._port = host, port if colon else None
+        self._host = host
+        self._port = port if colon else None
         self._path = path if slash and path not in ("/**", "/*") else None
 
     def matches(self, url: str, *, surely: bool) -> bool:

@@ -100,11 +100,14 @@ class UrlPolicy:
         schemes: frozenset[str] = frozenset(("http", "https")),
         own_origins: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        self._parser, self._addresses = _load_part("whatwg_url"), _load_part("public_address")
+        self._parser = _load_part("whatwg_url")
+        self._addresses = _load_part("public_address")
         pattern = _load_part("host_pattern").HostPattern
         self._allowed = [pattern.read(text) for text in allowed_hosts]
         self._blocked = [pattern.read(text) for text in blocked_hosts]
-        self._allow_private, self._schemes, self._own_origins = allow_private, schemes, own_origins
+        self._allow_private = allow_private
+        self._schemes = schemes
+        self._own_origins = own_origins
         self._read_own = lru_cache(_OWN_ORIGINS)(self._parser.read_url)
 
     def check(self, url: str) -> str:

@@ -159,7 +159,8 @@ class Dispatcher:
 
     async def _check_reach(self, route: ServerRoute, exchange: Exchange) -> None:
         """Keep whoever has a right in sessions of their own only to these."""
-        principal, action = exchange.principal, route.action
+        principal = exchange.principal
+        action = route.action
         if action is not None and find_reach(principal, action) == "own" and not route.keeps_to_own:
             session = await exchange.core.store.chats.find_session(exchange.path_values.get("session_id", ""))
             authorise(principal, action, "" if session is None else session.owner)
@@ -264,7 +265,10 @@ def create_app(
         limits: Time limits.
         max_connections: Connections at one time; None: as many as the process has descriptors for, within the bound.
     """
-    server, store, hits, bounds = core.config.server, core.store, Hits(), limits or TimeLimits()
+    server = core.config.server
+    store = core.store
+    hits = Hits()
+    bounds = limits or TimeLimits()
     own = addresses or Addresses(server.port, server.hosts)
     credentials = Credentials(
         store.page_sessions,
@@ -275,7 +279,8 @@ def create_app(
         extensions=server.extensions,
         host_keys=store.host_keys,
     )
-    mcp, live_connections = McpEntrance(core), LiveConnections()
+    mcp = McpEntrance(core)
+    live_connections = LiveConnections()
     pipes = Pipes(core, mcp, live_connections, (approval or own).base_url)
     parts = ServerParts(
         core=core,

@@ -84,7 +84,9 @@ class Gate:
     """
 
     def __init__(self, addresses: Addresses, credentials: Credentials, hits: Hits) -> None:
-        self._addresses, self.credentials, self._hits = addresses, credentials, hits
+        self._addresses = addresses
+        self.credentials = credentials
+        self._hits = hits
         token = credentials.token
         self._bearer = None if token is None else f"Bearer {token.get_secret_value()}".encode()
         self._extensions = frozenset(_EXTENSION_SCHEME + extension for extension in credentials.extensions)
@@ -147,7 +149,8 @@ class Gate:
         authorization = headers.get(hdrs.AUTHORIZATION)
         if authorization is not None:
             return await self._bearer_of(authorization, request)
-        sessions, cookie = self.credentials.sessions, headers.get(hdrs.COOKIE)
+        sessions = self.credentials.sessions
+        cookie = headers.get(hdrs.COOKIE)
         if sessions is not None and cookie is not None and (value := session_value(headers)) is not None:
             session = await sessions.authenticate(_cookies_named(self.credentials.cookie_name, cookie), value)
             if session is not None:
@@ -209,7 +212,8 @@ class Gate:
         authorization = request.headers.get(hdrs.AUTHORIZATION)
         if authorization is None:
             return None
-        key, keys = _key_in(authorization), self.credentials.host_keys
+        key = _key_in(authorization)
+        keys = self.credentials.host_keys
         known = (
             keys.find_by_key(key) if keys is not None and key is not None and key.startswith(HOST_KEY_PREFIX) else None
         )

@@ -49,7 +49,9 @@ async def install_missing(core: Core, write: Write | None) -> None:
 
 
 async def _install_requirement(core: Core, view: RequirementView, write: Write | None) -> None:
-    texts, locale, info = _TEXTS[core.config.locale], core.config.locale, view.info
+    texts = _TEXTS[core.config.locale]
+    locale = core.config.locale
+    info = view.info
     title = in_language(info.title, locale)
     size = texts["size"].format(size=download_megabytes(info)) if info.download_bytes else ""
     _write_line(write, texts["installing"].format(title=title, size=size))

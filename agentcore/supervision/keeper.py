@@ -33,7 +33,8 @@ class Keeper:
     """Starts one command, records what it writes, and ends everything that comes of it."""
 
     def __init__(self, control: socket.socket, *, has_terminal: bool) -> None:
-        self._control, self._has_terminal = control, has_terminal
+        self._control = control
+        self._has_terminal = has_terminal
         self._poll = select.poll()
         self._recorder: Recorder | None = None
         self._tell_beyond: int | None = None
@@ -141,7 +142,8 @@ class Keeper:
                 is_end = self._ends_with_command or os.WIFSIGNALED(status)
                 if is_end and not self._is_ending:
                     now = time.monotonic()
-                    ask, kill = (now + _LEFT_BEHIND_ASK_S, signal.SIGTERM), (now + _LEFT_BEHIND_KILL_S, signal.SIGKILL)
+                    ask = (now + _LEFT_BEHIND_ASK_S, signal.SIGTERM)
+                    kill = (now + _LEFT_BEHIND_KILL_S, signal.SIGKILL)
                     self._plan = [ask, kill]
         return has_children()
 

@@ -29,7 +29,8 @@ BEATS = 2
 """Counters in shared memory, of 8 bytes: turns of the loop, looks of the server's own watchdog."""
 
 _IDLE_S = 0.5
-_ASK_AFTER_S, _ASK_AGAIN_S = 0.2, 1.0
+_ASK_AFTER_S = 0.2
+_ASK_AGAIN_S = 1.0
 _SILENT_S = 0.25
 _SHOW_AFTER_S = 1.0
 _SLOWEST_LOOK = 2  # a look that comes later says that this process did not run either
@@ -53,7 +54,9 @@ class LoopGuard:
     """
 
     def __init__(self, control: socket.socket, memory: int, signals: int, stacks: int, orders: dict[str, Any]) -> None:
-        self._control, self._signals, self._orders = control, signals, orders
+        self._control = control
+        self._signals = signals
+        self._orders = orders
         self._beats = memoryview(mmap.mmap(memory, BEATS * 8)).cast("Q")
         self._threads = ServerThreads(orders["pid"], stacks)
         self._received = b""
@@ -109,9 +112,11 @@ class LoopGuard:
     def _check_loop(self) -> bool:
         """See whether the loop turns; True when the server had to be ended."""
         now = time.monotonic()
-        since_s, self._looked_at = now - self._looked_at, now
+        since_s = now - self._looked_at
+        self._looked_at = now
         since_s = min(since_s, _SLOWEST_LOOK * self._interval_s)
-        seen, self._seen = self._seen, list(self._beats)
+        seen = self._seen
+        self._seen = list(self._beats)
         if self._told_to_end_s is not None:
             self._told_to_end_s += since_s
         self._is_silent = self._seen[0] == seen[0]

@@ -106,13 +106,16 @@ class Recording:
 
     def read(self, number: int, start: int, end: int) -> bytes:
         """Bytes of a track, which may be overwritten meanwhile."""
-        shared, base, size = self._shared, self._begins[number], self._sizes[number]
+        shared = self._shared
+        base = self._begins[number]
+        size = self._sizes[number]
         if shared is None:
             begin, kept = self._kept[number]
             return kept[max(0, start - begin) : max(0, end - begin)]
         if start >= end:
             return b""
-        first, last = start % size, end % size
+        first = start % size
+        last = end % size
         if first < last:
             return shared[base + first : base + last]
         return shared[base + first : base + size] + shared[base : base + last]
@@ -160,7 +163,8 @@ class Track:
         start = end.offset - len(data)
         if overwritten := max(0, min(self._recording.oldest(self.number), end.offset) - start):
             lines -= data.count(b"\n", 0, overwritten)
-            data, start = data[overwritten:], start + overwritten
+            data = data[overwritten:]
+            start = start + overwritten
         first = Mark(start, end.lines - lines)
         return Excerpt(data, first, end, first.lines - mark.lines)
 

@@ -19,7 +19,8 @@ _DUMP_SECONDS = 0.5
 _FRAME = re.compile(r'^  File "(.*)", line (\d+|\?\?\?) in (.*)$', re.MULTILINE)
 _ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _LIBC = ctypes.CDLL(None)
-_STOPPED, _RUNNABLE = frozenset("Tt"), "R"
+_STOPPED = frozenset("Tt")
+_RUNNABLE = "R"
 
 
 class ServerThreads:
@@ -33,7 +34,8 @@ class ServerThreads:
     """
 
     def __init__(self, pid: int, stacks: int) -> None:
-        self._pid, self._stacks = pid, stacks
+        self._pid = pid
+        self._stacks = stacks
         self._used: dict[int, float] = {}
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self.busiest = 0
@@ -50,7 +52,8 @@ class ServerThreads:
         """
         if not sys.platform.startswith("linux"):
             return 0.0 if _is_stopped(self._pid) else elapsed_s
-        states, used = "", {}
+        states = ""
+        used = {}
         with contextlib.suppress(OSError):  # it has ended
             for name in os.listdir(f"/proc/{self._pid}/task"):  # noqa: PTH208
                 with contextlib.suppress(OSError), open(f"/proc/{self._pid}/task/{name}/stat", "rb") as file:  # noqa: PTH123

@@ -63,7 +63,9 @@ class SupervisedProcess:
 
     def __init__(self, control: socket.socket, recording: Recording | None, wake_spawner: Callable[[], None]) -> None:
         self._loop = loop = asyncio.get_running_loop()
-        self._control, self._recording, self._wake_spawner = control, recording, wake_spawner
+        self._control = control
+        self._recording = recording
+        self._wake_spawner = wake_spawner
         self._started: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[None] = loop.create_future()
         self._recorded: asyncio.Future[None] = loop.create_future()
@@ -184,7 +186,8 @@ class SupervisedProcess:
         self._notify_output()
 
     def _notify_output(self) -> None:
-        callback, self._on_output = self._on_output, None
+        callback = self._on_output
+        self._on_output = None
         if callback is not None:
             callback()
 

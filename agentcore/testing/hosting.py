@@ -145,7 +145,8 @@ class RunningHost:
     """
 
     def __init__(self, core: Core, workspace: Path) -> None:
-        self.host, self.workspace = core, workspace
+        self.host = core
+        self.workspace = workspace
         self.events = EventLog(core.events)
         self.asked: list[ApprovalRequest] = []
         self._schemas: dict[int, tuple[ToolDefinition, Validate]] = {}
@@ -256,7 +257,8 @@ def _create_module(module: Module | type[Module]) -> Module:
 def _make_importable(module: Module, folder: Path) -> str:
     """Return the name by which another process finds a module: its entry point's, else that of a local module created
     here."""
-    cls, name = type(module), str(module.name)
+    cls = type(module)
+    name = str(module.name)
     if _entry_point_name(cls) == name:
         return name
     local = folder / "modules" / f"{name}.py"

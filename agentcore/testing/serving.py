@@ -35,7 +35,9 @@ class ServerClient(TestClient[web.Request, web.Application]):
     ) -> None:
         token = host.host.state.token.get_secret_value()
         super().__init__(server, headers={"Authorization": f"Bearer {token}"})
-        self.running, self.approval_address, self.approval_app = host, approval_address, approval_app
+        self.running = host
+        self.approval_address = approval_address
+        self.approval_app = approval_app
 
 
 class ClientFactory(Protocol):
@@ -77,10 +79,12 @@ async def running_server(
     ):
         async with running_host(plan, folder) as host:
             names = host.host.config.server
-            page, approval = _create_addresses(listener, names.hosts), _create_addresses(second, names.approval_hosts)
+            page = _create_addresses(listener, names.hosts)
+            approval = _create_addresses(second, names.approval_hosts)
             apps = view_addresses(third.getsockname()[1], names.apps_hosts)
             app = create_app(host.host, addresses=page, approval=approval, apps=apps)
-            server, approval_app = _create_test_server(app, listener), create_approval_app(app, approval)
+            server = _create_test_server(app, listener)
+            approval_app = create_approval_app(app, approval)
             async with (
                 _create_test_server(approval_app, second),
                 _create_test_server(create_apps_app(app, apps), third),

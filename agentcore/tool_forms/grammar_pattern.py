@@ -30,7 +30,11 @@ def grammar_pattern(pattern: str) -> str | None:
     """
     if not (pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith("\\$")):
         return None
-    inner, position, depth, counts, made = pattern[1:-1], 0, 0, [1], ""
+    inner = pattern[1:-1]
+    position = 0
+    depth = 0
+    counts = [1]
+    made = ""
     is_begun = False  # whether something stands in the alternative already
     while position < len(inner):
         token = _TOKEN.match(inner, position)

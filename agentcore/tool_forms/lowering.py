@@ -15,7 +15,8 @@ from agentcore.tool_forms.strict import CannotBeStrictError, make_strict
 _TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 _ANY_TYPES = ("string", "number", "boolean", "object")
 _NUMBER_MAX = 2**53
-_SAID_CHARS, _SAID_PATTERN_CHARS = 200, 60
+_SAID_CHARS = 200
+_SAID_PATTERN_CHARS = 60
 _FAR = 10_000
 """A bound that no model comes near without meaning to."""
 
@@ -265,7 +266,8 @@ def _unwrap_single_choice(part: dict[str, Any]) -> dict[str, Any]:
 
 def _merge_prefix_items(part: dict[str, Any]) -> dict[str, Any]:
     """A list in each place of which may stand what may stand in any."""
-    places, others = part["prefixItems"], part.get("items")
+    places = part["prefixItems"]
+    others = part.get("items")
     rest = {key: value for key, value in part.items() if key not in {"prefixItems", "items"}}
     if others is False:
         rest["maxItems"] = len(places)

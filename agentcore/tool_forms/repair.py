@@ -49,7 +49,8 @@ def _repair_value(value: Any, schema: Any) -> Any:
 
 
 def _repair_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    properties, required = schema.get("properties", {}), schema.get("required", ())
+    properties = schema.get("properties", {})
+    required = schema.get("required", ())
     others = None if "patternProperties" in schema else schema.get("additionalProperties")
     repaired = {}
     for name, each in value.items():

@@ -80,7 +80,8 @@ class Engine:
         )
         stream = None
         has_begun = False
-        text, thought = TextChunks(), TextChunks()
+        text = TextChunks()
+        thought = TextChunks()
         try:
             async with model_request_stream(
                 await self._load_model(choice), list(messages), model_request_parameters=parameters, instrument=False

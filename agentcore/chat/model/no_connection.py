@@ -81,7 +81,8 @@ _KINDS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
 
 def _iterate_causes(exc: BaseException) -> Iterator[BaseException]:
     """An error and those behind it, outermost first; of several attempts all of them."""
-    waiting, seen = [exc], set[int]()
+    waiting = [exc]
+    seen = set[int]()
     while waiting:
         cause = waiting.pop(0)
         if id(cause) in seen:

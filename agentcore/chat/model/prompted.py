@@ -55,7 +55,8 @@ def parse_written(content: str) -> Written:
             return Written(content, [], f"{exc}.")
         fence = _FENCE_BEFORE.search(before)
         if fence is not None and (after := _FENCE_AFTER.match(content, end)):
-            before, end = before[: fence.start()], after.end()
+            before = before[: fence.start()]
+            end = after.end()
         rest.append(before)
         position = end
     if len(calls) > CALLS_IN_A_TURN:
@@ -101,7 +102,8 @@ class WrittenCallFilter:
         return written.text[len(shown) :] if written.text.startswith(shown) else ""
 
     def _release_until(self, end: int) -> str:
-        passed, self._passed = self._text[self._passed : end], max(end, self._passed)
+        passed = self._text[self._passed : end]
+        self._passed = max(end, self._passed)
         return passed
 
 

@@ -78,9 +78,11 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
         message = f"The provider's answer broke off. {words} Send the message again."
         return ToolError("provider_stream_broken", message, retryable=True, **context)
     if isinstance(exc, UserError):
-        error_type, message = "model_not_configured", f"The model cannot be asked. {words}"
+        error_type = "model_not_configured"
+        message = f"The model cannot be asked. {words}"
     else:
-        error_type, message = "provider_failed", f"The provider failed. {words} Try again."
+        error_type = "provider_failed"
+        message = f"The provider failed. {words} Try again."
     return ToolError(error_type, message, retryable=isinstance(exc, ModelAPIError), **context)
 
 

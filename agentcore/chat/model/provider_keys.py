@@ -44,7 +44,8 @@ class ProviderKeys:
     """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        self._path, self._environ = folder / _FILE, environ
+        self._path = folder / _FILE
+        self._environ = environ
         self._stored = self._read_file()
         self._change = asyncio.Lock()
 

@@ -53,7 +53,8 @@ async def ask_for_list(provider: ProviderName, base_url: str | None, key: Secret
         ToolError: `provider_unauthorized`, `provider_rate_limited`, `provider_unreachable`, `provider_timeout`,
             `provider_failed`; `models_not_listed`: there is no such list at this address.
     """
-    record, base = PROVIDERS[provider], _base_of(provider, base_url)
+    record = PROVIDERS[provider]
+    base = _base_of(provider, base_url)
     timeout = aiohttp.ClientTimeout(total=limit_s)
     try:
         async with (

@@ -30,7 +30,8 @@ class ResultShrinker:
             blocks += await self._shrink_block(block, call, document["callId"], account)
         document["content"] = blocks
         if len(json.dumps(document.get("data"))) > KEPT_BLOCK_BYTES:
-            document["data"], document["truncated"] = None, True
+            document["data"] = None
+            document["truncated"] = True
         return json.dumps(document, ensure_ascii=False)
 
     async def _shrink_block(

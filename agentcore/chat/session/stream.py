@@ -36,8 +36,12 @@ class Stream:
         sink: Sink | None = None,
         thread: Mapping[str, Any] | None = None,
     ) -> None:
-        self._events, self.session_id, self._thread = events, session_id, thread
-        self.locale, self.live, self.sink = locale, live, sink
+        self._events = events
+        self.session_id = session_id
+        self._thread = thread
+        self.locale = locale
+        self.live = live
+        self.sink = sink
         self.usage = UsedTokens()
         self.said: list[str] = []
 

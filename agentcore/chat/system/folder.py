@@ -44,7 +44,8 @@ def read_folder_texts(workspace: Workspace) -> tuple[FolderText, ...]:
 def _read_file(workspace: Workspace, name: str) -> FolderText | None:
     try:
         with workspace.open_file(workspace.locate(name)) as file:
-            size, data = file.size_bytes, file.read(FOLDER_INSTRUCTIONS_CHARS * _BYTES_OF_A_CHAR)
+            size = file.size_bytes
+            data = file.read(FOLDER_INSTRUCTIONS_CHARS * _BYTES_OF_A_CHAR)
     except (ToolError, OSError):  # what cannot be read is none, whatever the reason: tools for files say which
         return None
     mark, encoding = next((each for each in _MARKS if data.startswith(each[0])), (b"", "utf-8"))

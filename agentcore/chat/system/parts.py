@@ -105,7 +105,8 @@ class SystemPlan(NamedTuple):
             modules: Those whose tools the agent may have, in the order of the tools.
             where: The host that calls go to; None: none is chosen.
         """
-        own, choice = self.choice.instructions, self.choice
+        own = self.choice.instructions
+        choice = self.choice
         parts = [
             SystemPart("environment", _describe_environment(self.sources, self.locale)),
             *([] if where is None else [SystemPart("host", _describe_host(where, self.locale), where.name)]),

@@ -23,8 +23,11 @@ class CallAnnouncement:
     def __init__(
         self, core: Core, stream: Stream, call: ChatCallRow, *, is_inner: bool = False, is_answered: bool = False
     ) -> None:
-        self._core, self._stream, self._call = core, stream, call
-        self._is_inner, self._is_answered = is_inner, is_answered
+        self._core = core
+        self._stream = stream
+        self._call = call
+        self._is_inner = is_inner
+        self._is_answered = is_answered
         self._call_id = call.call_id
         self._payload: Mapping[str, Any] | None = None
         self._inner: list[str] = []
@@ -34,7 +37,8 @@ class CallAnnouncement:
 
     def handle_call_event(self, event: str, said: Mapping[str, Any]) -> None:
         """See `agentcore.core.calls.call.Notify`."""
-        live, tool_id = self._stream.live, self._call.tool_id
+        live = self._stream.live
+        tool_id = self._call.tool_id
         match event:
             case "accepted":
                 self._call_id = said["callId"]

@@ -16,7 +16,8 @@ class CallAnswers:
     """
 
     def __init__(self, core: Core) -> None:
-        self._approvals, self._chats = core.approvals, core.store.chats
+        self._approvals = core.approvals
+        self._chats = core.store.chats
         self._taking: set[str] = set()
 
     def is_recording_answer(self, call_id: str) -> bool:

@@ -29,7 +29,10 @@ class ClientCalls:
     """
 
     def __init__(self, core: Core, stream: Stream, session: ChatSessionRow, server: ServerCalls) -> None:
-        self._core, self._chats, self._stream, self._server = core, core.store.chats, stream, server
+        self._core = core
+        self._chats = core.store.chats
+        self._stream = stream
+        self._server = server
         self._session = session
 
     async def submit_call(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> None:

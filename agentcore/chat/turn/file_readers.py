@@ -13,7 +13,8 @@ class FileReaders:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._pdfs, self._pictures = PdfReader(), ImageFitter()
+        self._pdfs = PdfReader()
+        self._pictures = ImageFitter()
 
     async def read_pdf(self, body: bytes) -> PdfText:
         """The text of a PDF."""

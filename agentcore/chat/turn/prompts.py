@@ -15,7 +15,8 @@ from agentcore.tool_forms import DIALECTS
 
 _ASK_FOR_MORE = "request_more_elements"
 _ACT = "page_action"
-_ID_CHARS, _DESC_CHARS = 200, 2000
+_ID_CHARS = 200
+_DESC_CHARS = 2000
 
 
 def system_message(
@@ -113,7 +114,8 @@ def _format_elements(page: PageInfo, locale: Locale, *, can_ask: bool) -> list[s
     if not page.elements:
         said = localized_text(locale, "no_elements")
         return [f"{said} {localized_text(locale, 'more')}" if can_ask else said]
-    lines, left = [localized_text(locale, "elements")], PAGE_BYTES
+    lines = [localized_text(locale, "elements")]
+    left = PAGE_BYTES
     for number, element in enumerate(page.elements):
         line = f"{one_line(element.id, _ID_CHARS)} | {one_line(element.desc, _DESC_CHARS)}"
         left -= len(line.encode("utf-8", "replace"))

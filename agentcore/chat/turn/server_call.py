@@ -25,7 +25,9 @@ class ServerCalls:
     """
 
     def __init__(self, core: Core, stream: Stream) -> None:
-        self._core, self._chats, self._stream = core, core.store.chats, stream
+        self._core = core
+        self._chats = core.store.chats
+        self._stream = stream
         self._kept = ResultShrinker(core.store.artifacts)
 
     async def submit_call(self, call: ChatCallRow) -> None:
@@ -98,7 +100,8 @@ class ServerCalls:
 
     async def reject_call(self, call: ChatCallRow) -> None:
         """Have the host record that a person rejected the call, and tell the model why it did not run."""
-        reason, verdict = "", self._find_verdict(call.call_id)
+        reason = ""
+        verdict = self._find_verdict(call.call_id)
         if verdict is not None:
             reason = verdict.reason
             await self._core.run_call(self._build_request(call, call.call_id))
@@ -136,7 +139,8 @@ class ServerCalls:
     async def _finish_call(self, call: ChatCallRow, outcome: CallOutcome, announcement: CallAnnouncement) -> None:
         announcement.close()
         envelope = outcome.encode_envelope().decode()
-        registry, live = self._core.registry, self._stream.live
+        registry = self._core.registry
+        live = self._stream.live
         reading = ArtifactReading(registry.tools_at(live.current_host(registry)), live.reader)
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # stored before it is output, so that who looks because of the event finds it

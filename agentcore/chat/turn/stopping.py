@@ -22,8 +22,11 @@ class StoppedTurn:
     """
 
     def __init__(self, core: Core, stream: Stream) -> None:
-        self._core, self._chats, self._stream = core, core.store.chats, stream
-        self._session_id, self._live = stream.session_id, stream.live
+        self._core = core
+        self._chats = core.store.chats
+        self._stream = stream
+        self._session_id = stream.session_id
+        self._live = stream.live
 
     async def store_partial_text(self) -> None:
         """Keep what the model had said of its answer, as its message that was stopped."""

@@ -71,7 +71,9 @@ class SubAgent:
     """
 
     def __init__(self, core: Core, engine: Engine, call: Call, stream: Stream) -> None:
-        self._core, self._engine, self._call = core, engine, call
+        self._core = core
+        self._engine = engine
+        self._call = call
         self._live = stream.live
         self._parent_tool_id = stream.live.tool_ids.get(call.id, call.id)
         depths = self._live.agents
@@ -198,7 +200,8 @@ class SubAgent:
         elif offered is None:
             error = self._core.registry.why_away(part.tool_name, self._current_host)
             error = error or not_offered(part.tool_name, self._offered)
-        tool_id, name = f"tc_{secrets.token_hex(8)}", valid_name(part.tool_name)
+        tool_id = f"tc_{secrets.token_hex(8)}"
+        name = valid_name(part.tool_name)
         row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments), error
 

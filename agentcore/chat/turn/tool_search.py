@@ -9,7 +9,10 @@ from typing import Any
 from agentcore.chat.model.offered_tools import OfferedTool
 
 _WORD = re.compile(r"[a-z0-9]+|[^\W_a-z0-9]+")
-_NAME, _SUMMARY, _ARGUMENT, _DESCRIPTION = 6.0, 3.0, 2.0, 1.0
+_NAME = 6.0
+_SUMMARY = 3.0
+_ARGUMENT = 2.0
+_DESCRIPTION = 1.0
 _BEGINNING = 0.5
 _BEGINNING_CHARS = 4
 _LEAST_OF_BEST = 0.3

@@ -67,7 +67,10 @@ class Turn:
     """Carries one session on. Whoever makes one sees to it that there is no other for the session."""
 
     def __init__(self, core: Core, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
-        self._core, self._chats, self._plan, self._stream = core, core.store.chats, plan, stream
+        self._core = core
+        self._chats = core.store.chats
+        self._plan = plan
+        self._stream = stream
         self._session_id = plan.session.session_id
         self._client = ClientContext.from_session(plan.session)
         self._server = ServerCalls(core, stream)
@@ -77,12 +80,14 @@ class Turn:
         self._keeper = SessionKeeper(core, self._session_id, stream, self._count_usage, stream.live.reader)
         self._scales = stream.live.model_scales
         self._compactor = Compactor(engine, stream, self._keeper, self._scales)
-        self._steps, self._tokens = plan.session.steps, plan.session.tokens
+        self._steps = plan.session.steps
+        self._tokens = plan.session.tokens
         self._used = UsedTokens()
         self._context: ContextView | None = None
         self._found: list[str] | None = None
         self._client_arguments = ClientArguments()
-        self._readers, self._title = readers, plan.session.title
+        self._readers = readers
+        self._title = plan.session.title
         self._is_loaded = self._has_repaired = False
 
     async def start_with_message(self, message: UserMessage) -> None:
@@ -307,7 +312,8 @@ class Turn:
     def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
         """A call under an id of its own: those of some providers are the same in each answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
-        offered, name = self._offered.get(part.tool_name), valid_name(part.tool_name)
+        offered = self._offered.get(part.tool_name)
+        name = valid_name(part.tool_name)
         arguments, error = read_arguments(part.args, None if offered is None else offered.schema)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
@@ -336,7 +342,9 @@ class Turn:
     # -- bounds and messages -----------------------------------------------------------------------------------
 
     def _check_bounds(self) -> None:
-        agent, live, stopped = self._plan.agent, self._stream.live, self._core.calls.stopped
+        agent = self._plan.agent
+        live = self._stream.live
+        stopped = self._core.calls.stopped
         if stopped is not None:
             raise ToolError("stopped", stopped)
         if self._steps >= agent.max_steps:

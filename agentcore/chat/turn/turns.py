@@ -51,7 +51,9 @@ class Turns:
     """
 
     def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
-        self._core, self._chats, self._settings = core, core.store.chats, settings
+        self._core = core
+        self._chats = core.store.chats
+        self._settings = settings
         self.live = LiveSessions()
         self._readers = FileReaders(core.workspace)
         self._engine: Engine | None = None
@@ -103,7 +105,8 @@ class Turns:
         self._stopped.update(tasks)
         for task in tasks:
             task.cancel()
-        live, before = self.live.get_or_create(session_id), self._stopping.get(session_id)
+        live = self.live.get_or_create(session_id)
+        before = self._stopping.get(session_id)
         live.stops += 1
         work = self._finish_stopped_turn(session_id, before, is_turn=live.has_turn and bool(tasks))
         task = self._stopping[session_id] = self.spawn_task(work, session_id)
@@ -162,7 +165,8 @@ class Turns:
             live.must_advance = True  # whoever holds it looks afterwards
             return False
         live = await self._acquire_turn(session_id)
-        stops, work = live.stops, None
+        stops = live.stops
+        work = None
         try:
             work = await choose()
         finally:
@@ -190,7 +194,8 @@ class Turns:
             live.turn.release()  # nothing went on, and it was forgotten, before it was held
 
     def _start_locked(self, session_id: str, work: Work) -> None:
-        stream, live = self.open_stream(session_id), self.live.get_or_create(session_id)
+        stream = self.open_stream(session_id)
+        live = self.live.get_or_create(session_id)
         live.has_turn = True
 
         def release(_: asyncio.Task[None]) -> None:
@@ -296,7 +301,8 @@ class Turns:
         settings = self._settings()
         agent = settings.get_agent(session.agent_id)
         stream.live.owner = session.owner
-        stream.live.agent_id, stream.live.mode = session.agent_id, settings.mode_for(session.mode, session.agent_id)
+        stream.live.agent_id = session.agent_id
+        stream.live.mode = settings.mode_for(session.mode, session.agent_id)
         stream.live.hosts = settings.hosts_for(session.host, session.agent_id)
         stream.live.reader = ModelReader(agent.result_chars, agent.offers_tool)
         plan = turns.TurnPlan(
@@ -356,7 +362,8 @@ class Turns:
 
     def list_waiting_inner_calls(self, session_id: str) -> list[str]:
         """The calls of sub-agents, and those that tools make, that wait for a person."""
-        live, approvals = self.live.find(session_id), self._core.approvals
+        live = self.live.find(session_id)
+        approvals = self._core.approvals
         return [
             tool_id
             for tool_id, call_id in ({} if live is None else live.inner).items()

@@ -39,7 +39,8 @@ def mark_untrusted(content: str, source: str) -> str:
     The session's mark names the frame, and tags like the frame's inside of it are taken apart, so that it cannot end
     it. Without a session each frame has a mark of its own.
     """
-    held, mark = _TAG.sub("&lt;", content), _MARK.get() or new_mark()
+    held = _TAG.sub("&lt;", content)
+    mark = _MARK.get() or new_mark()
     said = result_text("untrusted", source=one_line(source, _SOURCE_CHARS).translate(_NO_MARKUP))
     return f'<untrusted id="{mark}"> {said}\n{held}\n</untrusted id="{mark}">'
 

@@ -64,7 +64,8 @@ class LocalHost:
     """A backend whose host runs in this process; the event loop runs only while something is asked of it."""
 
     def __init__(self, runner: asyncio.Runner, core: Core) -> None:
-        self._runner, self._core = runner, core
+        self._runner = runner
+        self._core = core
 
     def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
         """See `agentcore.cli.backend.backend.Backend.tools`."""

@@ -28,7 +28,8 @@ def log_in_to(config_path: Path, module: str, *, opens: bool, landed: str | None
         CliError: No server runs, or it refuses.
     """
     folder, info = required_server(config_path)
-    client, path = ServerClient.from_state_dir(folder, info), f"/api/modules/{quote(module)}/login"
+    client = ServerClient.from_state_dir(folder, info)
+    path = f"/api/modules/{quote(module)}/login"
     if landed is not None:
         client.post(path, {"landed": landed})
     else:

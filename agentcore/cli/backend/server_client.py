@@ -63,7 +63,8 @@ class ServerClient:
     """
 
     def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
-        self.address, self._credentials = address.rstrip("/"), {"Authorization": f"Bearer {token}"}
+        self.address = address.rstrip("/")
+        self._credentials = {"Authorization": f"Bearer {token}"}
         self._place = urlsplit(self.address)
         self._connect: Connect = connect or self._dial_address
         self._look: Callable[[], None] = lambda: None
@@ -237,7 +238,8 @@ class ServerClient:
             raise CliError(f"{self.address} did not answer with JSON", code=ExitCode.UNREACHABLE) from exc
 
     def _read_events(self, response: http.client.HTTPResponse) -> Iterator[StreamEvent]:
-        name, data = "message", []
+        name = "message"
+        data = []
         while line := self._read_line(response):
             field, _, value = line.rstrip(b"\r\n").partition(b":")
             value = value.removeprefix(b" ")
@@ -248,7 +250,8 @@ class ServerClient:
             elif not line.strip():
                 if data:
                     yield StreamEvent(name, b"\n".join(data))
-                name, data = "message", []
+                name = "message"
+                data = []
 
     def _read_line(self, response: http.client.HTTPResponse) -> bytes:
         """The next line with its end; nothing at the end of the stream."""
@@ -275,7 +278,8 @@ class OpenStream:
     """
 
     def __init__(self, connection: http.client.HTTPConnection, events: Iterator[StreamEvent]) -> None:
-        self._connection, self._events = connection, events
+        self._connection = connection
+        self._events = events
         self._socket: socket.socket | None = connection.sock
 
     def __iter__(self) -> Iterator[StreamEvent]:
@@ -303,7 +307,8 @@ def _refuse_blocked(folder: Path, info: ServerInfo) -> None:
     Raises:
         CliError: Code of a module holds it.
     """
-    report, end = _find_loop_report(folder, info), time.monotonic() + _GUARD_SECONDS
+    report = _find_loop_report(folder, info)
+    end = time.monotonic() + _GUARD_SECONDS
     while (seen := report) is not None and time.monotonic() < end:
         # it is as old as the guard's last look: while the server is held it grows, and else it is taken away
         time.sleep(0.05)

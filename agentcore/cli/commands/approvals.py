@@ -137,7 +137,8 @@ def _print_trial(found: Mapping[str, Any]) -> None:
     from agentcore.cli.terminal.approval_text import COLOURS
     from agentcore.cli.terminal.output import print_notice, print_table
 
-    different, undecided = found["different"], found["undecided"]
+    different = found["different"]
+    undecided = found["undecided"]
     click.echo(
         f"{found['examined']} recorded calls looked at: {len(different)} would be decided differently, "
         f"{len(undecided)} cannot be told."

@@ -111,7 +111,8 @@ def _print_result(envelope: Mapping[str, Any]) -> None:
 
 def _is_only_data(envelope: Mapping[str, Any]) -> bool:
     """Whether the text for a model is nothing but the data as JSON, which people read better with line ends."""
-    content, data = envelope["content"], envelope["data"]
+    content = envelope["content"]
+    data = envelope["data"]
     if not isinstance(data, dict | list):
         return False
     if not content:

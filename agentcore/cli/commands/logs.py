@@ -104,7 +104,8 @@ class _Reader:
                 with path.open("rb") as file:
                     inode = os.fstat(file.fileno()).st_ino
                     if inode != self._inode:
-                        self._inode, self._offset = inode, 0
+                        self._inode = inode
+                        self._offset = 0
                     file.seek(self._offset)
                     for line in file:
                         if not line.endswith(b"\n"):

@@ -95,7 +95,8 @@ def list_servers(config_path: Path, as_json: bool) -> None:
     """List the MCP servers in app.json, with the modules that they are."""
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
 
-    listed, servers = _read_listed_modules(config_path), _read_servers(config_path)
+    listed = _read_listed_modules(config_path)
+    servers = _read_servers(config_path)
     rows: list[dict[str, Any]] = [
         {"name": name, "module": _module_of(name), "isOn": _module_of(name) in listed, "runs": _describe_command(block)}
         for name, block in _mask_blocks(servers).items()
@@ -334,7 +335,8 @@ def _change_locally(config_path: Path, name: str, block: dict[str, Any] | None) 
     from agentcore.store.credentials import delete_module_secrets
     from agentcore.store.state import locate_state_dir
 
-    module, listed = _module_of(name), _read_listed_modules(config_path)
+    module = _module_of(name)
+    listed = _read_listed_modules(config_path)
     file = ConfigFile.read(config_path)
     if block is None:
         file.with_text(without_value(file.source, (_FAMILY, name)))

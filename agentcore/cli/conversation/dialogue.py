@@ -70,7 +70,10 @@ class Conversation:
         line: PromptLine,
         attached: Iterable[Attached] = (),
     ) -> None:
-        self._client, self._session, self._view, self._line = client, session, view, line
+        self._client = client
+        self._session = session
+        self._view = view
+        self._line = line
         self._attached = list(attached)
         self._tools: list[dict[str, Any]] = []
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
@@ -123,7 +126,8 @@ class Conversation:
             exc.show()
 
     async def _send_message(self, text: str) -> None:
-        attached, self._attached = self._attached, []
+        attached = self._attached
+        self._attached = []
         await self._session.send_message(text, [each.artifact_id for each in attached])
 
     async def _handle_during_turn(self, text: str) -> None:
@@ -147,7 +151,8 @@ class Conversation:
         except ValueError as exc:
             raise CliError(f"{text!r} cannot be read: {exc}", hint="/attach FILE, in quotes if it has blanks") from None
         if text == "none":
-            files, self._attached = [], []
+            files = []
+            self._attached = []
         for file in files:
             self._attached.append(await self._client.upload_attachment(file))
         for each in self._attached:

@@ -22,7 +22,8 @@ class EventFeed:
     """
 
     def __init__(self, stream: OpenStream, address: str) -> None:
-        self._stream, self._address = stream, address
+        self._stream = stream
+        self._address = address
         self._loop = asyncio.get_running_loop()
         self._taken: asyncio.Queue[dict[str, Any] | CliError] = asyncio.Queue()
         self._requested: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)

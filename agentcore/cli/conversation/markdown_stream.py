@@ -58,7 +58,8 @@ class MarkdownStream:
                 break
             if feed:
                 shown.append("\n")
-                self._is_line_start, self._is_heading = True, False
+                self._is_line_start = True
+                self._is_heading = False
         if text := "".join(shown):
             self._write(text)
 
@@ -79,7 +80,8 @@ class MarkdownStream:
             return line, ""
         match = _LINE_HEAD.match(line)
         assert match is not None  # noqa: S101 - it matches the empty text
-        indent, mark = match[1], match[2] or ""
+        indent = match[1]
+        mark = match[2] or ""
         rest = line[match.end() :]
         if mark.startswith("#"):
             self._is_heading = True
@@ -92,7 +94,8 @@ class MarkdownStream:
         """The text as far as it is decided, and what is held back."""
         if self._is_code:
             return (click.style(line, fg="cyan") if line else ""), ""
-        shown, at = [], 0
+        shown = []
+        at = 0
         while marker := _MARKER.search(line, at):
             shown.append(self._style_plain(line[at : marker.start()]))
             at = marker.start()

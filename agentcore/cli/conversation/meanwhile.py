@@ -44,7 +44,9 @@ class Meanwhile:
     """
 
     def __init__(self, line: DraftLine, view: TerminalView, take: Callable[[str], Awaitable[None]]) -> None:
-        self._line, self._view, self._take = line, view, take
+        self._line = line
+        self._view = view
+        self._take = take
         self._keyboard = sys.stdin.fileno()
         self._questions = 0
         self._may_read = asyncio.Event()
@@ -121,7 +123,8 @@ class Meanwhile:
         try:
             yield
         finally:
-            held, self._held = self._held, None
+            held = self._held
+            self._held = None
             for action in held:
                 action()
 

@@ -21,7 +21,9 @@ class OwnCall:
     """
 
     def __init__(self, client: ChatClient, feed: EventFeed, view: TerminalView) -> None:
-        self._client, self._feed, self._view = client, feed, view
+        self._client = client
+        self._feed = feed
+        self._view = view
         self._call_id: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def run(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> None:

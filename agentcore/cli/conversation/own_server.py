@@ -33,7 +33,8 @@ async def open_own_server(core: Core) -> AsyncIterator[ServerClient]:
     app.dispatcher.parts = replace(parts, gate=_OwnGate(parts.addresses, parts.gate.credentials, parts.hits))
     runner = web.AppRunner(app, shutdown_timeout=_ANSWER_SECONDS)
     await runner.setup()
-    factory, loop = runner.server, asyncio.get_running_loop()
+    factory = runner.server
+    loop = asyncio.get_running_loop()
     assert factory is not None  # noqa: S101 - made by setup()
 
     async def accept(theirs: socket.socket) -> None:

@@ -61,7 +61,8 @@ class PromptLine:
         self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]], files: FindFiles, values: FindValues
     ) -> None:
         """Say what is completed."""
-        self._completer.files, self._completer.values = files, values
+        self._completer.files = files
+        self._completer.values = values
         self._completer.commands = [*commands, "quit"]
         tools = list(tools)
         self._completer.tools = {
@@ -106,7 +107,8 @@ class PromptLine:
         It ends without Enter as soon as nothing is left of it: then it is empty. Ctrl-C ends it too, and counts as it
         does without a prompt. Cancelled, what was typed stands in the line that is read next.
         """
-        app, buffer = self._session.app, self._session.default_buffer
+        app = self._session.app
+        buffer = self._session.default_buffer
 
         def end_if_empty(_: object = None) -> None:
             if app.is_running and not app.is_done and not buffer.text and not app.layout.is_searching:
@@ -138,7 +140,8 @@ class PromptLine:
             app.erase_when_done = False
 
     def _pop_draft(self) -> str:
-        draft, self._draft = self._draft, ""
+        draft = self._draft
+        self._draft = ""
         return draft
 
 

@@ -13,7 +13,8 @@ from agentcore.cli.conversation.turn import ChatTurn, Send, TurnEnd
 from agentcore.cli.conversation.view import ChatView, TerminalView
 from agentcore.cli.terminal.exits import CliError
 
-SERVER, OF_AGENT = "server", "agent"
+SERVER = "server"
+OF_AGENT = "agent"
 """What a person types in place of a host's name."""
 
 
@@ -29,7 +30,9 @@ class ChatSession:
     """
 
     def __init__(self, client: ChatClient, view: ChatView, *, has_person: bool) -> None:
-        self._client, self._view, self._has_person = client, view, has_person
+        self._client = client
+        self._view = view
+        self._has_person = has_person
         self._feed: EventFeed | None = None
         self._session: Mapping[str, Any] = {}
         self._turn: ChatTurn | None = None
@@ -87,7 +90,8 @@ class ChatSession:
         Raises:
             CliError: The server cannot be reached, or refuses.
         """
-        model, host = self._session["model"], self._session.get("ownHost")
+        model = self._session["model"]
+        host = self._session.get("ownHost")
         await self.switch_to(await self._client.create_session(self._session["agentId"]))
         await self.update_session({**({"model": model} if model else {}), **({} if host is None else {"host": host})})
 
@@ -220,7 +224,8 @@ class ChatSession:
     async def close(self) -> None:
         """Follow the session no longer; it stays. May be called twice."""
         if self._feed is not None:
-            feed, self._feed = self._feed, None
+            feed = self._feed
+            self._feed = None
             await feed.close()
 
     def _require_feed(self) -> EventFeed:

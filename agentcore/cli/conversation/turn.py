@@ -83,7 +83,9 @@ class ChatTurn:
         has_person: bool,
         meanwhile: Meanwhile | None = None,
     ) -> None:
-        self._client, self._feed, self._meanwhile = client, feed, meanwhile
+        self._client = client
+        self._feed = feed
+        self._meanwhile = meanwhile
         self._view: ChatView = meanwhile or view
         # a server has other places to approve at; a host in this process has this terminal and no other
         self._can_be_approved = has_person or not client.is_own

@@ -183,7 +183,8 @@ class TerminalView:
     def _show_usage(self, used: Mapping[str, int]) -> None:
         if used["input_tokens"] and sys.stderr.isatty():  # for whoever watches; a program reads it with --json
             kept = f", {used['cached_tokens']:,} of them kept by the provider" if used["cached_tokens"] else ""
-            sent, came = f"{used['input_tokens']:,}", f"{used['output_tokens']:,}"
+            sent = f"{used['input_tokens']:,}"
+            came = f"{used['output_tokens']:,}"
             click.echo(
                 colour_text(f"  {sent} tokens sent{kept}; {came} came back", "bright_black", sys.stderr), err=True
             )

@@ -42,7 +42,8 @@ def check_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Ite
         return
     offered: dict[str, list[str]] = {}
     for provider in chat["providers"]:
-        name, subject = provider["provider"], f"provider {provider['provider']}"
+        name = provider["provider"]
+        subject = f"provider {provider['provider']}"
         if not (provider["hasKey"] or provider["baseUrl"]):
             yield Finding("ok", subject, "no key")
             continue

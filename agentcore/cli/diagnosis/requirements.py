@@ -48,7 +48,8 @@ def _install_requirement(backend: Backend, requirement: Mapping[str, Any]) -> No
     if not requirement["isInstallable"]:
         print_notice(f"{title}: run {requirement['command']}")
         return
-    line, is_terminal = ProgressLine(), sys.stderr.isatty()
+    line = ProgressLine()
+    is_terminal = sys.stderr.isatty()
     last = ""
 
     def show(fraction: float | None, text: str) -> None:

@@ -25,7 +25,8 @@ class InFlight:
     def record_request(self, line: bytes) -> None:
         """Look at a line of the client's."""
         message = _parse_envelope(line)
-        request_id, method = message.get("id"), message.get("method")
+        request_id = message.get("id")
+        method = message.get("method")
         if method == "notifications/cancelled":
             self._drop_cancelled(message)
         if not isinstance(method, str) or isinstance(request_id, bool) or not isinstance(request_id, Id):
@@ -112,7 +113,8 @@ class LineBuffer:
         lines = []
         for end in ends:
             lines.append(b"".join((*self._parts, end)))
-            self._parts, self.size = [], 0
+            self._parts = []
+            self.size = 0
         if rest:
             self._parts.append(rest)
             self.size += len(rest)
@@ -121,5 +123,6 @@ class LineBuffer:
     def pop_rest(self) -> bytes:
         """What there is of a line that has not ended, which is kept no longer."""
         rest = b"".join(self._parts)
-        self._parts, self.size = [], 0
+        self._parts = []
+        self.size = 0
         return rest

@@ -34,13 +34,15 @@ class Relay:
         self._connection: socket.socket | None = None
         self._is_connected = threading.Event()
         self._refusal: ClientRefusedError | None = None
-        self._writing, self._sending = threading.Lock(), threading.Lock()
+        self._writing = threading.Lock()
+        self._sending = threading.Lock()
 
     def run(self) -> NoReturn:
         """Pass on until the client's end closes, or who started this is gone."""
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
         threading.Thread(target=self._read_server, name="server", daemon=True).start()
-        parent, pause = os.getppid(), threading.Event()
+        parent = os.getppid()
+        pause = threading.Event()
         while os.getppid() == parent and not self._is_client_gone():
             pause.wait(_PARENT_SECONDS)
         self._exit(0)

@@ -34,7 +34,8 @@ class ServerLink:
     """
 
     def __init__(self, config: Path, client: str, tools: str, wait_s: float | None) -> None:
-        self._config, self._client = config, client
+        self._config = config
+        self._client = client
         self._asks: dict[str, Any] = {"tools": tools} | ({} if wait_s is None else {"wait_s": wait_s})
         self._session = ""
         self._child: subprocess.Popen[bytes] | None = None
@@ -112,7 +113,8 @@ class ServerLink:
         answer = _read_line(connection)
         if "session" not in answer:
             error = answer.get("error", {})
-            kind, message = error.get("type", "refused"), error.get("message", "the server refused the client")
+            kind = error.get("type", "refused")
+            message = error.get("message", "the server refused the client")
             raise ClientRefusedError(str(kind), str(message))
         self._session = answer["session"]
 
@@ -125,7 +127,8 @@ class ServerLink:
             code = self._child.poll()
             if code is None:
                 return
-            child, self._child = self._child, None
+            child = self._child
+            self._child = None
             self._check_server_exit(child, code)
         if running_server(self._config) is not None:
             return  # somebody else's is starting, or does not serve clients yet
@@ -151,7 +154,8 @@ class ServerLink:
         said = b"" if child.stderr is None else child.stderr.read()[-_SAID_BYTES:]
         if child.stderr is not None:
             child.stderr.close()
-        has_served, self._has_served = self._has_served, False
+        has_served = self._has_served
+        self._has_served = False
         if has_served or code in (0, ExitCode.UNREACHABLE):  # 3: another one holds the state
             return
         reason = said.decode("utf-8", "replace").strip() or f"it ended with exit code {code}"

@@ -33,7 +33,8 @@ def find_needs(core: Core) -> list[Need]:
 
 
 def _need_of(view: RequirementView, locale: str) -> Need:
-    title, purpose = in_language(view.info.title, locale), in_language(view.info.purpose, locale)
+    title = in_language(view.info.title, locale)
+    purpose = in_language(view.info.purpose, locale)
     return Need(title, f"not installed. {purpose}", view.info.command)
 
 

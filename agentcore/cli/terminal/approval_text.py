@@ -32,7 +32,8 @@ def approval_text(request: ApprovalRequest, title: str, stream: Any = None, plac
 
 
 def _approval_lines(request: ApprovalRequest, title: str, stream: Any, place: str) -> Iterator[str]:
-    definition, preview = request.definition, request.preview
+    definition = request.definition
+    preview = request.preview
     effects = sorted(definition.effects if preview is None or preview.effects is None else preview.effects)
     yield f"A call needs your approval: {request.reason}."
     for change in request.changes:
@@ -61,7 +62,8 @@ def _approval_lines(request: ApprovalRequest, title: str, stream: Any, place: st
 
 
 def _requester_text(request: ApprovalRequest, title: str) -> str:
-    principal, chat = request.principal, f"chat “{_one_line(title)}”"
+    principal = request.principal
+    chat = f"chat “{_one_line(title)}”"
     if title and principal.kind == "chat" and principal.id == request.session_id:
         return chat
     name = f"{principal.kind} {principal.id}".strip()

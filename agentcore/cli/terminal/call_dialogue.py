@@ -47,7 +47,8 @@ class CallDialogue:
     """
 
     def __init__(self, core: Core, request: ApprovalRequest, title: str) -> None:
-        self.core, self._title = core, title
+        self.core = core
+        self._title = title
         self.asked = self.shown = request
         self.proof = Proof()
         self._draft: str | None = None
@@ -131,7 +132,8 @@ class CallDialogue:
         self.show()
 
     def _go_back(self) -> None:
-        self.shown, self._draft = self.asked, None
+        self.shown = self.asked
+        self._draft = None
         self.show()
 
     async def _explain_decision(self) -> None:

@@ -93,7 +93,9 @@ class _Call(CallDialogue):
 
 class _Change:
     def __init__(self, core: Core, change: PolicyChange) -> None:
-        self._core, self.asked, self.proof = core, change, Proof()
+        self._core = core
+        self.asked = change
+        self.proof = Proof()
 
     def show(self) -> None:
         write_line(f"\n{change_text(self.asked, sys.stderr)}")
@@ -115,7 +117,9 @@ class _Change:
 
 class _Client:
     def __init__(self, core: Core, pairing: Pairing) -> None:
-        self._core, self.asked, self.proof = core, pairing, Proof()
+        self._core = core
+        self.asked = pairing
+        self.proof = Proof()
 
     def show(self) -> None:
         write_line(f"\n{pairing_text(self.asked)}")

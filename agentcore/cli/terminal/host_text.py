@@ -45,7 +45,8 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
 
 
 def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
-    name, state = pool["name"], pool["state"]
+    name = pool["name"]
+    state = pool["state"]
     reason = f": {pool['reason']}" if pool["reason"] else ""
     click.echo(colour_text(f"pool {name} is {state}", _COLOURS.get(state, "yellow")) + terminal_safe(reason))
     wanted = f", of hosts with {', '.join(pool['labels'])}" if pool["labels"] else ""
@@ -105,7 +106,8 @@ def _remote_row(host: Mapping[str, Any], server: str) -> tuple[str, ...]:
 
 
 def _member_row(member: Mapping[str, Any]) -> tuple[str, ...]:
-    latency, used = member["latencyMs"], member["used"]
+    latency = member["latencyMs"]
+    used = member["used"]
     return (
         member["name"],
         member["state"],
@@ -159,5 +161,6 @@ def _remote_remark(host: Mapping[str, Any], server: str) -> str:
 
 def _format_time(moment_ms: int) -> str:
     """The time alone if it is today, with the day if not."""
-    moment, today = time.localtime(moment_ms / 1000), time.localtime()
+    moment = time.localtime(moment_ms / 1000)
+    today = time.localtime()
     return time.strftime("%H:%M" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M", moment)

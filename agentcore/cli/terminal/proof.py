@@ -75,7 +75,8 @@ class Proof:
             None: the number was missing, or wrong.
         """
         word, _, rest = line.strip().partition(" ")
-        word, rest = word.lower(), rest.strip()
+        word = word.lower()
+        rest = rest.strip()
         if not self.is_needed or word not in deciding:
             return word, rest
         number, _, others = rest.partition(" ")

@@ -40,7 +40,8 @@ class ServerConsole:
     """
 
     def __init__(self, core: Core, keyboard: int) -> None:
-        self._core, self._keyboard = core, keyboard
+        self._core = core
+        self._keyboard = keyboard
         self._dialogue: Dialogue | None = None
         self._changed = asyncio.Event()
         self._screen = asyncio.Lock()

@@ -54,7 +54,8 @@ def truncate_line(text: str, columns: int) -> str:
     line = text.strip().split("\n", 1)[0]
     if display_width(line) <= columns:
         return line
-    taken, width = [], 1
+    taken = []
+    width = 1
     for character in line:
         width += _column_width(character)
         if width > columns:

@@ -53,7 +53,9 @@ class DefinitionReview:
     """
 
     def __init__(self, store: SeenDefinitions, changes: PolicyChanges, use: Use) -> None:
-        self._store, self._changes, self._use = store, changes, use
+        self._store = store
+        self._changes = changes
+        self._use = use
         self._accepted: dict[str, dict[str, str]] = {}
         self._refused: dict[str, dict[str, str]] = {}
         self._proposed: dict[str, tuple[str, dict[str, str]]] = {}
@@ -85,7 +87,8 @@ class DefinitionReview:
             is_shared: True if others offer the same under this name, so that their pending definitions stay pending.
         """
         texts = _definition_texts(offered, instructions)
-        accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
+        accepted = self._accepted.get(module, {})
+        refused = self._refused.get(module, {})
         waits = [name for name, text in texts.items() if accepted.get(name) != text]
         asked = [name for name in waits if refused.get(name) != texts[name]]
         if asked or not is_shared:
@@ -115,7 +118,8 @@ class DefinitionReview:
             offered: What it offers.
             own: What the server's own module offers.
         """
-        accepted, refused = self._accepted.get(module, {}), self._refused.get(module, {})
+        accepted = self._accepted.get(module, {})
+        refused = self._refused.get(module, {})
         known = _definition_texts(own.tools, own.instructions)
         alike = {
             name: text
@@ -241,7 +245,8 @@ def _indent_text(text: str) -> str:
 def _outline_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
     """All of a schema, an argument after the other."""
     rest = dict(schema)
-    properties, required = rest.pop("properties", {}), rest.pop("required", [])
+    properties = rest.pop("properties", {})
+    required = rest.pop("required", [])
     if (
         not isinstance(properties, dict)
         or not isinstance(required, list)

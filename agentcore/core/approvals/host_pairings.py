@@ -106,7 +106,8 @@ class HostPairings:
     let_in: HostAuthoriser
 
     def __init__(self, record: Record, now: Callable[[], float] = time.time) -> None:
-        self._record, self._now = record, now
+        self._record = record
+        self._now = now
         self._codes = OneTimeCodes(now, short_code)
         self._waiting: dict[str, HostPairing] = {}
         self._connections: Counter[str] = Counter()

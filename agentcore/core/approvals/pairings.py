@@ -86,7 +86,11 @@ class Pairings:
         wait_s: float = APPROVAL_SECONDS,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._events, self._record, self._keys, self._wait_s, self._now = events, record, keys, wait_s, now
+        self._events = events
+        self._record = record
+        self._keys = keys
+        self._wait_s = wait_s
+        self._now = now
         self._codes = OneTimeCodes(now, short_code)
         self._waiting: dict[str, _Waiting] = {}
 
@@ -137,7 +141,8 @@ class Pairings:
         if entry is None or entry.is_decided.is_set():
             message = f"no client waits as {pairing_id!r}: it was decided, or has expired"
             raise ToolError("pairing_not_found", message, pairing_id=pairing_id)
-        entry.scopes, entry.by = frozenset(scopes), by
+        entry.scopes = frozenset(scopes)
+        entry.by = by
         entry.is_decided.set()
         self._publish_end(entry.pairing, "confirmed" if entry.scopes else "refused", by)
 

@@ -40,13 +40,17 @@ class PendingApproval:
         store: ApprovalStore,
         events: EventBus,
     ) -> None:
-        self.request, self.asked_digest, self.is_kept = request, asked_digest, is_kept
+        self.request = request
+        self.asked_digest = asked_digest
+        self.is_kept = is_kept
         self.size_bytes = size_bytes
         self.verdict: Verdict | None = None
         self.is_being_decided = False
         self.withdrawn_because = ""
         self.is_announced = True
-        self._queue, self._store, self._events = queue, store, events
+        self._queue = queue
+        self._store = store
+        self._events = events
         self._edits: dict[str, ApprovalRequest] = {}
         self._answered = asyncio.Event()
 

@@ -78,7 +78,9 @@ class PolicyChanges:
     """
 
     def __init__(self, events: EventBus, record: Record, wait_s: float = APPROVAL_SECONDS) -> None:
-        self._events, self._record, self._wait_s = events, record, wait_s
+        self._events = events
+        self._record = record
+        self._wait_s = wait_s
         self._waiting: dict[str, _Waiting] = {}
 
     @property
@@ -162,7 +164,8 @@ class PolicyChanges:
 
     def refuse_all(self, by: str) -> int:
         """Refuse all waiting changes; return their number."""
-        entries, self._waiting = list(self._waiting.values()), {}
+        entries = list(self._waiting.values())
+        self._waiting = {}
         for entry in entries:
             self._publish_end(entry.change, "refused", by)
         return len(entries)

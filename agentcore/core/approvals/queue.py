@@ -123,7 +123,8 @@ class ApprovalQueue:
 
     def restore_away(self, definition_of: Callable[[str, str], ToolDefinition | None]) -> None:
         """Restore the calls whose host has come back; called when the tool list has changed."""
-        away, self._away = self._away, []
+        away = self._away
+        self._away = []
         for row in away:
             if row.expires_at_ms is None or row.expires_at_ms > now_ms():
                 self._restore_call(row, definition_of)
@@ -137,7 +138,8 @@ class ApprovalQueue:
 
     def _restore_call(self, row: ApprovalRow, definition_of: Callable[[str, str], ToolDefinition | None]) -> bool:
         """Put a call back; False: it cannot be decided or run any more."""
-        tool, host = tool_of(row.request), host_of(row.request)
+        tool = tool_of(row.request)
+        host = host_of(row.request)
         definition = definition_of(tool, host)
         if definition is None and host:
             self._away.append(row)
@@ -263,7 +265,8 @@ class ApprovalQueue:
         for pending in withdrawn:
             await pending.delete_stored_request()
         # calls that wait for their host must not begin when it comes back, either
-        away, self._away = self._away, []
+        away = self._away
+        self._away = []
         for row in away:
             self._events.publish("approval.withdrawn", {"callId": row.call_id}, session_id=row.session_id)
             await self._store.approvals.delete_call(row.call_id)

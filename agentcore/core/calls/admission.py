@@ -59,7 +59,8 @@ def _link_to_parent(call: Call, parent: Call | None) -> None:
     """Bind a call to the one that makes it: it has no more time, and nests no deeper than the limit."""
     if parent is None:
         raise ToolError("cancelled", f"the call {call.request.parent_call_id!r} that made this one has ended")
-    call.parent, call.deadline = parent, parent.deadline
+    call.parent = parent
+    call.deadline = parent.deadline
     parent.has_inner = True
     if sum(1 for _ in call.ancestors()) > CALL_NESTING:
         raise ToolError(

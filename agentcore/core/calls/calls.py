@@ -60,7 +60,9 @@ class Calls:
         places: ModuleHosts,
         explain: Explain,
     ) -> None:
-        self._limits, self._record, self._approvals = limits, store.record, approvals
+        self._limits = limits
+        self._record = store.record
+        self._approvals = approvals
         self._explain = explain
         self._services = services = CallServices(
             workspace, store, events, resources, conversation, self.run_call, places
@@ -180,7 +182,8 @@ class Calls:
         Raises:
             ToolError: `call_not_found`: there is none, or it is another caller's and `by` is not the user.
         """
-        call, pending = self.in_flight.get(call_id), self._approvals.find_pending(call_id)
+        call = self.in_flight.get(call_id)
+        pending = self._approvals.find_pending(call_id)
         owners = [each.request.principal for each in (call, pending) if each is not None]
         if not owners or (by.kind not in PERSONS and owners[0] != by):
             raise ToolError("call_not_found", f"no call {call_id!r} is on its way; it may have ended", call_id=call_id)

@@ -48,7 +48,10 @@ class CarriedOnCalls:
     """
 
     def __init__(self, record: Record, registry: ToolRegistry, resources: ResourceRegistry, run: Run) -> None:
-        self._record, self._registry, self._resources, self._run = record, registry, resources, run
+        self._record = record
+        self._registry = registry
+        self._resources = resources
+        self._run = run
         self._calls: dict[str, CarriedOnCall] = {}
         self._left = {row.call_id: row for row in record.going_on}
         self._settled: dict[str, asyncio.Event] = {host_in(row.module): asyncio.Event() for row in self._left.values()}
@@ -88,7 +91,8 @@ class CarriedOnCalls:
             limit_s: Its remaining time.
             end: Waits for its end.
         """
-        row, tool = self._left.get(call_id), None
+        row = self._left.get(call_id)
+        tool = None
         if row is not None and row.module in modules:
             tool = self._registry.find_tool_of_module(row.module, row.tool)
         if row is None or tool is None:
@@ -97,7 +101,10 @@ class CarriedOnCalls:
         principal = Principal(row.principal_kind, row.principal_id)  # type: ignore[arg-type]  # as it was written
         reader = ModelReader() if row.principal_kind in _MODELS else None
         call = Call.from_request(CallRequest(row.tool, {}, principal, session_id=row.session_id, reader=reader))
-        call.id, call.started_ms, call.row, call.is_carried_on = row.call_id, row.time_ms, row, True
+        call.id = row.call_id
+        call.started_ms = row.time_ms
+        call.row = row
+        call.is_carried_on = True
         living = {each.resource_id: each for each in self._resources.list()}
         resource = living.get(row.resource_id or "")
         call.host = tool.module.host
@@ -132,7 +139,8 @@ class CarriedOnCalls:
 
     def _digest_of(self, request: CallRequest, row: CallRow) -> str:
         """Return the digest of arguments as it was when the call began: those of models were repaired first."""
-        tool, arguments = self._registry.find_tool_of_module(row.module, row.tool), request.arguments
+        tool = self._registry.find_tool_of_module(row.module, row.tool)
+        arguments = request.arguments
         if tool is not None and request.principal.kind in _MODELS:
             arguments = tool.schema.repair_arguments(arguments)
         return hashlib.sha256(to_json(arguments)).hexdigest()

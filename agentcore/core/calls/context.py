@@ -53,7 +53,8 @@ class CallContext:
     __slots__ = ("_call", "_is_over", "_log", "_loop", "_progress", "_services", "_thread")
 
     def __init__(self, call: Call, services: CallServices) -> None:
-        self._call, self._services = call, services
+        self._call = call
+        self._services = services
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._is_over = False
@@ -108,7 +109,8 @@ class CallContext:
 
     @property
     def model_chars(self) -> int | None:
-        reader, prepared = self._call.request.reader, self._call.prepared
+        reader = self._call.request.reader
+        prepared = self._call.prepared
         return None if reader is None or prepared is None else model_chars(prepared.tool.definition, reader)
 
     @property
@@ -121,7 +123,8 @@ class CallContext:
         self._is_over = True
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        fraction, message = read_fraction(fraction), read_message(message)
+        fraction = read_fraction(fraction)
+        message = read_message(message)
         if threading.get_ident() == self._thread:
             self._report_progress(fraction, message)
         else:
@@ -137,7 +140,8 @@ class CallContext:
                 self._loop.call_soon_threadsafe(self._send_log, told, level)
 
     def show_output(self, text: str) -> None:
-        piece, length = read_output(text), len(text)
+        piece = read_output(text)
+        length = len(text)
         if threading.get_ident() == self._thread:
             self._append_output(piece, length)
         else:
@@ -155,7 +159,8 @@ class CallContext:
 
     async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for a thread of the call, but no longer than the call runs."""
-        waiting, call = asyncio.current_task(), self._call.work
+        waiting = asyncio.current_task()
+        call = self._call.work
         assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
 
         def cancel_waiting(_: asyncio.Task[Any]) -> None:
@@ -204,7 +209,8 @@ class CallContext:
     async def sample(
         self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
     ) -> str:
-        asker, chat = self._call.request.asker, self._services.conversation.chat
+        asker = self._call.request.asker
+        chat = self._services.conversation.chat
         with pause_clock(self._call):
             if asker is not None:
                 return await asker.sample(valid_text(prompt), valid_text(system), max_tokens)
@@ -232,7 +238,8 @@ class CallContext:
 
     async def _call_tool(self, tool: str, arguments: Mapping[str, Any], foreign: Principal | None = None) -> ToolResult:
         self._refuse_if_carried_on()
-        parent, request = self._call, self._call.request
+        parent = self._call
+        request = self._call.request
         # the same gate and session; the parent's deadline is its own as well
         nested = CallRequest(
             valid_text(tool),
@@ -336,7 +343,9 @@ class _Progress:
     """Passes on the newest progress, at most every so often, and none of a call that has ended."""
 
     def __init__(self, call: Call, services: CallServices, loop: asyncio.AbstractEventLoop) -> None:
-        self._call, self._services, self._loop = call, services, loop
+        self._call = call
+        self._services = services
+        self._loop = loop
         self._next_at = 0.0
         self._held: dict[str, Any] | None = None
 
@@ -344,7 +353,8 @@ class _Progress:
         progress: dict[str, Any] = {"callId": self._call.id, "message": message}
         if fraction is not None:
             progress["fraction"] = fraction
-        is_scheduled, self._held = self._held is not None, progress
+        is_scheduled = self._held is not None
+        self._held = progress
         now = self._loop.time()
         if now >= self._next_at:
             self.publish_pending()
@@ -352,7 +362,8 @@ class _Progress:
             self._loop.call_at(self._next_at, self.publish_pending)
 
     def publish_pending(self) -> None:
-        progress, self._held = self._held, None
+        progress = self._held
+        self._held = None
         # listeners stop once they have the outcome: later output would appear after the result
         if progress is None or self._call.has_ended:
             return
@@ -372,7 +383,8 @@ class _CallLog:
     """
 
     def __init__(self, call: Call) -> None:
-        self._call, self._count = call, 0
+        self._call = call
+        self._count = 0
 
     def send_message(self, message: str, level: LogLevel) -> None:
         """Forward one message; the last one states that no more follow."""
@@ -381,7 +393,8 @@ class _CallLog:
         if notify is None or self._call.has_ended or self._count > LOGS_PER_CALL:
             return
         if self._count == LOGS_PER_CALL:
-            message, level = f"{LOGS_PER_CALL:,} messages were passed on; what else this call says is not", "warning"
+            message = f"{LOGS_PER_CALL:,} messages were passed on; what else this call says is not"
+            level = "warning"
         told = {"callId": self._call.id, "tool": self._call.request.tool, "level": level, "message": message}
         notify("log", told)
 
@@ -393,7 +406,8 @@ class CallArtifacts:
     """
 
     def __init__(self, store: ArtifactStore, call: Call) -> None:
-        self._store, self._call = store, call
+        self._store = store
+        self._call = call
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
         call = self._call
@@ -415,7 +429,8 @@ class CallArtifacts:
         Raises:
             ToolError: `artifact_not_found`.
         """
-        saved_by, call = (await self._store.get_artifact(artifact_id)).call_id, self._call
+        saved_by = (await self._store.get_artifact(artifact_id)).call_id
+        call = self._call
         while call.id != saved_by:
             prepared = call.prepared
             if prepared is None or artifact_id not in to_json(prepared.given).decode():

@@ -16,7 +16,8 @@ _SHOWN = (
     *("type", "title", "description", "format", "default"),
     *("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"),
 )
-_YES, _NO = ("yes", "true", "是"), ("no", "false", "否")
+_YES = ("yes", "true", "是")
+_NO = ("no", "false", "否")
 
 
 class FormField(NamedTuple):
@@ -76,7 +77,8 @@ class FormField(NamedTuple):
         titled = schema.get("oneOf") or schema.get("anyOf")
         if titled:
             return [str(each.get("title") or each["const"]) for each in titled]
-        values, names = self.choices or [], schema.get("enumNames")
+        values = self.choices or []
+        names = schema.get("enumNames")
         return list(map(str, names)) if isinstance(names, list) and len(names) == len(values) else values
 
     def parse_value(self, value: Any) -> Any:
@@ -126,7 +128,8 @@ def read_form(schema: Mapping[str, Any]) -> list[FormField]:
     Raises:
         TypeError: The schema is none of a form.
     """
-    properties, required = schema.get("properties"), schema.get("required", [])
+    properties = schema.get("properties")
+    required = schema.get("required", [])
     if schema.get("type") != "object" or not isinstance(properties, Mapping) or not 0 < len(properties) <= FIELDS:
         raise TypeError(f"ask: schema must be of an object with 1 to {FIELDS} properties")
     for name, field in properties.items():

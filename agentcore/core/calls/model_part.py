@@ -35,12 +35,14 @@ class ArtifactReading:
     """
 
     def __init__(self, tools: Mapping[str, RegisteredTool], reader: ModelReader) -> None:
-        self._tools, self.reader = tools, reader
+        self._tools = tools
+        self.reader = reader
 
     def describe_call(self, artifact_id: str, line: int = 1) -> str:
         """The call that reads an artifact from a line on: the tool's name and its arguments; empty: there is none."""
         for tool in self._tools.values():
-            name, arguments = tool.definition.name, tool.definition.artifact_call
+            name = tool.definition.name
+            arguments = tool.definition.artifact_call
             if arguments is not None and self.reader.may_call(name):
                 return f"{name} {arguments.replace('{id}', artifact_id).replace('{line}', str(line))}"
         return ""
@@ -73,11 +75,14 @@ async def model_part(
         texts = [encoded_data.decode()]
     if sum(map(len, texts)) <= limit_chars:
         return result
-    whole, mime, name = "\n".join(texts), "text/plain; charset=utf-8", "result.txt"
+    whole = "\n".join(texts)
+    mime = "text/plain; charset=utf-8"
+    name = "result.txt"
     if result.data is not None and whole == encoded_data.decode():
         # in lines, so that a part of it can be asked for
         whole = json.dumps(json.loads(encoded_data), indent=1, ensure_ascii=False)
-        mime, name = "application/json", "result.json"
+        mime = "application/json"
+        name = "result.json"
     link = await save(whole.encode("utf-8", "backslashreplace"), mime=mime, name=name)
     part = truncate_text(whole, limit_chars, definition.keep, link, reading)
     others = [block for block in blocks if not isinstance(block, Text)]

@@ -28,7 +28,9 @@ class Permission:
     def __init__(
         self, policy: ApprovalPolicy, approvals: ApprovalQueue, preparation: Preparation, workspace: Workspace
     ) -> None:
-        self._policy, self._approvals, self._preparation = policy, approvals, preparation
+        self._policy = policy
+        self._approvals = approvals
+        self._preparation = preparation
         self._workspace = workspace
 
     async def permit_call(self, call: Call, prepared: PreparedCall) -> PreparedCall:
@@ -104,9 +106,12 @@ class Permission:
         if (with_paths or self._policy.needs_paths) and (prepared.preview is None or prepared.preview.failure):
             texts = _path_texts(prepared.arguments)
             if prepared.tool.module.host:
-                named, texts = tuple(texts), []  # only the other machine could resolve them
+                # only the other machine could resolve them
+                named = tuple(texts)
+                texts = []
             named = await asyncio.to_thread(_resolve_paths, self._workspace, texts) if texts else named
-        request, placed = call.request, prepared.tool.module.placed
+        request = call.request
+        placed = prepared.tool.module.placed
         return CallFacts(
             request.principal,
             prepared.tool.definition,
@@ -123,7 +128,8 @@ class Permission:
 
     def _mode_of(self, request: CallRequest) -> ApprovalMode:
         """Return the mode of a call; a foreign machine does not inherit what its chat may do without asking."""
-        mode, general = request.mode or self._policy.mode, self._policy.mode
+        mode = request.mode or self._policy.mode
+        general = self._policy.mode
         return general if request.principal.kind == "host" and is_looser(mode, general) else mode
 
     # -- asking the user --------------------------------------------------------------------------------------------
@@ -132,7 +138,8 @@ class Permission:
         self, call: Call, prepared: PreparedCall, facts: CallFacts, ruling: CallDecision
     ) -> ApprovalRequest:
         """Request the user's decision on exactly this call; return what was approved, and only if it was."""
-        approver, request = self._approvals.approver, call.request
+        approver = self._approvals.approver
+        request = call.request
         pending = self._approvals.find_pending(call.id)
         if pending is None:
             # a caller that waits for the call is gone when this process is

@@ -106,10 +106,12 @@ class Preparation:
         may_create: bool,
     ) -> PreparedCall:
         encoded = to_json(given)
-        digest, shown = hashlib.sha256(encoded).hexdigest(), masked_json(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
+        digest = hashlib.sha256(encoded).hexdigest()
+        shown = masked_json(encoded.decode(), ARGUMENTS_RECORDED_CHARS)
         resource = call.resource
         try:
-            arguments, use = tool.validate(given), tool.definition.resource
+            arguments = tool.validate(given)
+            use = tool.definition.resource
             if use is not None:
                 resource = self._resolve_resource(
                     call, tool, use, given.get(use.argument), resource_id, may_create=may_create

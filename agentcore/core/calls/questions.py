@@ -26,7 +26,9 @@ class Questions:
     """
 
     def __init__(self, call: Call, chat: Conversation | None, asker: Asker | None) -> None:
-        self._call, self._chat, self._asker = call, chat, asker
+        self._call = call
+        self._chat = chat
+        self._asker = asker
 
     async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
         """Ask for a text answer.
@@ -45,12 +47,14 @@ class Questions:
             ToolError: `no_person`: also where what was filled in is wrong again and again; `declined`.
             TypeError: The schema is none of a form.
         """
-        fields, told = read_form(schema), question
+        fields = read_form(schema)
+        told = question
         for _ in range(_TRIES):
             try:
                 return read_answers(fields, await self._request_form(told, schema, fields, timeout_s))
             except ValueError as exc:
-                told, fault = f"{question}\n\n{exc}", str(exc)
+                told = f"{question}\n\n{exc}"
+                fault = str(exc)
         raise ToolError("no_person", f"the answer is none that was asked for ({fault}): {question!r}")
 
     async def open_address(self, question: str, url: str, timeout_s: float) -> None:

@@ -80,8 +80,11 @@ class ShownOutput:
     """
 
     def __init__(self, publish: Callable[[dict[str, Any]], None], loop: asyncio.AbstractEventLoop) -> None:
-        self._publish, self._loop = publish, loop
-        self._text, self._end, self._told = "", 0, 0
+        self._publish = publish
+        self._loop = loop
+        self._text = ""
+        self._end = 0
+        self._told = 0
         self._next_at = 0.0
         self._is_scheduled = False
 

@@ -76,7 +76,8 @@ def _is_plain(text: Any) -> bool:
 
 
 def _read_result(returned: ToolResult, data: Any) -> ToolResult:
-    truncated, untrusted = bool(returned.truncated), bool(returned.untrusted)
+    truncated = bool(returned.truncated)
+    untrusted = bool(returned.untrusted)
     resource_id = None if returned.resource_id is None else _read_text(returned.resource_id, "resource_id")
     return ToolResult(_read_blocks(returned.content), data, truncated, untrusted, resource_id)
 

@@ -20,7 +20,10 @@ class Routing:
     def __init__(
         self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot, places: ModuleHosts
     ) -> None:
-        self._registry, self._resources, self._conversation, self._places = registry, resources, conversation, places
+        self._registry = registry
+        self._resources = resources
+        self._conversation = conversation
+        self._places = places
 
     async def tool_of(self, call: Call, given: dict[str, Any], resource_id: str | None) -> RegisteredTool:
         """Return the tool of a call: that of the host where its resource is, else of the host that is chosen for it.
@@ -62,7 +65,8 @@ class Routing:
         Raises:
             ToolError: `tool_not_on_host`.
         """
-        named, host = call.request.host, tool.module.host
+        named = call.request.host
+        host = tool.module.host
         if named and named not in (host, pool_of(host)):
             raise self._not_on_host(tool.definition.name, named, host_title(named))
 

@@ -39,8 +39,11 @@ class Execution:
         services: CallServices,
         limits: LimitsConfig,
     ) -> None:
-        self._registry, self._preparation, self._permission = registry, preparation, permission
-        self._services, self._limits = services, limits
+        self._registry = registry
+        self._preparation = preparation
+        self._permission = permission
+        self._services = services
+        self._limits = limits
 
     async def run(self, call: Call, prepared: PreparedCall) -> CallOutcome:
         """Wait for the turn of the call, and run it.
@@ -49,7 +52,9 @@ class Execution:
             ToolError: Why it did not run, or what the module ended it with.
         """
         self._set_deadline(call, prepared)
-        use, resource, resources = prepared.tool.definition.resource, prepared.resource, self._services.resources
+        use = prepared.tool.definition.resource
+        resource = prepared.resource
+        resources = self._services.resources
         if resource is None:
             return await self._recheck_and_run(call, prepared)
         resources.start_planned(resource)
@@ -76,7 +81,8 @@ class Execution:
 
         Waiting may have taken long: meanwhile modules, rules, arguments and files may have changed.
         """
-        ruling, definition = call.ruling, prepared.tool.definition
+        ruling = call.ruling
+        definition = prepared.tool.definition
         assert ruling is not None  # noqa: S101 - it was permitted
         now = await self._preparation.tool_now(call, prepared)
         if now.module.host != prepared.tool.module.host:
@@ -92,7 +98,8 @@ class Execution:
             # before it runs: its output may be read while it is still running
             await self._permission.record_untrusted_source(call)
         # noted before the module is entered: from here on an approval is used up, and a crash leaves a trace
-        call.row, record = row_of(call, "executing"), self._services.store.record
+        call.row = row_of(call, "executing")
+        record = self._services.store.record
         placed = prepared.tool.module.placed
         if ruling.approval is None and (placed is None or not placed.survives_server):
             record.add_open_call(call.row)
@@ -142,7 +149,9 @@ class Execution:
         return await self._build_outcome(call, prepared, context, *made)
 
     async def _execute_tool(self, call: Call, prepared: PreparedCall) -> CallOutcome:
-        tool, module, name = prepared.tool, prepared.tool.module, prepared.tool.definition.name
+        tool = prepared.tool
+        module = prepared.tool.module
+        name = prepared.tool.definition.name
         self._services.events.publish(
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
         )

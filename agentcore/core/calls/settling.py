@@ -24,7 +24,9 @@ class Settlement:
     """
 
     def __init__(self, store: Store, events: EventBus, resources: ResourceRegistry) -> None:
-        self._record, self._events, self._resources = store.record, events, resources
+        self._record = store.record
+        self._events = events
+        self._resources = resources
         self.counts: dict[str, int] = {}
 
     def resource_of(self, call: Call, outcome: CallOutcome) -> str | None:
@@ -42,7 +44,8 @@ class Settlement:
 
     def settle_call(self, call: Call, outcome: CallOutcome) -> None:
         """Release what the call had locked, and report its end."""
-        ended, prepared = outcome.outcome_type, call.prepared
+        ended = outcome.outcome_type
+        prepared = call.prepared
         self.counts[ended] = self.counts.get(ended, 0) + 1
         duration_ms = round((time.perf_counter() - call.started) * 1000, 3)
         if prepared is not None:
@@ -66,7 +69,8 @@ class Settlement:
         )
 
     def _release_resource(self, call: Call, prepared: PreparedCall, outcome: CallOutcome, duration_ms: float) -> None:
-        calls, resource = prepared.tool.module.calls, prepared.resource
+        calls = prepared.tool.module.calls
+        resource = prepared.resource
         if has_run := call.id in calls:
             calls.remove(call.id)
         if resource is None:
@@ -88,7 +92,9 @@ def row_of(call: Call, outcome: str, duration_ms: float | None = None) -> CallRo
     """The row of a call in the record, with as much as is known of it."""
     if call.is_carried_on and call.row is not None:
         return call.row._replace(outcome=outcome, duration_ms=duration_ms)
-    request, prepared, ruling = call.request, call.prepared, call.ruling
+    request = call.request
+    prepared = call.prepared
+    ruling = call.ruling
     resource = None if prepared is None else prepared.resource
     return CallRow(
         call_id=call.id,

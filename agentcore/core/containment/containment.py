@@ -128,7 +128,8 @@ def report_loop_error(_loop: asyncio.AbstractEventLoop, context: Mapping[str, An
 
     asyncio's own handler formats the exception, which may come from a module.
     """
-    exc, task = context.get("exception"), context.get("task") or context.get("future")
+    exc = context.get("exception")
+    task = context.get("task") or context.get("future")
     log.error(
         "loop_error",
         reason=context.get("message"),

@@ -31,7 +31,8 @@ class ModuleLogin:
     """
 
     def __init__(self, login: Login, name: str) -> None:
-        self._login, self._name = login, name
+        self._login = login
+        self._name = name
 
     def status(self) -> LoginStatus:
         """Return the current state of the login.

@@ -29,7 +29,8 @@ class NotPlainError(AgentcoreError):
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
-        self.problem, self.path = problem, ""
+        self.problem = problem
+        self.path = ""
 
     def add_path_step(self, step: str) -> None:
         """Note that it was found below this key or index."""
@@ -68,8 +69,10 @@ class _Copy:
     __slots__ = ("_chars", "_is_strict", "_mends_text", "_parts")
 
     def __init__(self, limit_chars: int, *, is_strict: bool, mends_text: bool) -> None:
-        self._chars, self._parts = limit_chars, PLAIN_PARTS
-        self._is_strict, self._mends_text = is_strict, mends_text
+        self._chars = limit_chars
+        self._parts = PLAIN_PARTS
+        self._is_strict = is_strict
+        self._mends_text = mends_text
 
     def copy_value(self, value: Any, depth: int) -> Any:
         kind = type(value)

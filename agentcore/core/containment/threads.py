@@ -58,7 +58,8 @@ class DaemonThreads(ThreadPoolExecutor):
     def release_threads(self) -> None:
         """End all threads, idle ones now and busy ones after their job, without waiting; later work gets new ones."""
         with self._lock:
-            crew, self._crew = self._crew, _Crew()
+            crew = self._crew
+            self._crew = _Crew()
             crew.stop()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

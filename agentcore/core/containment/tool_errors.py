@@ -26,7 +26,8 @@ def plain_error(exc: ToolError) -> ToolError:
     if type(kind) is not str or not _TYPE.fullmatch(kind):
         found = repr(kind[:100]) if type(kind) is str else type_name(kind)
         raise WrongToolError(f"the type of a ToolError must be a snake_case word of at most 64 characters, not {found}")
-    retryable, untrusted = attributes.get("retryable") is True, attributes.get("untrusted") is not False
+    retryable = attributes.get("retryable") is True
+    untrusted = attributes.get("untrusted") is not False
     error = ToolError(kind, _read_message(attributes.get("message")), retryable=retryable, untrusted=untrusted)
     context = attributes.get("context")
     error.context = (

@@ -349,7 +349,8 @@ def _read_resource_use(value: Any, of: str) -> ResourceUse | None:
 
 
 def _find_contradictions(definition: ToolDefinition) -> Iterator[str]:
-    hints, effects = definition.annotations, definition.effects
+    hints = definition.annotations
+    effects = definition.effects
     if effects > SESSION_ONLY:
         yield f"the effect 'session' stands alone, and effects {sorted(effects)}"
     changing = sorted(effects & {"write", "dangerous"})

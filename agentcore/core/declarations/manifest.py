@@ -95,7 +95,8 @@ def read_manifest(plugin: Any, name: str, locale: str, untitled: str) -> Manifes
         )
     hooks = find_implementations(plugin, name)
     execute = hooks.get("execute_tool_call")
-    limit_s, title = attributes.get("init_timeout_s"), attributes.get("title")
+    limit_s = attributes.get("init_timeout_s")
+    title = attributes.get("title")
     config_key, settings = settings_of(plugin, name)
     return Manifest(
         title=title_in(read_title(title, attributes.describe_attribute("title")), locale)
@@ -147,7 +148,8 @@ class _Attributes:
     """The attributes of a module; None counts as left out."""
 
     def __init__(self, plugin: Any, name: str) -> None:
-        self._plugin, self._name = plugin, name
+        self._plugin = plugin
+        self._name = name
 
     def get(self, attribute: str, *, default: Any = None) -> Any:
         value = getattr(self._plugin, attribute, None)
@@ -173,7 +175,8 @@ def _read_settings_class(value: Any, where: str) -> type[BaseModel] | None:
 
 
 def _read_instructions(attributes: _Attributes, locale: str) -> str:
-    given, where = attributes.get("instructions"), attributes.describe_attribute("instructions")
+    given = attributes.get("instructions")
+    where = attributes.describe_attribute("instructions")
     said = "" if given is None else title_in(read_title(given, where), locale).strip()
     if len(said) > MODULE_INSTRUCTIONS_CHARS:
         expected = f"at most {MODULE_INSTRUCTIONS_CHARS:,} characters: say when to use which tool, in short"

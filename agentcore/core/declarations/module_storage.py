@@ -45,7 +45,8 @@ class ModuleStorage:
     """
 
     def __init__(self, stored: StoredBytes, module: str) -> None:
-        self._stored, self._module = stored, module
+        self._stored = stored
+        self._module = module
 
     async def get(self, name: str) -> bytes | None:
         key = self._storage_key(name, "get")

@@ -44,9 +44,11 @@ class ModuleNotInstalled(AgentcoreError):  # noqa: N818 - it says what happened
     """
 
     def __init__(self, name: str, near: tuple[str, ...], keys: tuple[str, ...] = ()) -> None:
-        self.name, self.near = name, near
+        self.name = name
+        self.near = near
         if keys:
-            self.command, others = "", f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            self.command = ""
+            others = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             super().__init__(f"no block of {' or '.join(keys)} in app.json makes module {name!r}{others}")
             return
         self.command = pip_command(f"agentcore-{name.replace('_', '-')}")
@@ -63,7 +65,9 @@ class ModuleNotChosen(AgentcoreError):  # noqa: N818 - it says what happened
     """
 
     def __init__(self, name: str, candidates: Sequence[Found], chosen: str = "") -> None:
-        self.name, self.candidates, self.chosen = name, tuple(candidates), chosen
+        self.name = name
+        self.candidates = tuple(candidates)
+        self.chosen = chosen
         found = " and ".join(map(describe_found_module, candidates))
         problem = (
             f"module {name!r} was {chosen}, and is {found} now"

@@ -71,7 +71,8 @@ class InstalledModule:
 
         If the folder of its metadata has another name than the metadata, no installer created it, and both are used.
         """
-        name, folder = normalise_name(self.distribution), normalise_name(_folder_of(self.metadata).name_in_it)
+        name = normalise_name(self.distribution)
+        folder = normalise_name(_folder_of(self.metadata).name_in_it)
         return name if folder == name else f"{name} (in {folder})"
 
     @cached_property

@@ -28,7 +28,8 @@ class LoopClock:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, selector: Any) -> None:
         self.listeners: list[Callable[[], None]] = []
-        self._loop, self._beat_at = loop, 0.0
+        self._loop = loop
+        self._beat_at = 0.0
         self._wait = selector.select
         self._stands: tuple[float, float] = (math.inf, 0.0)
         """When it stops, and how much it is behind; one value, because threads read both."""

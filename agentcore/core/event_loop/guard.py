@@ -123,7 +123,8 @@ class LoopGuard:
 
     async def close(self) -> None:
         """End the process; may be called twice."""
-        control, self._control = self._control, None
+        control = self._control
+        self._control = None
         if control is None:
             return
         with suppress(ValueError):
@@ -176,7 +177,8 @@ def _exit_at(number: int) -> None:
     A handler of Python would have to wait for the interpreter's lock, which is what must not be waited for.
     """
     library = ctypes.CDLL(None)
-    library.signal.argtypes, library.signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+    library.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+    library.signal.restype = ctypes.c_void_p
     library.signal(int(number), ctypes.cast(library["_exit"], ctypes.c_void_p))
 
 

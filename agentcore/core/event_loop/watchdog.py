@@ -65,7 +65,9 @@ class Watchdog:
         on_blocked: Callable[[Holder, float], None],
         outside: ExternalWatcher,
     ) -> None:
-        self._folders, self._on_blocked, self._outside = folders, on_blocked, outside
+        self._folders = folders
+        self._on_blocked = on_blocked
+        self._outside = outside
         self._beat = time.monotonic()
         self._holder: Holder | None = None
         self._held_s = 0.0
@@ -123,15 +125,18 @@ class Watchdog:
         if self._held_s:
             self._report_blocked()
         # the turn in which an import has ended waited as well
-        self._was_crowded, self._is_crowded = self._is_crowded, self._imports > 0
+        self._was_crowded = self._is_crowded
+        self._is_crowded = self._imports > 0
         if late_s > LOOP_BLOCKED_SECONDS:
             self._held_s = late_s  # what the guard saw comes in after this turn, and is reported with the next
         else:
             self._holder = None
 
     def _report_blocked(self) -> None:
-        holder, self._holder = self._holder or Holder(), None
-        held_s, self._held_s = self._held_s, 0.0
+        holder = self._holder or Holder()
+        self._holder = None
+        held_s = self._held_s
+        self._held_s = 0.0
         if not holder.module and (self._is_crowded or self._was_crowded):
             return
         log.warning("event_loop_was_blocked", module=holder.module, tool=holder.tool, duration_ms=round(held_s * 1000))
@@ -141,7 +146,8 @@ class Watchdog:
         looked_at = time.monotonic()
         while not self._ended.wait(LOOP_BEAT_SECONDS):
             self._outside.record_watchdog_beat()
-            former, looked_at = looked_at, time.monotonic()
+            former = looked_at
+            looked_at = time.monotonic()
             beat = self._beat
             is_known = self._holder is not None or self._held_s > 0
             # a check that was delayed as well is too late, and would find other code

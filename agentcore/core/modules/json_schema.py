@@ -108,7 +108,8 @@ def _first_error(validator: Any, value: Any) -> list[Any]:
 
 def _faults_of(error: Any, schema: dict[str, Any], unknown: str) -> Iterator[tuple[list[Any], str]]:
     """Return the messages of an error, each with its location: for a missing or unknown key, that of the key."""
-    place, kind = list(error.instance_path), error.kind.name
+    place = list(error.instance_path)
+    kind = error.kind.name
     if kind == "required":
         yield [*place, error.kind.property], "is required"
     elif kind == "additionalProperties":

@@ -63,8 +63,12 @@ class Lifecycle:
     ) -> None:
         self._places = places or NoModuleHosts()
         self._left: list[str] | None = None
-        self._services, self._registry, self._sources, self._review = services, registry, sources, review
-        self._end_calls, self._on_code = end_calls, on_code
+        self._services = services
+        self._registry = registry
+        self._sources = sources
+        self._review = review
+        self._end_calls = end_calls
+        self._on_code = on_code
         self._config = services.config
         self._settled: dict[str, asyncio.Event] = {}
         self._ready_count = 0
@@ -139,7 +143,8 @@ class Lifecycle:
         Raises:
             BaseException: The reason why it cannot be started.
         """
-        record.before, record.after = Surroundings(), None
+        record.before = Surroundings()
+        record.after = None
         if (place := self._places.find_module_host(record.name)) is not None:
             await self._prepare_elsewhere(record, place)
             return
@@ -190,7 +195,8 @@ class Lifecycle:
 
     async def _load_module(self, record: ModuleRecord) -> None:
         record.loaded = await loader.load_code(await self._find_module(record))
-        record.origin, record.fingerprint = dict(record.loaded.origin), record.loaded.fingerprint
+        record.origin = dict(record.loaded.origin)
+        record.fingerprint = record.loaded.fingerprint
 
     async def _wait_for_required(self, record: ModuleRecord) -> None:
         for name in record.manifest.requires:
@@ -279,7 +285,8 @@ class Lifecycle:
         try:
             yield
         finally:
-            left, self._left = self._left, None
+            left = self._left
+            self._left = None
             for name in left:
                 await self._places.release_module_host(name)
 
@@ -335,8 +342,14 @@ class Lifecycle:
         await self._clear_up(record)
         if not is_member(record.host):  # pending definitions of a pool stay pending, whichever of its hosts ends
             self._review.withdraw_proposal(record.name)
-        record.hooks, record.tools, record.component, record.runtime = {}, [], None, None
-        record.withheld, record.report, record.login, record.placed = [], None, None, None
+        record.hooks = {}
+        record.tools = []
+        record.component = None
+        record.runtime = None
+        record.withheld = []
+        record.report = None
+        record.login = None
+        record.placed = None
         record.offered_instructions = record.instructions = ""
 
     async def _clear_up(self, record: ModuleRecord) -> None:
@@ -409,7 +422,8 @@ class Lifecycle:
             tool.definition.name for each in self.records.values() if each is not record for tool in each.withheld
         ]
         offered = [tool.definition for tool in record.tools]
-        instructions, is_shared = record.instructions_to_review, is_member(record.host)
+        instructions = record.instructions_to_review
+        is_shared = is_member(record.host)
         waits = self._review.withhold_unreviewed_tools(
             record.reviewed_as, offered, instructions, others, is_shared=is_shared
         )
@@ -451,12 +465,14 @@ class Lifecycle:
             log_failure(log, "tools_not_refreshed", exc, module=record.name)
 
     def _set_state(self, record: ModuleRecord, state: ModuleState, reason: str = "") -> None:
-        record.state, record.reason = state, reason
+        record.state = state
+        record.reason = reason
         self.publish_state(record)
 
     def publish_state(self, record: ModuleRecord) -> None:
         """Tell pages that something about a module is another now."""
-        state, reason = record.state, record.reason
+        state = record.state
+        reason = record.reason
         self._services.events.publish("module.stateChanged", {"module": record.name, "state": state, "reason": reason})
 
 

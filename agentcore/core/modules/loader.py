@@ -92,7 +92,8 @@ async def adopt_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
     untitled = title_of(record.name, record.found)
     read = asyncio.to_thread(read_manifest, plugin, record.name, locale, untitled)
     record.manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
-    record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
+    record.hooks = record.manifest.hooks
+    record.executes_async = record.manifest.executes_async
 
 
 async def adopt_hosted_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
@@ -106,7 +107,8 @@ async def adopt_hosted_plugin(record: ModuleRecord, plugin: Any, locale: str) ->
     read = asyncio.to_thread(read_manifest, plugin, own_name, locale, title_of(own_name, None))
     found = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
     record.manifest = replace(found, claims=(), requires=(), runs_scripts_in_page=False, settings=None, config_key="")
-    record.hooks, record.executes_async = record.manifest.hooks, record.manifest.executes_async
+    record.hooks = record.manifest.hooks
+    record.executes_async = record.manifest.executes_async
 
 
 async def load_definitions(record: ModuleRecord, given: Any) -> None:
@@ -133,7 +135,8 @@ async def load_component(record: ModuleRecord, given: Any) -> None:
 
 def _import_code(found: Found) -> LoadedCode:
     found.make_importable()
-    origin, fingerprint = found.describe_origin(), found.compute_fingerprint()
+    origin = found.describe_origin()
+    fingerprint = found.compute_fingerprint()
     return LoadedCode(found.load(), origin, fingerprint)
 
 

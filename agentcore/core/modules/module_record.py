@@ -50,7 +50,9 @@ class LoopBlockages:
         """Count one more."""
         self.times += 1
         if seconds > self.longest_s:
-            self.longest_s, self.tool, self.place = seconds, tool, place
+            self.longest_s = seconds
+            self.tool = tool
+            self.place = place
 
     def describe_problem(self) -> str:
         """A sentence about it; empty: it was never long."""

@@ -39,7 +39,9 @@ class Modules:
     """Starts, stops, reloads and restarts modules, one change at a time."""
 
     def __init__(self, lifecycle: Lifecycle, registry: ToolRegistry, sources: SourceChoice, config: AppConfig) -> None:
-        self._lifecycle, self._registry, self._sources = lifecycle, registry, sources
+        self._lifecycle = lifecycle
+        self._registry = registry
+        self._sources = sources
         self._config = config
         self._change = asyncio.Lock()
         self.records = registry.records

@@ -30,7 +30,9 @@ class Reload:
     """
 
     def __init__(self, lifecycle: Lifecycle, names: Sequence[str], *, takes_code: bool = True) -> None:
-        self._lifecycle, self._names, self._takes_code = lifecycle, tuple(names), takes_code
+        self._lifecycle = lifecycle
+        self._names = tuple(names)
+        self._takes_code = takes_code
         self._old = dict(lifecycle.records)
         self._ready = frozenset(name for name, record in self._old.items() if record.state == "ready")
         self._taken: tuple[UnloadedCode, ...] = ()
@@ -69,7 +71,8 @@ class Reload:
         for record in new:
             whose = "" if record.failure is not None else f" of module {failed!r}"
             old = self._old[record.name]
-            old.rivals, old.traceback = record.rivals, _traceback_of(record)
+            old.rivals = record.rivals
+            old.traceback = _traceback_of(record)
             reason = failure_text(failure if record.failure is None else record.failure)
             self._set_reload_error(
                 old, f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on"
@@ -143,8 +146,11 @@ def _traceback_of(record: ModuleRecord) -> str:
 def _copy_record(old: ModuleRecord, *, with_settings: bool = False) -> ModuleRecord:
     """A module that is started again from the code that ran, as it is in memory."""
     record = ModuleRecord(old.name)
-    record.found, record.loaded, record.rivals = old.found, old.loaded, old.rivals
-    record.origin, record.fingerprint = dict(old.origin), old.fingerprint
+    record.found = old.found
+    record.loaded = old.loaded
+    record.rivals = old.rivals
+    record.origin = dict(old.origin)
+    record.fingerprint = old.fingerprint
     if with_settings:
         record.settings = old.settings
         record.mask_secrets(old.secrets)

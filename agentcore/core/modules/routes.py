@@ -73,7 +73,8 @@ class RouteTable:
             ValueError: The path is not the module's to serve, is served already, or is no path.
         """
         of = f"module {module!r}"
-        method, path = read_text(method, f"method of add_route in {of}"), read_text(path, f"path of add_route in {of}")
+        method = read_text(method, f"method of add_route in {of}")
+        path = read_text(path, f"path of add_route in {of}")
         host, _, name = module.rpartition("/")
         home = f"/api/hosts/{host}/modules/{name}/" if host else f"/api/modules/{name}/"
         full = path if path.startswith("/") else home + path
@@ -85,7 +86,8 @@ class RouteTable:
             raise ValueError(f"kind {where} must be one of {get_args(RouteKind)}, not {kind!r}")
         if not callable(handler):
             raise WrongValueError(f"handler {where}", "an async function (request) -> Response", handler)
-        body, query = read_model(body, f"body {where}"), read_model(query, f"query {where}")
+        body = read_model(body, f"body {where}")
+        query = read_model(query, f"query {where}")
         if watching is not None and kind != "websocket":
             raise ValueError(f"route {method} {full} of kind {kind!r}: only a WebSocket is watched")
         if scope is not None and read_text(scope, f"scope {where}") not in get_args(KeyScope):

@@ -59,7 +59,9 @@ class ModuleRuntime(ReadingRuntime):
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
     ) -> None:
         super().__init__(record.name)
-        self._record, self._services, self._tools_changed = record, services, tools_changed
+        self._record = record
+        self._services = services
+        self._tools_changed = tools_changed
         self._settings = record.settings
         self._resources = ModuleResources(services.resources, record.name)
         self._secrets: ModuleSecrets | None = None
@@ -192,7 +194,8 @@ class ModuleRuntime(ReadingRuntime):
         self._record.login = ModuleLogin(login, self.name)
 
     def _declare_requirement(self, requirement: ModuleRequirement) -> None:
-        declared, name = self._record.requirements, requirement.info.name
+        declared = self._record.requirements
+        name = requirement.info.name
         if name not in declared and len(declared) >= MODULE_REQUIREMENTS:
             raise ValueError(
                 f"module {self.name!r} has declared {MODULE_REQUIREMENTS} requirements, which is the limit"

@@ -100,7 +100,8 @@ class SchemaWork:
         self._count_patterns(part, key)
         self.has_choices = self.has_choices or "anyOf" in part or "oneOf" in part
         below = {**around, id(part): depth}
-        own, inside = _Load(1 + len(_required_keys(part))), dict[_Key, _Load]()
+        own = _Load(1 + len(_required_keys(part)))
+        inside = dict[_Key, _Load]()
         for child in self._same_value(part):
             load, deeper = self._measure_value(child, key, below)
             own = own.plus(load)
@@ -180,7 +181,9 @@ def item_of(part: Any, name: str) -> Any:
 
 def count_states(pattern: str) -> int:
     """About how many states a pattern has, by which its time for each character grows; repeats count each time."""
-    groups, last, at = [0], 0, 0
+    groups = [0]
+    last = 0
+    at = 0
     while at < len(pattern):
         char = pattern[at]
         repeat = _REPEATS.match(pattern, at) if char == "{" else None

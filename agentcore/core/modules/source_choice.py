@@ -34,7 +34,10 @@ class SourceChoice:
     """
 
     def __init__(self, config: AppConfig, store: ModuleSources, changes: PolicyChanges, use: Use) -> None:
-        self._config, self._store, self._changes, self._use = config, store, changes, use
+        self._config = config
+        self._store = store
+        self._changes = changes
+        self._use = use
         self._chosen: dict[str, SourceRow] = {}
         self._refused: set[tuple[str, str]] = set()
         self._proposed: dict[tuple[str, str], str] = {}
@@ -154,10 +157,8 @@ class SourceChoice:
                 self._propose_source(name, each)
 
     def _propose_source(self, name: str, found: Found) -> None:
-        apply, refuse = (
-            partial(self.choose_source, name, found, "person"),
-            partial(self._refuse_source, name, found, "person"),
-        )
+        apply = partial(self.choose_source, name, found, "person")
+        refuse = partial(self._refuse_source, name, found, "person")
         try:
             change = self._changes.propose_change(self._build_proposal(name, found), _SERVER, apply, refuse)
         except ToolError as exc:  # too many wait: the module reports what it waits for, and a reload proposes it again

@@ -23,7 +23,8 @@ def compile_tool(definition: ToolDefinition, module: ModuleRecord) -> Registered
     Raises:
         ValueError: A schema is not valid.
     """
-    placed, validate = module.placed, compile_validator(definition)
+    placed = module.placed
+    validate = compile_validator(definition)
     return RegisteredTool(
         definition,
         module,
@@ -125,7 +126,8 @@ class ToolRegistry:
         for host in sorted(self._of_host):
             if not is_member(host):
                 self.tools = self._of_host[host] | self.tools
-        self._encoded, self._seen_from = {}, {}
+        self._encoded = {}
+        self._seen_from = {}
         self.version += 1
 
     # -- chats -------------------------------------------------------------------------------------------------
@@ -154,7 +156,8 @@ class ToolRegistry:
         own = self.records.get(tool.module.name.rpartition("/")[2])
         if own is None or own.state != "ready" or not own.distribution:
             return tool
-        name, definition = tool.definition.name, tool.definition
+        name = tool.definition.name
+        definition = tool.definition
         found = next((each.definition.effects for each in own.tools if each.definition.name == name), None)
         if found is None:
             return tool

@@ -86,14 +86,17 @@ class ApprovalPolicy:
         self, config: ApprovalsConfig, roots: Sequence[str], store: ApprovalStore, page_is_scripted: Callable[[], bool]
     ) -> None:
         self.roots = tuple(roots)
-        self.grants, self.sources = Grants(self.roots), UntrustedSources()
-        self._store, self._page_is_scripted = store, page_is_scripted
+        self.grants = Grants(self.roots)
+        self.sources = UntrustedSources()
+        self._store = store
+        self._page_is_scripted = page_is_scripted
         self.version = 0
         self.apply_config(config)
 
     def apply_config(self, config: ApprovalsConfig) -> None:
         """Apply other rules and another mode; calls that have not begun are decided again."""
-        self.config, self.mode = config, config.mode
+        self.config = config
+        self.mode = config.mode
         rules = enumerate(config.rules)
         self.rules = tuple(Rule.compile(f"approvals.rules[{number}]", rule, self.roots) for number, rule in rules)
         self._group_rules()
@@ -101,7 +104,8 @@ class ApprovalPolicy:
     def with_rule(self, rule: ApprovalRule) -> "ApprovalPolicy":
         """Return a copy of the policy with one more rule, for a trial."""
         other = ApprovalPolicy(self.config, self.roots, self._store, self._page_is_scripted)
-        other.grants, other.sources = self.grants, self.sources
+        other.grants = self.grants
+        other.sources = self.sources
         other.rules = (*self.rules, Rule.compile("the new rule", rule, self.roots))
         other._group_rules()
         return other

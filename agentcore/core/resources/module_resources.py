@@ -22,7 +22,8 @@ class ModuleResources:
     """One module's view of the registry: it sees and changes its own."""
 
     def __init__(self, registry: ResourceRegistry, owner: str) -> None:
-        self._registry, self._owner = registry, owner
+        self._registry = registry
+        self._owner = owner
 
     def create(
         self,

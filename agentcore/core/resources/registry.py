@@ -120,7 +120,8 @@ class ResourceRegistry:
         series = (session_id, resource_type)
         self._pop_ended(series, owner)
         entry = self._make_entry(owner, resource_type, session_id, self._free_index(series, former_id))
-        entry.resource.adapter_type, entry.on_release = adapter_type, on_release
+        entry.resource.adapter_type = adapter_type
+        entry.on_release = on_release
         entry.resource.keys.update(keys or {})
         self._add_entry(entry)
         return entry.resource
@@ -133,7 +134,8 @@ class ResourceRegistry:
         Raises:
             ToolError: `too_many_resources`.
         """
-        series, host = (session_id, resource_type), host_in(owner)
+        series = (session_id, resource_type)
+        host = host_in(owner)
         entry = self._planned.get(series, {}).get(host)
         if entry is None:
             entry = self._make_entry(owner, resource_type, session_id, self._reserved.pop((series, host), None))

@@ -74,7 +74,9 @@ class Tabs:
     """
 
     def __init__(self, events: EventBus, resources: ResourceRegistry, store: TabStore) -> None:
-        self._events, self._resources, self._store = events, resources, store
+        self._events = events
+        self._resources = resources
+        self._store = store
         self._tabs: list[Tab] = []
         self._known: set[str] = set()
         self._icons: dict[str, IconRow] = {}
@@ -360,7 +362,9 @@ class Tabs:
             message = f"tab {tab.tab_id!r} is not closed: only one whose resource ended takes another"
             raise ToolError("tab_not_closed", message, tab_id=tab.tab_id)
         self._tabs = [other for other in self._tabs if other.resource_id != resource.resource_id]
-        tab.resource_id, tab.is_closed, tab.last_active_at_ms = resource.resource_id, False, _now_ms()
+        tab.resource_id = resource.resource_id
+        tab.is_closed = False
+        tab.last_active_at_ms = _now_ms()
         self._update_last_seen(tab)
         await self._publish_and_save()
         return tab

@@ -66,7 +66,9 @@ class CallReview:
         Raises:
             ToolError: Why it could not run now.
         """
-        tool, principal, session_id = request.definition.name, request.principal, request.session_id
+        tool = request.definition.name
+        principal = request.principal
+        session_id = request.session_id
         resource_id = request.resource_id
         # None: it has ended, or a call before a restart had planned it
         is_there = resource_id is None or self._resources.host_of(resource_id) is not None
@@ -119,8 +121,11 @@ class CallReview:
         )
 
     async def _build_edited(self, request: ApprovalRequest, arguments: dict[str, Any]) -> ApprovalRequest:
-        tool, principal = request.definition.name, request.principal
-        session_id, agent_id, mode = request.session_id, request.agent_id, request.mode
+        tool = request.definition.name
+        principal = request.principal
+        session_id = request.session_id
+        agent_id = request.agent_id
+        mode = request.mode
         call = Call.from_request(
             CallRequest(tool, arguments, principal, session_id, agent_id=agent_id, mode=mode, host=request.host)
         )

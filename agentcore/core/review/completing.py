@@ -48,7 +48,8 @@ class Completion:
         schema = tool.schema.lower_to(FORMS["mcp"].dialect).schema.get("properties", {})
         if argument not in schema:
             return Completed()
-        choices, asked = _list_choices(schema[argument]), tool.definition.complete
+        choices = _list_choices(schema[argument])
+        asked = tool.definition.complete
         if choices or asked is None:
             fitting = [value for value in choices if value.startswith(begun)]
             return Completed(tuple(fitting[:COMPLETION_VALUES]), len(fitting))

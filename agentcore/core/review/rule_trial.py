@@ -98,8 +98,10 @@ async def try_rule(
 
 class _Comparison:
     def __init__(self, review: CallReview, policy: ApprovalPolicy, rule: ApprovalRule, mode_of: ModeOf) -> None:
-        self._review, self._mode_of = review, mode_of
-        self._before, self._after = policy, policy.with_rule(rule)
+        self._review = review
+        self._mode_of = mode_of
+        self._before = policy
+        self._after = policy.with_rule(rule)
         self._modes: dict[str, tuple[str, ApprovalMode | None]] = {}
         self.different: list[DifferentCall] = []
         self.undecided: list[UndecidedCall] = []
@@ -113,7 +115,8 @@ class _Comparison:
             reason = exc.message
             self.undecided.append(UndecidedCall(seq=recorded.seq, call_id=row.call_id, tool=row.tool, reason=reason))
             return
-        before, after = self._before.decide(facts), self._after.decide(facts)
+        before = self._before.decide(facts)
+        after = self._after.decide(facts)
         if before.kind != after.kind:
             self.different.append(_describe_difference(recorded, before, after))
 

@@ -48,7 +48,8 @@ class SettingsPlan:
             ConfigChangedError: Another program changed it since it was read; it was not written.
             ConfigError: It cannot be written.
         """
-        old, text = self.before.file, self.after.file.source.text
+        old = self.before.file
+        text = self.after.file.source.text
         if text != old.source.text:
             old.with_text(text, makes_folder=self.before.own is not None)
         return self.after
@@ -73,7 +74,8 @@ def plan_changes(document: SettingsDocument, changes: Sequence[SettingChange]) -
 
 
 def _check_change(document: SettingsDocument, change: SettingChange) -> None:
-    schema, path = document.subject.schema, change.path
+    schema = document.subject.schema
+    path = change.path
     if schema is None:
         raise ToolError(
             "settings_unknown",
@@ -97,7 +99,8 @@ def _unknown_setting_error(path: JsonPath, *, is_elsewhere: bool) -> ToolError:
 
 
 def _apply_change(document: SettingsDocument, change: SettingChange) -> SettingsDocument:
-    file, path = document.file, change.path
+    file = document.file
+    path = change.path
     _refuse_read_only(document, path)
     if change.is_removal and path not in file.source.spans and document.has_value(path):
         raise _overridden_error(document, path)

@@ -44,7 +44,8 @@ def _differing_paths(before: SettingsDocument, after: SettingsDocument) -> list[
 
 
 def _compare_settings(model: type[BaseModel], before: SettingsDocument, after: SettingsDocument) -> list[JsonPath]:
-    one, other = model.model_validate(before.resolve_references()), model.model_validate(after.resolve_references())
+    one = model.model_validate(before.resolve_references())
+    other = model.model_validate(after.resolve_references())
     return list(_differing_in(one, other, ()))
 
 

@@ -133,7 +133,8 @@ def _is_plain(path: JsonPath, value: Any) -> bool:
 def diff_of(before: SettingsDocument, after: SettingsDocument) -> tuple[tuple[str, str], ...]:
     """Return what changes in the file: its path with a unified diff in which secrets are masked; none: nothing
     changes."""
-    old, new = before.file, after.file
+    old = before.file
+    new = after.file
     if old.source.text == new.source.text:
         return ()
     hides = _hides_in(before.subject)
@@ -185,7 +186,9 @@ def _hides_in(subject: SettingsSubject) -> Hides:
 
 
 def _masked_lines(source: JsonSource, hides: Hides, instead: dict[JsonPath, str]) -> list[str]:
-    text, at, parts = source.text, 0, []
+    text = source.text
+    at = 0
+    parts = []
     for path in _hidden_paths(source, hides):
         span = source.spans[path]
         parts += [text[at : span.start], f'"{instead.get(path, MASK)}"']

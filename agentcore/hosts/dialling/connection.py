@@ -74,7 +74,8 @@ class Server:
         """
         try:
             parts = urlsplit(given if "://" in given else f"https://{given}")
-            name, port = parts.hostname, parts.port
+            name = parts.hostname
+            port = parts.port
         except ValueError as exc:
             raise ServerAddressError(f"{given!r} is no address: {exc}") from None
         scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
@@ -111,7 +112,10 @@ class Connection:
     def __init__(
         self, worker: MachineWorker, server: Server, key: SecretStr | None, on_state: Callable[[str], None]
     ) -> None:
-        self._worker, self._server, self._key, self._on_state = worker, server, key, on_state
+        self._worker = worker
+        self._server = server
+        self._key = key
+        self._on_state = on_state
         self._told = ""
         self._why = ""
         self._is_leaving = False
@@ -197,7 +201,8 @@ class Connection:
     ) -> str:
         """Return why the server opened no WebSocket; the response is requested once more, because aiohttp does not
         store it."""
-        kind, message = "", ""
+        kind = ""
+        message = ""
         try:
             async with (
                 asyncio.timeout(_CONNECT_SECONDS),
@@ -210,7 +215,8 @@ class Connection:
             ):
                 body = (await answer.content.read(_BODY_CHARS)).decode("utf-8", "replace")
                 error = json.loads(body).get("error", {})
-                kind, message = str(error.get("type", "")), str(error.get("message", ""))
+                kind = str(error.get("type", ""))
+                message = str(error.get("message", ""))
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, AttributeError):
             pass  # a proxy's page, or nothing: the status is sufficient
         if kind == "unauthorized":

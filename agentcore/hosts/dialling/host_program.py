@@ -51,7 +51,8 @@ async def run_host_for_server(
             kept.write(key)
             connection.set_key(key)
 
-        worker.on_code, worker.on_key = told.code, take_key
+        worker.on_code = told.code
+        worker.on_key = take_key
         if told.resource is not None:
             worker.watch_resources(told.resource)
         try:

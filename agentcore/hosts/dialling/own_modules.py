@@ -35,7 +35,8 @@ class OwnModules:
     """
 
     def __init__(self, worker: MachineWorker, config: AppConfig) -> None:
-        self._worker, self._config = worker, config
+        self._worker = worker
+        self._config = config
         self._settled = {name: asyncio.Event() for name in config.modules}
         self._ready: set[str] = set()
 

@@ -108,8 +108,11 @@ class PoolHost:
     def __init__(
         self, config: AppConfig, state: Path, workspace: Workspace, membership: Membership, told: HostCallbacks
     ) -> None:
-        self._config, self._state, self._workspace = config, state, workspace
-        self._membership, self._told = membership, told
+        self._config = config
+        self._state = state
+        self._workspace = workspace
+        self._membership = membership
+        self._told = told
         self._subjects = Subjects(membership.pool)
         self._instance = secrets.token_hex(8)
         answers = self._subjects.inbox_prefix(membership.name)
@@ -150,7 +153,8 @@ class PoolHost:
 
     async def _serve_pool(self) -> None:
         """Say that it is there, and answer servers, as long as NATS is there."""
-        me, subjects = self._membership.name, self._subjects
+        me = self._membership.name
+        subjects = self._subjects
         async with contextlib.AsyncExitStack() as held:
             for subject, take in (
                 (subjects.server_subject(), self._handle_server_sign),
@@ -167,7 +171,8 @@ class PoolHost:
                     for subject in subjects.placement_subjects(self._membership.labels):
                         await places.enter_async_context(self._nats.subscribe(subject, self._answer_placement, QUEUE))
                 elif places is not None and not self._has_room:
-                    full, places = places, None
+                    full = places
+                    places = None
                     await full.aclose()
                 if self._nats.is_up and asyncio.get_running_loop().time() >= due:
                     due = asyncio.get_running_loop().time() + SIGN_SECONDS

@@ -30,7 +30,8 @@ class PoolWorker(MachineWorker):
 
     def _start_call(self, message: Message) -> None:
         """See `Worker._start_call`: a call on a resource that another server owns by now is not carried out."""
-        resource_id, lease = message.get("resourceId"), message.get("lease")
+        resource_id = message.get("resourceId")
+        lease = message.get("lease")
         if resource_id is not None:
             known = self._leases.get(resource_id, 0)
             if type(lease) is not int or lease < known:

@@ -44,7 +44,8 @@ def proxy_for(address: str) -> Proxy | None:
         return None
     try:
         parts = urlsplit(given if "://" in given else f"http://{given}")
-        name, port = parts.hostname, "" if parts.port is None else f":{parts.port}"
+        name = parts.hostname
+        port = "" if parts.port is None else f":{parts.port}"
         headers = _build_headers(parts.username, parts.password)
     except ValueError:
         raise ProxyAddressError(f"{_NAMES} is no address: give one such as http://proxy.example.org:3128") from None

@@ -28,7 +28,8 @@ class ServerKey:
     """
 
     def __init__(self, state: Path, server: str, name: str) -> None:
-        self._server, self._name = server, name
+        self._server = server
+        self._name = name
         digest = hashlib.sha256(f"{server}\n{name}".encode()).hexdigest()[:16]
         self._file = state / "servers" / f"{digest}.json"
 

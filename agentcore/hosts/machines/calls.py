@@ -64,7 +64,8 @@ class MachineCalls:
             Exception: Any other exception of the module.
         """
         number, sent = self.sent.open_call(context, module)
-        sent.result, sent.asked = self._loop.create_future(), (tool, arguments)
+        sent.result = self._loop.create_future()
+        sent.asked = (tool, arguments)
         timer: asyncio.TimerHandle | None = None
         try:
             if self._is_there():

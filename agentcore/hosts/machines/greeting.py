@@ -31,7 +31,8 @@ def check_members(told: Hello) -> None:
     Raises:
         LinkError: They cannot.
     """
-    names, numbers = [each.name for each in told.members], [each.module for each in told.members]
+    names = [each.name for each in told.members]
+    numbers = [each.module for each in told.members]
     if len(names) > _MODULES or len(set(names)) != len(names) or len(set(numbers)) != len(numbers):
         raise LinkError(f"more than {_MODULES} modules, or two of one name or number")
     for each in names:

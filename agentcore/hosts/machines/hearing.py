@@ -27,8 +27,11 @@ class Hearing:
         record: Record,
         known_since_ms: int,
     ) -> None:
-        self._host, self._modules, self._resources = host, modules, resources
-        self._record, self._known_since_ms = record, known_since_ms
+        self._host = host
+        self._modules = modules
+        self._resources = resources
+        self._record = record
+        self._known_since_ms = known_since_ms
         self._looking = Background(f"host:{host}:hearing")
 
     def pass_on(self, event: Mapping[str, Any], tell: Callable[[], None]) -> None:
@@ -52,7 +55,8 @@ class Hearing:
                 return
 
     def _is_its_own(self, event: Mapping[str, Any]) -> bool:
-        kind, resource_id = event.get("type"), event.get("resourceId")
+        kind = event.get("type")
+        resource_id = event.get("resourceId")
         if kind == "stop.changed" or (isinstance(kind, str) and host_in(kind) == self._host):
             return True
         owner = self._resources.owner_of(resource_id) if isinstance(resource_id, str) else None

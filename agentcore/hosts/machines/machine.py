@@ -88,7 +88,10 @@ class Machine:
         *,
         known_since_ms: int | None = None,
     ) -> None:
-        self.name, self._core, self._keeps, self._keys = known.name, core, dict(keeps), keys
+        self.name = known.name
+        self._core = core
+        self._keeps = dict(keeps)
+        self._keys = keys
         self._loop = asyncio.get_running_loop()
         self._standing = HostStatus(known.name, core.events)
         self._foreign = ForeignMachine(known.name, lambda: core.registry.may_use_chats(known.name))
@@ -237,7 +240,8 @@ class Machine:
             raise LinkError("the server is stopping")
         check_hello(told, self.name)
         self._check_offered_modules(told)
-        former, self._link = self._link, link
+        former = self._link
+        self._link = link
         if former is not None:
             former.peer.close("the host has dialled in again")
             former.remove_all_modules()
@@ -248,7 +252,9 @@ class Machine:
             self.calls.fail_all(f"the program of host {self.name!r} was restarted")
             if told.instance != self._lost_instance:
                 self._over.clear()  # what another start of its program had is gone
-        self._instance, self._address, self._told = told.instance, address, told
+        self._instance = told.instance
+        self._address = address
+        self._told = told
         link.adopt_calls(self.calls.sent, told)
         for member in told.members if is_same else ():
             served = self._modules.get(member.name)
@@ -317,7 +323,8 @@ class Machine:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
         link.add_module(linked)
         record = ModuleRecord(linked.name, host=self.name)
-        record.origin, record.fingerprint = {"host": self.name}, told.fingerprint
+        record.origin = {"host": self.name}
+        record.fingerprint = told.fingerprint
         try:
             plugin = hosted_module(self, link, linked, told)
         except (TypeError, ValueError, ToolError) as exc:
@@ -381,7 +388,8 @@ class Machine:
 
     def _mark_lost(self, reason: str) -> None:
         """Treat everything in it as lost: its calls end, and its modules are not served until it is back."""
-        self._lost_instance, self._instance = self._instance, ""
+        self._lost_instance = self._instance
+        self._instance = ""
         self._end_timers()
         for record in self.list_module_records():
             # at once: resources that a call creates from now on replace these

@@ -37,7 +37,9 @@ class Machines:
     """
 
     def __init__(self, core: Core, named: Mapping[str, RemoteHostConfig], taken: Sequence[str]) -> None:
-        self._core, self._named, self._taken = core, named, frozenset(taken)
+        self._core = core
+        self._named = named
+        self._taken = frozenset(taken)
         self._machines = {each.name: self._make_machine(each) for each in core.store.host_keys.list_hosts()}
         for machine in self._machines.values():
             machine.mark_unavailable()

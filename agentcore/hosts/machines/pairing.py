@@ -62,7 +62,9 @@ class _Waiting:
     peer: Peer
 
     def __init__(self, pairings: HostPairings, check_name: CheckName, address: str) -> None:
-        self._pairings, self._check_name, self._address = pairings, check_name, address
+        self._pairings = pairings
+        self._check_name = check_name
+        self._address = address
         self._pairing: HostPairing | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_kept = asyncio.Event()

@@ -22,7 +22,8 @@ class CallRequests:
     """Answers the requests of one host's calls."""
 
     def __init__(self, peer: Peer, calls: SentCalls) -> None:
-        self._peer, self._calls = peer, calls
+        self._peer = peer
+        self._calls = calls
         self._saving_bytes = 0
         self._loading = asyncio.Semaphore(_LOADS)
 
@@ -51,7 +52,8 @@ class CallRequests:
 
     async def _ask_user(self, asked: messages.Ask) -> Any:
         sent = await self._calls.require_call(asked)
-        question, limit_s = asked.question, min(asked.timeout_s, TIMEOUT_SECONDS_MAX)
+        question = asked.question
+        limit_s = min(asked.timeout_s, TIMEOUT_SECONDS_MAX)
         if asked.url is not None:
             await sent.context.ask(question, url=asked.url, timeout_s=limit_s)
             return self._build_answer(sent, None)
@@ -122,7 +124,8 @@ class CallRequests:
             ToolError: `artifact_not_found`: a foreign machine can read those that the call was given or has saved;
                 others of the session are treated as unknown.
         """
-        sent, foreign = await self._calls.require_call(asked, in_preview=True), self._calls.foreign
+        sent = await self._calls.require_call(asked, in_preview=True)
+        foreign = self._calls.foreign
         artifacts = sent.context.artifacts
         is_held_back = foreign is not None and not foreign.may_use_chats()
         if is_held_back and not await artifacts.is_given(asked.artifact_id):

@@ -104,7 +104,9 @@ class EndingChild:
     is_found = False
 
     def __init__(self, name: str, python: str | None, supervisor: Supervisor) -> None:
-        self._name, self._python, self._supervisor = name, python or sys.executable, supervisor
+        self._name = name
+        self._python = python or sys.executable
+        self._supervisor = supervisor
         self._output = PipedOutput(name)
         self._process: SupervisedProcess | None = None
         self.pid: int | None = None
@@ -169,7 +171,10 @@ class OutlivingChild:
     """
 
     def __init__(self, name: str, python: str | None, folder: Path, keep_s: float) -> None:
-        self._name, self._python, self._folder, self._keep_s = name, python or sys.executable, folder, keep_s
+        self._name = name
+        self._python = python or sys.executable
+        self._folder = folder
+        self._keep_s = keep_s
         self._socket = folder / "socket"
         self._output = FileOutput(name, folder / "output")
         self._process: _Outliving | None = None
@@ -322,7 +327,8 @@ async def stop_surviving_process(folder: Path) -> bool:
     knocked = await _connect_with_key(folder, "end")
     if knocked is None:
         return False
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
     try:
         watched = os.pidfd_open(_peer_of(knocked))
     except ProcessLookupError:  # it is over

@@ -29,7 +29,8 @@ class Handlers:
     """
 
     def __init__(self, host: str) -> None:
-        self._host, self._refusals = host, 0
+        self._host = host
+        self._refusals = 0
         self._loop = asyncio.get_running_loop()
         self._counted, self._counting_since = 0, self._loop.time()
 

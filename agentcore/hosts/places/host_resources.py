@@ -53,8 +53,13 @@ class HostResources:
         prefix: str = "",
         tools: Callable[[], Collection[str]] | None = None,
     ) -> None:
-        self._host, self._peer, self._resources, self._names, self._request = host, peer, resources, names, request
-        self._prefix, self._tools = prefix, tools
+        self._host = host
+        self._peer = peer
+        self._resources = resources
+        self._names = names
+        self._request = request
+        self._prefix = prefix
+        self._tools = tools
         self._loop = asyncio.get_running_loop()
         self._releasing: set[str] = set()
         self._working: set[asyncio.Task[None]] = set()
@@ -93,7 +98,8 @@ class HostResources:
         self._update_resource(told)
 
     def _create_resource(self, told: messages.CreateResource) -> None:
-        owner, made = f"{self._prefix}{told.owner}", told.resource.to_resource()
+        owner = f"{self._prefix}{told.owner}"
+        made = told.resource.to_resource()
         if owner not in self._names():
             if owner in self.awaited:
                 return  # all of them are reported when the module is adopted
@@ -123,7 +129,8 @@ class HostResources:
             self._resources.adopt(owner, resource_id, self._release_on_host)
 
     def _update_resource(self, told: messages.UpdateResource) -> None:
-        now, icon = told.resource, told.icon
+        now = told.resource
+        icon = told.icon
         owner = self._find_owner(now.resource_id)
         if owner is None:
             return
@@ -153,7 +160,8 @@ class HostResources:
         return told.tool, told.arguments
 
     def _emit_event(self, told: messages.ResourceEvent) -> None:
-        owner, event = self._find_owner(told.resource_id), told.event
+        owner = self._find_owner(told.resource_id)
+        event = told.event
         if event not in ("log", "progress", "screenshot", "error"):
             return  # of a newer host
         if owner is not None:

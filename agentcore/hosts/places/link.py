@@ -83,8 +83,11 @@ class HostLink:
         on_control_files: Callable[[ControlReport, str], None],
         on_end: Callable[[str], None],
     ) -> None:
-        self.name, self.outlives, self.prefix = name, outlives, prefix
-        self._on_hello, self._on_blocked = on_hello, on_blocked
+        self.name = name
+        self.outlives = outlives
+        self.prefix = prefix
+        self._on_hello = on_hello
+        self._on_blocked = on_blocked
         self._on_control_files = on_control_files
         self._loop = asyncio.get_running_loop()
         self._modules: dict[int, LinkedModule] = {}
@@ -380,7 +383,9 @@ class HostLink:
         self._require_runtime(told).publish(told.event, told.data, session_id=told.session_id)
 
     def _handle_subscribe(self, told: messages.Subscribe) -> None:
-        module, runtime, number = self._require_module(told), self._require_runtime(told), told.subscription
+        module = self._require_module(told)
+        runtime = self._require_runtime(told)
+        number = told.subscription
         if number in module.subscriptions:
             raise LinkError("a subscription without a number of its own")
         if len(module.subscriptions) >= _SUBSCRIPTIONS:

@@ -49,11 +49,14 @@ class RemoteModule:
     """
 
     def __init__(self, link: HostLink, linked: LinkedModule, told: Loaded, folder: Path, fingerprint: str) -> None:
-        self.host_name, self.fingerprint = link.name, fingerprint
+        self.host_name = link.name
+        self.fingerprint = fingerprint
         self.problems: Sequence[str] = ()
         self.prechecked_tools: Collection[str] = ()
         self.reads_arguments: Collection[str] = ()
-        self._link, self._linked, self._folder = link, linked, folder
+        self._link = link
+        self._linked = linked
+        self._folder = folder
         attributes = read_mapping(told.attributes, f"the attributes of module {linked.name!r}")
         for name in ATTRIBUTES:
             if name in attributes:
@@ -133,7 +136,8 @@ class RemoteModule:
                 reading |= {tools[-1].name} if reads_arguments(each) else set()
             except TypeError as exc:
                 problems.append(f"tool {number + 1} is left out: {reason_of(exc)}")
-        self.prechecked_tools, self.reads_arguments = looking, reading
+        self.prechecked_tools = looking
+        self.reads_arguments = reading
         if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
             problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
         self.problems = problems[:_PROBLEMS]
@@ -246,7 +250,8 @@ class _RemoteLogin:
     """Implements `agentcore.api.Login`: the host reports its state whenever that changes."""
 
     def __init__(self, module: RemoteModule, known: LoginStatus) -> None:
-        self._module, self.known = module, known
+        self._module = module
+        self.known = known
 
     def status(self) -> LoginStatus:
         return self.known

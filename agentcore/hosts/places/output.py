@@ -37,7 +37,9 @@ class _Output:
         self._loop = asyncio.get_running_loop()
         self._held = b""
         self._words: deque[str] = deque(maxlen=_LINES_KEPT)
-        self._second, self._lines, self._left_out = 0, 0, 0
+        self._second = 0
+        self._lines = 0
+        self._left_out = 0
 
     @property
     def last_output(self) -> str:
@@ -55,7 +57,8 @@ class _Output:
 
     def flush(self) -> None:
         """Take a last line that has no end."""
-        held, self._held = self._held, b""
+        held = self._held
+        self._held = b""
         if held:
             self._handle_line(held)
 
@@ -68,7 +71,8 @@ class _Output:
             self._words.append(text)
             fields = {"event": "host_wrote", "level": "info", "text": text}
         if self._may_log():
-            event, level = fields["event"][:_LINE_CHARS], fields.pop("level", "info")
+            event = fields["event"][:_LINE_CHARS]
+            level = fields.pop("level", "info")
             write = getattr(log, level) if type(level) is str and level in _LEVELS else log.info
             # modules choose all other keys, also `host`, such as a host name on the web
             write(event, in_host=self._name, **{key: value for key, value in fields.items() if _KEY.fullmatch(key)})
@@ -78,7 +82,9 @@ class _Output:
         if second != self._second:
             if self._left_out:
                 log.warning("host_wrote_too_much", host=self._name, left_out=self._left_out)
-            self._second, self._lines, self._left_out = second, 0, 0
+            self._second = second
+            self._lines = 0
+            self._left_out = 0
         self._lines += 1
         if self._lines > _LINES_PER_SECOND:
             self._left_out += 1
@@ -90,11 +96,13 @@ class PipedOutput(asyncio.Protocol):
     """The output of a process into a pipe of its server."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._output = name, _Output(name)
+        self._name = name
+        self._output = _Output(name)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.ReadTransport | None = None
         self._connecting: asyncio.Task[None] | None = None
-        self._since, self._bytes = 0.0, 0
+        self._since = 0.0
+        self._bytes = 0
         self.ended = asyncio.Event()
 
     @contextmanager
@@ -128,7 +136,8 @@ class PipedOutput(asyncio.Protocol):
         self._output.feed(data)
         now = self._loop.time()
         if now - self._since > _PAUSE_SECONDS:
-            self._since, self._bytes = now, 0
+            self._since = now
+            self._bytes = 0
         self._bytes += len(data)
         if self._bytes > _BYTES_PER_PAUSE and self._transport is not None:
             # reading everything would leave no time for other work: the process waits until reading continues
@@ -151,7 +160,8 @@ class FileOutput:
     """The output of a process that survives its server into a file, which is truncated while a server reads it."""
 
     def __init__(self, name: str, path: Path) -> None:
-        self._output, self._path = _Output(name), path
+        self._output = _Output(name)
+        self._path = path
         self._loop = asyncio.get_running_loop()
         self._read_to = 0
         self._timer: asyncio.TimerHandle | None = None

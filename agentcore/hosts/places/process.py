@@ -59,9 +59,13 @@ class ProcessHost:
     def __init__(
         self, name: str, config: ProcessHostConfig, services: ProcessHostServices, on_lost: OnLost, on_again: OnAgain
     ) -> None:
-        self.name, self._config, self._services = name, config, services
-        self._on_lost, self._on_again = on_lost, on_again
-        self._supervisor, self._standing = Supervisor(), HostStatus(name, services.events)
+        self.name = name
+        self._config = config
+        self._services = services
+        self._on_lost = on_lost
+        self._on_again = on_again
+        self._supervisor = Supervisor()
+        self._standing = HostStatus(name, services.events)
         self._starting = asyncio.Lock()
         self._running: RunningHost | None = None
         self._next = 0
@@ -147,7 +151,8 @@ class ProcessHost:
     # -- the process -------------------------------------------------------------------------------------------
 
     def describe_host(self) -> HostReport:
-        running, bound = self._running, self._config.memory_mb
+        running = self._running
+        bound = self._config.memory_mb
         latency_s = None if running is None else running.latency_s
         return self._standing.build_report(
             kind=self._config.kind,
@@ -240,7 +245,8 @@ class ProcessHost:
             return
         self._is_closed = True
         if self._running is not None:
-            running, self._running = self._running, None
+            running = self._running
+            self._running = None
             running.detach()
 
     def resume_calls(self, carried_on: CarriedOnCalls) -> None:
@@ -333,7 +339,8 @@ class ProcessHost:
             task.cancel()
         async with self._starting:
             if self._running is not None:
-                running, self._running = self._running, None
+                running = self._running
+                self._running = None
                 if self.survives_server:
                     running.detach()
                 else:

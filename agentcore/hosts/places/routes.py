@@ -46,7 +46,8 @@ class ServedRoutes:
 
     def add_route(self, runtime: ModuleRuntime, told: AddRoute) -> None:
         """Serve a route of a module; an invalid one is reported in the module's diagnostics."""
-        key, path = (told.module, told.route), told.path
+        key = (told.module, told.route)
+        path = told.path
         if key in self._routes:
             raise LinkError("a route without a number of its own")
         if sum(module == told.module for module, _ in self._routes) >= _ROUTES:
@@ -229,7 +230,9 @@ class _Handler:
     """Answers one route's requests."""
 
     def __init__(self, routes: ServedRoutes, number: int, kind: str) -> None:
-        self._routes, self._number, self._kind = routes, number, kind
+        self._routes = routes
+        self._number = number
+        self._kind = kind
 
     async def handle_request(self, request: Request) -> Response | None:
         return await self._routes.answer_request(self._number, self._kind, request)

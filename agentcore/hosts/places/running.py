@@ -41,7 +41,10 @@ class RunningHost:
     def __init__(
         self, name: str, services: ProcessHostServices, child: Child, on_ended: Callable[["RunningHost", str], None]
     ) -> None:
-        self._name, self._services, self._child, self._on_ended = name, services, child, on_ended
+        self._name = name
+        self._services = services
+        self._child = child
+        self._on_ended = on_ended
         self._loop = asyncio.get_running_loop()
         self._hello: asyncio.Future[Hello] = self._loop.create_future()
         self._over = asyncio.Event()
@@ -52,7 +55,8 @@ class RunningHost:
         self.pid: int | None = None
         self.highest = 0
         self.latency_s: float | None = None
-        self.version, self.cause = "", ""
+        self.version = ""
+        self.cause = ""
         self.modules: tuple[str, ...] = ()
         self.members: dict[str, RunningModule] = {}
         self.calls: dict[str, tuple[int, float]] = {}
@@ -145,7 +149,9 @@ class RunningHost:
         return self.link.peer
 
     def _handle_hello(self, told: Hello) -> None:
-        self.pid, self.highest, self.version = told.pid, told.highest, told.version
+        self.pid = told.pid
+        self.highest = told.highest
+        self.version = told.version
         if not self._hello.done():
             self._hello.set_result(told)
 
@@ -185,14 +191,16 @@ class RunningHost:
             self.cause = reason
             return reason
         reason = self._reason or self._child.ended_as or reason
-        self.cause, last = reason, self._child.last_output
+        self.cause = reason
+        last = self._child.last_output
         return f"{reason}; it wrote: {last}" if last else reason
 
     # -- watching ----------------------------------------------------------------------------------------------
 
     async def _monitor_process(self, config: ProcessHostConfig) -> None:
         """Ping the process regularly, and enforce its memory limit."""
-        asked_at, waits = self._loop.time(), self._loop.create_task(self.link.ping())
+        asked_at = self._loop.time()
+        waits = self._loop.create_task(self.link.ping())
         limit_s = self._services.blocked_s
         try:
             while True:
@@ -203,7 +211,8 @@ class RunningHost:
                 if waits.done():
                     self.latency_s = waits.result()
                     if now - asked_at >= _PING_SECONDS:
-                        asked_at, waits = now, self._loop.create_task(self.link.ping())
+                        asked_at = now
+                        waits = self._loop.create_task(self.link.ping())
                 elif now - asked_at > limit_s:
                     self._kill_with_reason(f"its event loop did not answer for {limit_s:g} s")
         except asyncio.CancelledError:

@@ -77,7 +77,10 @@ class SentCalls:
         foreign: ForeignMachine | None = None,
     ) -> None:
         self.foreign = foreign
-        self.peer, self._resources, self._modules, self._outlives = peer, resources, modules, outlives
+        self.peer = peer
+        self._resources = resources
+        self._modules = modules
+        self._outlives = outlives
         self._loop = asyncio.get_running_loop()
         self._next = 0
         self._last_principal: tuple[Principal | None, dict[str, Any]] = None, {}
@@ -96,7 +99,8 @@ class SentCalls:
 
     def switch_peer(self, peer: Peer, modules: Callable[[], Mapping[int, LinkedModule]]) -> None:
         """Use another link of the same host."""
-        self.peer, self._modules = peer, modules
+        self.peer = peer
+        self._modules = modules
 
     def close_call(self, number: int) -> SentCall | None:
         """A call has ended."""
@@ -115,7 +119,8 @@ class SentCalls:
                 each.result.set_exception(module_failed_error(each.module.name, reason))
 
     def _pop_all(self) -> list[SentCall]:
-        sent, self._sent = list(self._sent.values()), {}
+        sent = list(self._sent.values())
+        self._sent = {}
         return sent
 
     @property
@@ -199,7 +204,8 @@ class SentCalls:
                 each: self._resources.next_index(session, each) for each in sent.module.resource_types
             }
         if resource is not None:
-            message["resourceId"], message["resource"] = resource.resource_id, resource_to_wire(resource)
+            message["resourceId"] = resource.resource_id
+            message["resource"] = resource_to_wire(resource)
         return message
 
     def _principal_to_wire(self, principal: Principal) -> dict[str, Any]:
@@ -216,7 +222,8 @@ class SentCalls:
 
     def handle_result(self, message: Message) -> None:
         """A call has ended."""
-        number, call_id = message.get("n"), message.get("id")
+        number = message.get("n")
+        call_id = message.get("id")
         sent = self.find_open_call(number)
         if sent is None:
             # of a call that was cancelled, or that timed out: its caller has gone

@@ -20,7 +20,8 @@ class HostStatus:
     """
 
     def __init__(self, name: str, events: EventBus) -> None:
-        self._name, self._events = name, events
+        self._name = name
+        self._events = events
         self._ends: deque[float] = deque(maxlen=_ENDS_KEPT)
         self.state: PlaceState = "stopped"
         self.since_ms = _now_ms()
@@ -42,12 +43,14 @@ class HostStatus:
     def record_unexpected_end(self, reason: str, last_words: str, *, starts_again: bool) -> None:
         """It has ended by itself."""
         self._ends.append(time.monotonic())
-        self.reason, self.last_words = reason, last_words
+        self.reason = reason
+        self.last_words = last_words
         self._apply_state("starting" if starts_again else "failed")
 
     def mark_failed(self, reason: str, last_words: str = "") -> None:
         """It could not be started."""
-        self.reason, self.last_words = reason, last_words
+        self.reason = reason
+        self.last_words = last_words
         self._apply_state("failed")
 
     def build_report(self, **known: Any) -> HostReport:

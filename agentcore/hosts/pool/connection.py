@@ -103,7 +103,10 @@ class NatsConnection:
     """
 
     def __init__(self, servers: NatsServers, name: str, answers: str, on_state: Callable[[str], None]) -> None:
-        self._servers, self._name, self._answers, self._on_state = servers, name, answers, on_state
+        self._servers = servers
+        self._name = name
+        self._answers = answers
+        self._on_state = on_state
         self._client: Client | None = None
         self._on_lost: set[Callable[[], None]] = set()
         self._flushing: set[asyncio.Task[str]] = set()

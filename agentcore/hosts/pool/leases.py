@@ -37,7 +37,10 @@ class Leases:
     """
 
     def __init__(self, nats: NatsConnection, subjects: Subjects, server: str, keep_s: float) -> None:
-        self._nats, self._subjects, self._server, self._keep_s = nats, subjects, server, keep_s
+        self._nats = nats
+        self._subjects = subjects
+        self._server = server
+        self._keep_s = keep_s
         self._bucket: KeyValue | None = None
         self._taking: dict[str, asyncio.Lock] = {}
         self.held: dict[str, int] = {}
@@ -84,7 +87,8 @@ class Leases:
     async def _acquire_once(self, resource_id: str, member: str) -> int:
         from nats.js.errors import KeyWrongLastSequenceError  # noqa: PLC0415 - as above
 
-        key, value = self._lease_key(resource_id), member.encode()
+        key = self._lease_key(resource_id)
+        value = member.encode()
         try:
             bucket = self._bucket_now()
             try:

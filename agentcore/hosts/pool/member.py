@@ -95,8 +95,11 @@ class PoolMember(Machine):
         known = records.add_host(member_name(pool.name, member))
         # NATS distinguishes the machines
         super().__init__(known, {"": keep_minutes}, core, records, known_since_ms=0)
-        self._pool, self._member, self._records = pool, member, records
-        self.calls.lost, self.calls.leases = partial(_interrupted_error, self.name), pool.leases.held
+        self._pool = pool
+        self._member = member
+        self._records = records
+        self.calls.lost = partial(_interrupted_error, self.name)
+        self.calls.leases = pool.leases.held
         self.announced: Announcement | None = None
         self._seen_at = self._loop.time()
         self._opened_at = 0.0
@@ -121,7 +124,8 @@ class PoolMember(Machine):
     def handle_announcement(self, said: Announcement) -> None:
         """Handle an announcement of the host."""
         self._seen_at = self._loop.time()
-        former, self.announced = self.announced, said
+        former = self.announced
+        self.announced = said
         self._records.set_drained(self.name, is_drained=said.is_drained)
         self._has_said.set()
         if said.protocol != PROTOCOL:

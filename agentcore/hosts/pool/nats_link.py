@@ -48,7 +48,10 @@ class NatsLink(Outgoing):
         make: Callable[["NatsLink"], Peer],
     ) -> None:
         super().__init__()
-        self._nats, self._incoming, self._outgoing, self._on_ready = nats, incoming, outgoing, on_ready
+        self._nats = nats
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._on_ready = on_ready
         self._taken = self._number = self._received = 0
         self._parts: list[bytes] = []
         self._part_bytes = 0
@@ -94,7 +97,8 @@ class NatsLink(Outgoing):
                 while self._texts:
                     await self._send_in_parts(self._pop_text())
                 if self._taken >= _PIECES_TAKEN:
-                    taken, self._taken = self._taken, 0
+                    taken = self._taken
+                    self._taken = 0
                     await self._send_frame(_TAKEN, struct.pack("!I", taken))
                 if self._piece is not None and self._ahead > 0:
                     self._ahead -= 1
@@ -143,7 +147,9 @@ class NatsLink(Outgoing):
                 return
             self._parts.append(payload)
             if kind == _TEXT:
-                whole, self._parts, self._part_bytes = b"".join(self._parts), [], 0
+                whole = b"".join(self._parts)
+                self._parts = []
+                self._part_bytes = 0
                 self.peer.receive_text(whole)
         elif kind == _PIECE and len(payload) <= PIECE_BYTES + PIECE_HEADER_BYTES:
             self._taken += 1

@@ -73,7 +73,9 @@ class Pool:
     """
 
     def __init__(self, name: str, config: PoolConfig, folder: Path, core: Core) -> None:
-        self.name, self._config, self._core = name, config, core
+        self.name = name
+        self._config = config
+        self._core = core
         self.modules = config.modules
         self.server = server_id(core.state.path)
         self.subjects = Subjects(name)
@@ -189,7 +191,8 @@ class Pool:
                 self.leases.renew_periodically(), name=f"pool:{self.name}:leases"
             )
             held.callback(renewing.cancel)
-            sign, due = ServerSign(server=self.server).encode(), 0.0
+            sign = ServerSign(server=self.server).encode()
+            due = 0.0
             self.member_changed()
             last = heard_since = asyncio.get_running_loop().time()
             while True:
@@ -316,7 +319,9 @@ class Pool:
         return None if member is None or not member.is_connected or member.is_drained else host
 
     async def _request_placement(self, session_id: str) -> str:
-        subject, full, loop = self.subjects.placement_subject(self._config.labels), 0, asyncio.get_running_loop()
+        subject = self.subjects.placement_subject(self._config.labels)
+        full = 0
+        loop = asyncio.get_running_loop()
         until = loop.time() + _LINKED_SECONDS
         while full < _PLACE_TRIES and loop.time() < until:
             wanted = PlacementRequest(server=self.server, question=secrets.token_hex(8), session=session_id[:500])

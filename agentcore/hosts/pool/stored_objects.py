@@ -27,7 +27,9 @@ class StoredObjects:
     """
 
     def __init__(self, nats: NatsConnection, subjects: Subjects, server: str, module: str) -> None:
-        self._nats, self._subjects, self._prefix = nats, subjects, f"{server}.{module}"
+        self._nats = nats
+        self._subjects = subjects
+        self._prefix = f"{server}.{module}"
 
     async def get(self, key: str) -> bytes | None:
         """Return what was stored last; None: nothing.

@@ -26,7 +26,9 @@ class Outlet:
     """
 
     def __init__(self, peer: Peer, number: int, kind: str) -> None:
-        self._peer, self._number, self._kind = peer, number, kind
+        self._peer = peer
+        self._number = number
+        self._kind = kind
         self._room = ROOM_BYTES
         self._has_room = asyncio.Event()
         self._has_room.set()
@@ -67,7 +69,9 @@ class Inlet:
     """The receiving end of a channel; iterating yields the chunks until the other side ends it."""
 
     def __init__(self, peer: Peer, number: int, credit: str) -> None:
-        self._peer, self._number, self._credit = peer, number, credit
+        self._peer = peer
+        self._number = number
+        self._credit = credit
         self._held: deque[str | bytes] = deque()
         self._held_bytes = 0
         self._news = asyncio.Event()
@@ -90,7 +94,8 @@ class Inlet:
 
     def feed_eof(self, broken: Exception | None = None) -> None:
         """Mark the end of the data; `broken` is raised to the reader, after the data."""
-        self._is_over, self._broken = True, broken
+        self._is_over = True
+        self._broken = broken
         self._news.set()
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:

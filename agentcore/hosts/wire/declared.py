@@ -51,7 +51,9 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
         checks_arguments: True if the tool checks more of its arguments than its schema can express.
     """
     wire: Wire = {name: getattr(definition, name) for name in (*_PLAIN, *_PLAIN_TOO)}
-    hints, use, view = definition.annotations, definition.resource, definition.view
+    hints = definition.annotations
+    use = definition.resource
+    view = definition.view
     wire["effects"] = sorted(definition.effects)
     wire["annotations"] = {name: getattr(hints, name) for name in _HINTS}
     wire["display"] = dict(definition.display)
@@ -76,7 +78,8 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
         TypeError: It is invalid.
     """
     given = read_mapping(wire, "a definition of a host")
-    use, view = given.get("resource"), given.get("view")
+    use = given.get("resource")
+    view = given.get("view")
     return ToolDefinition(
         **{name: given.get(name) for name in (*_PLAIN, *_PLAIN_TOO)},  # type: ignore[arg-type]  # read after this
         effects=given.get("effects"),  # type: ignore[arg-type]  # read after this
@@ -105,7 +108,8 @@ def reads_arguments(definition: Any) -> bool:
 def preview_to_wire(preview: CallPreview) -> Wire:
     """Encode a preview."""
     wire: Wire = {name: getattr(preview, name) for name in (*_TEXTS, *_FLAGS)}
-    wire["paths"], wire["urls"] = list(preview.paths), list(preview.urls)
+    wire["paths"] = list(preview.paths)
+    wire["urls"] = list(preview.urls)
     wire["effects"] = None if preview.effects is None else sorted(preview.effects)
     return wire
 

@@ -21,7 +21,8 @@ class Outgoing:
         self._texts: deque[bytes] = deque()
         self._held_bytes = 0
         self._piece: bytes | None = None
-        self._news, self._sent = asyncio.Event(), asyncio.Event()
+        self._news = asyncio.Event()
+        self._sent = asyncio.Event()
         self._is_closing = self._is_lost = False
 
     def send_text(self, data: bytes) -> None:
@@ -55,7 +56,8 @@ class Outgoing:
     def _pop_chunk(self) -> bytes:
         """Return the waiting chunk; the writer sets `_sent` once it was sent."""
         assert self._piece is not None  # noqa: S101 - the caller has checked
-        part, self._piece = self._piece, None
+        part = self._piece
+        self._piece = None
         return part
 
     def _mark_lost(self) -> None:

@@ -25,7 +25,8 @@ def main() -> None:
     with contextlib.suppress(OSError):
         # where memory runs out, this process ends before its server does
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
-    name, outliving = sys.argv[1], sys.argv[2:]
+    name = sys.argv[1]
+    outliving = sys.argv[2:]
     given = os.dup(0)
     # modules must not read the link from standard input
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

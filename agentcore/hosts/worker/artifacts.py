@@ -13,7 +13,8 @@ class RemoteArtifacts:
     """Implements `agentcore.api.Artifacts` for one call."""
 
     def __init__(self, line: Line, number: int) -> None:
-        self._line, self._number = line, number
+        self._line = line
+        self._number = number
 
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
         return _read_link(await self._request_artifact("save", bytes(data), mime=mime, name=name))

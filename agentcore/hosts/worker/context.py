@@ -29,7 +29,10 @@ class RemoteContext:
     """
 
     def __init__(self, line: Line, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
-        self._line, self._message, self._workspace, self._resource = line, message, workspace, resource
+        self._line = line
+        self._message = message
+        self._workspace = workspace
+        self._resource = resource
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self.number: int = message["n"]
@@ -106,7 +109,8 @@ class RemoteContext:
     # -- what is reported --------------------------------------------------------------------------------------
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        fraction, message = read_fraction(fraction), read_message(message)
+        fraction = read_fraction(fraction)
+        message = read_message(message)
         self._in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
@@ -116,7 +120,8 @@ class RemoteContext:
             self._in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
-        piece, length = read_output(text), len(text)
+        piece = read_output(text)
+        length = len(text)
         self._in_loop(lambda: self._add_output(piece, length))
 
     def flush_progress(self) -> None:
@@ -124,7 +129,8 @@ class RemoteContext:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        held, self._held = self._held, {}
+        held = self._held
+        self._held = {}
         self._next_at = self._loop.time() + PROGRESS_INTERVAL_SECONDS
         for kind, fields in held.items():
             self._send_progress(kind, fields)
@@ -272,7 +278,8 @@ class _RemoteSession:
     """Implements `agentcore.api.ChatSession`."""
 
     def __init__(self, context: RemoteContext, todos: Sequence[Mapping[str, Any]]) -> None:
-        self._context, self._todos = context, todos
+        self._context = context
+        self._todos = todos
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]]:

@@ -19,7 +19,8 @@ class OfferedLogin:
     """
 
     def __init__(self, login: Login, name: str, tell: Callable[[dict[str, str]], None]) -> None:
-        self._login, self._tell_server = ModuleLogin(login, name), tell
+        self._login = ModuleLogin(login, name)
+        self._tell_server = tell
         self._told: dict[str, str] = {}
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -54,7 +55,8 @@ class OfferedLogin:
         Raises:
             ToolError: Raised by the module.
         """
-        step, address = message["step"], ""
+        step = message["step"]
+        address = ""
         if step == "begin":
             address = await self._login.begin()
         elif step == "finish":

@@ -51,7 +51,10 @@ class Member:
     """
 
     def __init__(self, name: str, number: int, target: Any, fingerprint: str) -> None:
-        self.name, self.number, self.target, self.fingerprint = name, number, target, fingerprint
+        self.name = name
+        self.number = number
+        self.target = target
+        self.fingerprint = fingerprint
         self.source_dirs = source_dirs(target)
         self.plugin: Any = None
         self.manifest = Manifest()

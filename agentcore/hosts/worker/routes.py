@@ -36,7 +36,9 @@ class _HostSocket:
     """Implements `agentcore.api.web.Socket`."""
 
     def __init__(self, line: Line, number: int, talk: _Talk) -> None:
-        self._line, self._number, self._talk = line, number, talk
+        self._line = line
+        self._number = number
+        self._talk = talk
 
     async def send(self, message: str | bytes) -> None:
         await self._talk.outlet.send(message)

@@ -112,7 +112,8 @@ class _ListeningSocket:
     """
 
     def __init__(self, path: Path, key: bytes) -> None:
-        self._path, self._key = path, key
+        self._path = path
+        self._key = key
 
     def is_reachable(self) -> bool:
         """True if this host can be found there, once it listens."""
@@ -150,7 +151,9 @@ class _AuthenticatedStream(StreamLink):
 
     def __init__(self, key: bytes, admit: Callable[["_AuthenticatedStream"], Peer], end: Callable[[str], None]) -> None:
         super().__init__(lambda stream: admit(self))
-        self._key, self._admit, self._end_host = key, admit, end
+        self._key = key
+        self._admit = admit
+        self._end_host = end
         self._knock = FrameReader(self._check_key)
         self._is_open = False
 

@@ -53,8 +53,12 @@ class RemoteRuntime(ReadingRuntime):
         routes: WorkerRoutes,
     ) -> None:
         super().__init__(name)
-        self._module, self._settings, self._claims = module, settings, claims
-        self._line, self._surroundings, self._routes = line, surroundings, routes
+        self._module = module
+        self._settings = settings
+        self._claims = claims
+        self._line = line
+        self._surroundings = surroundings
+        self._routes = routes
         self._resources = ModuleResources(resources, name)
         self._secrets: ModuleSecrets | None = None
         self._instructions = ""
@@ -189,7 +193,8 @@ class RemoteRuntime(ReadingRuntime):
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         self._next += 1
         number = self._next
-        self._handlers[number], self._patterns[number] = handler, pattern
+        self._handlers[number] = handler
+        self._patterns[number] = pattern
         self._send_message("event.subscribe", subscription=number, pattern=pattern)
 
         def unsubscribe() -> None:

@@ -17,7 +17,8 @@ class ServerStorage:
     """
 
     def __init__(self, line: Line, module: int) -> None:
-        self._line, self._module = line, module
+        self._line = line
+        self._module = module
 
     async def get(self, key: str) -> bytes | None:
         blob = await self._request_storage("get", key)

@@ -158,7 +158,8 @@ class Worker:
 
     def _handle_hello_reply(self, message: Message) -> None:
         if self._surroundings is None:
-            self._surroundings, self._greeting = HostSurroundings.from_hello_reply(message, self._name), message
+            self._surroundings = HostSurroundings.from_hello_reply(message, self._name)
+            self._greeting = message
             self._surroundings.on_control_files = self._report_control_files
         else:
             self._surroundings.own_origins.declare("server", message["ownOrigins"])
@@ -167,7 +168,8 @@ class Worker:
         return {"found": await asyncio.to_thread(find_installed, message["name"])}
 
     async def _set_state(self, message: Message) -> Any:
-        number, state = message["module"], message["state"]
+        number = message["module"]
+        state = message["state"]
         self._highest = max(self._highest, number, message.get("code", 0))
         if state == "loaded":
             return await self._load_module(number, message)

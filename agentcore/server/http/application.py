@@ -27,7 +27,8 @@ with warnings.catch_warnings():
         ) -> None:
             super().__init__()
             self._state["agentcore"] = dispatcher
-            self._answer, self._connect = answer, connect
+            self._answer = answer
+            self._connect = connect
 
         @property
         def dispatcher(self) -> D:

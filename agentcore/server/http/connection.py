@@ -68,7 +68,9 @@ class Connection(web.RequestHandler):
             auto_decompress=False,  # a small body must not become a large one; the reader refuses compressed ones
             access_log=None,  # type: ignore[arg-type]  # None is what turns it off
         )
-        self._limits, self._hits, self._cookie_help = limits, hits, cookie_help
+        self._limits = limits
+        self._hits = hits
+        self._cookie_help = cookie_help
         self._head = b""
         self._timer: asyncio.TimerHandle | None = None
         self._newest_body: StreamReader | None = None
@@ -182,7 +184,8 @@ class Connection(web.RequestHandler):
         ).to_answer()
 
     def _headers_too_large(self) -> Answer:
-        status, limit_bytes = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, self.max_field_size
+        status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        limit_bytes = self.max_field_size
         if not _COOKIES.search(self._head):
             message = f"the request line and each header may have {limit_bytes:,} bytes"
             return Refusal(status, "headers_too_large", message, closes=True).to_answer()
@@ -238,8 +241,10 @@ class _LastAnswer:
     __slots__ = ("_answer", "_read_rest", "keep_alive", "status")
 
     def __init__(self, answer: Answer, read_rest: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._answer, self._read_rest = answer, read_rest
-        self.keep_alive, self.status = False, answer.status
+        self._answer = answer
+        self._read_rest = read_rest
+        self.keep_alive = False
+        self.status = answer.status
 
     async def prepare(self, request: web.BaseRequest) -> None:
         """Send it."""
@@ -262,8 +267,11 @@ class _InlineLoop:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self.call_at, self.call_later, self.call_soon = loop.call_at, loop.call_later, loop.call_soon
-        self.create_future, self.time = loop.create_future, loop.time
+        self.call_at = loop.call_at
+        self.call_later = loop.call_later
+        self.call_soon = loop.call_soon
+        self.create_future = loop.create_future
+        self.time = loop.time
 
     def create_task(self, coro: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
         return coro
@@ -291,7 +299,10 @@ class ConnectionFactory(web.Server):
         cookie_help: Callable[[], Answer],
     ) -> None:
         super().__init__(handler)
-        self.limit, self._limits, self._hits, self._cookie_help = limit, limits, hits, cookie_help
+        self.limit = limit
+        self._limits = limits
+        self._hits = hits
+        self._cookie_help = cookie_help
 
     @property
     def is_full(self) -> bool:

@@ -79,7 +79,9 @@ class EventStreams:
     """
 
     def __init__(self, bus: EventBus, heartbeat_s: float, hits: Hits) -> None:
-        self._bus, self._heartbeat_s, self._hits = bus, heartbeat_s, hits
+        self._bus = bus
+        self._heartbeat_s = heartbeat_s
+        self._hits = hits
         self._loop = asyncio.get_running_loop()
         self._groups: dict[tuple[EventFilter, bool], _Group] = {}
         self._pending: list[Event] = []
@@ -186,7 +188,8 @@ class EventStreams:
 
     def _write_missed(self, reader: _Reader, missed: list[Event]) -> bool:
         """Write the first of the events that a reader has missed; says whether that was all."""
-        size, parts = 0, []
+        size = 0
+        parts = []
         for event in missed:
             reader.behind_since = event.id
             if reader.filter.matches_event(event):

@@ -32,7 +32,10 @@ class JsonTextError(AgentcoreError):
         self, message: str, /, *, line: int | None = None, column: int | None = None, offset: int | None = None
     ) -> None:
         super().__init__(message)
-        self.message, self.line, self.column, self.offset = message, line, column, offset
+        self.message = message
+        self.line = line
+        self.column = column
+        self.offset = offset
 
 
 class _Unplaced(Exception):  # noqa: N818 - becomes a JsonTextError as soon as its place is known
@@ -94,7 +97,8 @@ def _no_constant(name: str) -> NoReturn:
 
 def _refuse_depth(value: Any) -> None:
     """Look level by level: the cheap count of brackets before it says that there may be too many."""
-    level, depth = [value], 0
+    level = [value]
+    depth = 0
     while level := [part for part in level if type(part) in (dict, list)]:
         depth += 1
         if depth > JSON_DEPTH:

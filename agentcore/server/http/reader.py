@@ -23,7 +23,8 @@ class BodyReader:
     """Reads bodies under the server's bounds; every fault is a `Refusal` with a 4xx status."""
 
     def __init__(self, limits: TimeLimits, hits: Hits) -> None:
-        self._limits, self._hits = limits, hits
+        self._limits = limits
+        self._hits = hits
 
     async def read_json(self, request: web.BaseRequest, limit_bytes: int = BODY_BYTES) -> Any:
         """The JSON document of a request's body.
@@ -81,7 +82,9 @@ class BodyReader:
         """
         self._check_head(request, limit_bytes, advice)
         _ask_to_go_on(request)
-        content, size, loop = request.content, 0, asyncio.get_running_loop()
+        content = request.content
+        size = 0
+        loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._limits.upload
         while True:
             left = min(self._limits.body, ends_at - loop.time())

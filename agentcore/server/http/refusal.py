@@ -76,8 +76,13 @@ class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failu
         **context: object,
     ) -> None:
         super().__init__(message)
-        self.status, self.type, self.message = status, type, message
-        self.retryable, self.headers, self.closes, self.context = retryable, headers, closes, context
+        self.status = status
+        self.type = type
+        self.message = message
+        self.retryable = retryable
+        self.headers = headers
+        self.closes = closes
+        self.context = context
 
     def to_answer(self) -> Answer:
         """The answer that says so."""

@@ -89,7 +89,9 @@ class Answer:
         closes: bool = False,
         length: int | None = None,
     ) -> None:
-        self.body, self.status, self.closes = body, status, closes
+        self.body = body
+        self.status = status
+        self.closes = closes
         self.length = len(body) if length is None else length
         self.keep_alive = not closes
         self._head = _JSON_OK if headers is None and status == HTTPStatus.OK and content_type == JSON else None
@@ -183,16 +185,13 @@ class Sent:
         """Nothing is left to send."""
 
 
-_date_second = 0
-_date_bytes = b""
+@lru_cache(maxsize=1)
+def _format_date(second: int) -> bytes:
+    return formatdate(second, usegmt=True).encode("ascii")
 
 
 def _current_date() -> bytes:
-    global _date_second, _date_bytes
-    now = int(time.time())
-    if now != _date_second:
-        _date_second, _date_bytes = now, formatdate(now, usegmt=True).encode("ascii")
-    return _date_bytes
+    return _format_date(int(time.time()))
 
 
 _JSON_OK = head_bytes(HTTPStatus.OK, JSON)

@@ -117,7 +117,8 @@ UNREAD_ANSWERS = web.RequestKey("unread_answers", UnreadAnswers)
 @asynccontextmanager
 async def room_for_answer(request: web.BaseRequest) -> AsyncIterator[None]:
     """Wait until the client of a request has read enough; see `UnreadAnswers.room`."""
-    unread, connection = request.get(UNREAD_ANSWERS), request.protocol
+    unread = request.get(UNREAD_ANSWERS)
+    connection = request.protocol
     if unread is None or connection is None:
         yield
         return

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, MutableMapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TextIO
 
 import structlog
@@ -58,7 +59,8 @@ class LineWriter:
     def flush(self) -> None:
         """Write what waits; may be called at any time, from any thread."""
         with self._lock:
-            waiting, self._waiting = self._waiting, []
+            waiting = self._waiting
+            self._waiting = []
             if not waiting:
                 return
             lines = b"".join(waiting)
@@ -162,14 +164,12 @@ def exception_in(exc_info: Any) -> BaseException | None:
     return found[1] if isinstance(found, tuple) else found
 
 
-_second = 0
-_second_text = ""
+@lru_cache(maxsize=1)
+def _format_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
 
 
 def _current_timestamp() -> str:
-    global _second, _second_text
     now = time.time()
-    whole = int(now)
-    if whole != _second:
-        _second, _second_text = whole, datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
-    return f"{_second_text}{int((now - whole) * 1000):03d}Z"
+    second = int(now)
+    return f"{_format_second(second)}{int((now - second) * 1000):03d}Z"

@@ -45,7 +45,8 @@ class McpEntrance:
 
     async def close(self) -> None:
         """End what goes on; may be called twice."""
-        serving, self._serving = self._serving, None
+        serving = self._serving
+        self._serving = None
         if serving is not None:
             await serving.close()
 

@@ -45,11 +45,17 @@ class Lines:
             self._parts.append(part)
             return
         if self._parts:
-            self._head, self._parts = b"".join(self._parts)[:_END_BYTES], []
+            self._head = b"".join(self._parts)[:_END_BYTES]
+            self._parts = []
         self._tail = (self._tail + part)[-_END_BYTES:]
 
     def _finish_line(self) -> bytes | TooLong:
-        is_kept, head, tail = self._size <= self._limit, self._head, self._tail
+        is_kept = self._size <= self._limit
+        head = self._head
+        tail = self._tail
         line = b"".join(self._parts)
-        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
+        self._parts = []
+        self._size = 0
+        self._head = b""
+        self._tail = b""
         return line if is_kept else TooLong((head, tail))

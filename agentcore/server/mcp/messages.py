@@ -105,7 +105,8 @@ class _Alive:
     """Shows now and then that something goes on."""
 
     def __init__(self, show: Callable[[], None]) -> None:
-        self._show, self._loop = show, asyncio.get_running_loop()
+        self._show = show
+        self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(_SILENT_SECONDS, self._tick)
 
     def _tick(self) -> None:

@@ -56,7 +56,8 @@ class Channel:
     """
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer, self._transport = writer, writer.transport
+        self._writer = writer
+        self._transport = writer.transport
         self._transport.set_write_buffer_limits(high=STREAM_BUFFER_BYTES)
 
     @property
@@ -112,7 +113,10 @@ class Pipe:
         reader: asyncio.StreamReader,
         channel: Channel,
     ) -> None:
-        self._session, self._door, self._reader, self._channel = session, door, reader, channel
+        self._session = session
+        self._door = door
+        self._reader = reader
+        self._channel = channel
         session.standalone.stream = channel
         self._unsent: deque[dict[str, Any]] = deque()
         self._sending = Background("mcp:pipe")
@@ -270,7 +274,9 @@ class PipeReply:
     """
 
     def __init__(self, session: McpSession, channel: Channel, request: JSONRPCRequest, *, can_ask: bool) -> None:
-        self._session, self._channel, self._can_ask = session, channel, can_ask
+        self._session = session
+        self._channel = channel
+        self._can_ask = can_ask
         self.has_ended = False
         self.request_id: RequestId | None = request.id
         self.transport, self.message_metadata, self.cancel_requested, self._token = reply_context(

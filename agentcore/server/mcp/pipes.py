@@ -50,7 +50,9 @@ class Pipes:
     """
 
     def __init__(self, core: Core, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str) -> None:
-        self._core, self._entrance, self._live_connections = core, entrance, live_connections
+        self._core = core
+        self._entrance = entrance
+        self._live_connections = live_connections
         self._approval_url = approval_url
         self.path = _socket_path(core.state.path)
         self._server: asyncio.Server | None = None
@@ -71,7 +73,8 @@ class Pipes:
         """Let nobody in any more, and end those who are here; safe to call twice."""
         if self._timer is not None:
             self._timer.cancel()
-        server, self._server = self._server, None
+        server = self._server
+        self._server = None
         if server is None:
             return
         server.close()
@@ -144,7 +147,8 @@ class _Ending:
     """Ends a pipe when its client's key is taken back."""
 
     def __init__(self, transport: asyncio.BaseTransport, end: Callable[[], object]) -> None:
-        self.transport, self._end = transport, end
+        self.transport = transport
+        self._end = end
 
     def end_stream(self) -> None:
         """End it."""

@@ -85,7 +85,8 @@ class Reply:
     def __init__(
         self, exchange: Exchange, caller: Caller, request: JSONRPCRequest, headers: Mapping[str, str] | None = None
     ) -> None:
-        self._exchange, self._headers = exchange, headers
+        self._exchange = exchange
+        self._headers = headers
         self._token = progress_token_from_params(request.params)
         self._stream: RawStream | ResumableStream | None = None
         self._has_ended = False

@@ -85,7 +85,9 @@ class ResumableStream:
     """
 
     def __init__(self, name: str, forget: "Callable[[ResumableStream], None]", kept: KeptEvents) -> None:
-        self.name, self._forget, self._kept_of_client = name, forget, kept
+        self.name = name
+        self._forget = forget
+        self._kept_of_client = kept
         self.on_left: Callable[[], object] = lambda: None
         self.cut_off: CutOff | None = None
         self.was_delivered = self._has_ended = False
@@ -185,7 +187,8 @@ class ResumableStream:
 
     def end(self) -> Sent:
         """All is told; whoever is cut off now can still read the end. Gives the end of the request's own answer."""
-        self._has_ended, reader = True, self._reader
+        self._has_ended = True
+        reader = self._reader
         sent = reader.stream.end() if reader is not None and reader.over is None else Sent()
         self._end_reading()
         return sent
@@ -204,7 +207,8 @@ class ResumableStream:
         self._start_timer(self.close)
 
     def _drop_reader(self) -> None:
-        reader, self._reader = self._reader, None
+        reader = self._reader
+        self._reader = None
         if reader is not None and reader.over is not None and not reader.over.done():
             reader.over.set_result(None)
 

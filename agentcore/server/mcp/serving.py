@@ -32,7 +32,10 @@ class McpServing:
     """
 
     def __init__(self, core: Core, door: McpEndpoint, sessions: McpSessions, stateless: Stateless) -> None:
-        self._core, self._door, self.sessions, self._stateless = core, door, sessions, stateless
+        self._core = core
+        self._door = door
+        self.sessions = sessions
+        self._stateless = stateless
         self._streamable = Streamable(sessions)
 
     @classmethod

@@ -103,7 +103,9 @@ class McpSession:
         keep: "Callable[[McpSession], Awaitable[None]]",
         kept_events: KeptEvents,
     ) -> None:
-        self.caller, self._door, self._keep = caller, door, keep
+        self.caller = caller
+        self._door = door
+        self._keep = keep
         self.standalone = Standalone(self)
         self.connection = Connection.for_loop(self.standalone, session_id=caller.session_id)
         self.runner = ServerRunner(door.server, self.connection, {}, init_options=handshake)
@@ -157,11 +159,13 @@ class McpSession:
         """
         client = InitializeRequestParams.model_validate(kept["client"], by_name=False)
         wishes = _wishes.validate_python(kept.get("wishes", {}))
-        self.caller.wishes.log_level, self.caller.wishes.resources = wishes.log_level, wishes.resources
+        self.caller.wishes.log_level = wishes.log_level
+        self.caller.wishes.resources = wishes.resources
         if mark := kept.get("mark"):
             self.caller = replace(self.caller, mark=mark)
         protocol_version = kept["version"]
-        self.connection.client_params, self.connection.protocol_version = client, protocol_version
+        self.connection.client_params = client
+        self.connection.protocol_version = protocol_version
         self.connection.initialized.set()
 
     async def send_request(

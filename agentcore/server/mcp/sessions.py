@@ -43,7 +43,8 @@ class McpSessions:
     """
 
     def __init__(self, core: Core, door: McpEndpoint) -> None:
-        self._core, self._door = core, door
+        self._core = core
+        self._door = door
         self._store = core.store.mcp_sessions
         self._handshake = door.handshake
         self._sessions: dict[str, McpSession] = {}

@@ -94,7 +94,8 @@ class Stateless:
         """Where an argument that a tool wants in a header too stands otherwise there."""
         if request.method != "tools/call" or request.params is None:
             return None
-        name, arguments = request.params.get("name"), request.params.get("arguments") or {}
+        name = request.params.get("name")
+        arguments = request.params.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             return None  # refused further on, with what is wrong
         schema = self._door.header_schema(caller, name)

@@ -94,7 +94,8 @@ class Streamable:
 
     async def _serve_standalone_stream(self, exchange: Exchange, session: McpSession, last: str) -> Answer | Sent:
         """Tell what belongs to no request; what was told since an event, too."""
-        standalone, found = session.standalone, session.streams.find_stream(last)
+        standalone = session.standalone
+        found = session.streams.find_stream(last)
         if standalone.events is None:
             standalone.events = session.streams.open_standalone()
         if standalone.events.is_read and found is None:

@@ -61,7 +61,8 @@ class BlockChange:
 
         Of two changes that wait, the one that is applied first changes the file that the other was planned on.
         """
-        before, after = self.plan.before, self.plan.after
+        before = self.plan.before
+        after = self.plan.after
         is_same = (self.added, self.removed) == (again.added, again.removed) and all(
             before.value_at(path) == again.plan.before.value_at(path)
             and after.value_at(path) == again.plan.after.value_at(path)

@@ -73,7 +73,8 @@ class _Operations:
     """Describes the routes of one module."""
 
     def __init__(self, refused: dict[str, Any], security: list[dict[str, list[str]]]) -> None:
-        self._refused, self._security = refused, security
+        self._refused = refused
+        self._security = security
         self._schemas: dict[str, Any] = {}
 
     def describe_routes(self, routes: list[ModuleRoute]) -> ModuleDescription:

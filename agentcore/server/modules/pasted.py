@@ -84,13 +84,15 @@ def secrets_in(
         taken: Names of secrets that are kept already.
         declared: Texts that are secrets because the model of the settings says so.
     """
-    used, found = set(taken), []
+    used = set(taken)
+    found = []
     recognised = {written.path: written for written in find_written_secrets(block)}
     for path, text in _iterate_texts(block, ()):
         if text in declared and path not in recognised:
             recognised[path] = WrittenSecrets(path, text, [SecretSpan(0, len(text), str(path[-1]))])
     for path, text, spans in recognised.values():
-        instead, at = "", 0
+        instead = ""
+        at = 0
         for start, end, label in spans:
             name = _unused_name(_suggest_name(key, label), used)
             used.add(name)
@@ -165,7 +167,8 @@ def _suggest_name(key: str, label: str) -> str:
 
 
 def _unused_name(name: str, used: Collection[str]) -> str:
-    number, free = 2, name
+    number = 2
+    free = name
     while free in used:
         number, free = number + 1, f"{name}_{number}"
     return free

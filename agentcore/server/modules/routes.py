@@ -91,7 +91,8 @@ async def _build_request(exchange: Exchange, route: ModuleRoute, path_values: di
 
 
 async def _read_body(exchange: Exchange, route: ModuleRoute) -> Any:
-    request, reader = exchange.request, exchange.parts.reader
+    request = exchange.request
+    reader = exchange.parts.reader
     if request.method not in _METHODS_WITH_BODY:
         return None
     if route.body is not None:
@@ -139,7 +140,8 @@ async def _run_contained(
 def _to_plain_response(route: ModuleRoute, response: Any) -> Response:
     if not issubclass(type(response), Response):
         raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
-    status, headers = _check_status(response), _filter_headers(response)
+    status = _check_status(response)
+    headers = _filter_headers(response)
     body = response.body
     if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
         return Response(b"", status, "", headers)
@@ -192,18 +194,21 @@ async def _serve_websocket(exchange: Exchange, route: ModuleRoute, request: Requ
     async def handle() -> None:
         await route.handler(talk)
 
-    code, reason = 1000, ""
+    code = 1000
+    reason = ""
     try:
         await _run_contained(exchange, route, handle)
     except ConnectionError:
         pass  # the other side left: that is how most of them end
     except ToolError as exc:
-        code, reason = (1001 if exc.type == "module_stopping" else 1008), exc.type
+        code = 1001 if exc.type == "module_stopping" else 1008
+        reason = exc.type
     except asyncio.CancelledError:
         raise
     except BaseException as exc:  # noqa: BLE001 - the border between host and module
         _log_failure(route, exc)
-        code, reason = 1011, "internal_error"
+        code = 1011
+        reason = "internal_error"
     await socket.close(code, reason)
     return socket.response
 

@@ -30,7 +30,9 @@ class ModuleSocket:
     """
 
     def __init__(self, response: web.WebSocketResponse, hits: Hits, refusal: RefusalOf) -> None:
-        self.response, self._hits, self._refusal = response, hits, refusal
+        self.response = response
+        self._hits = hits
+        self._refusal = refusal
 
     @classmethod
     async def open(cls, exchange: Exchange, refusal: RefusalOf) -> "ModuleSocket":

@@ -9,7 +9,8 @@ import pydantic_core
 from agentcore.api import ToolDefinition, ToolView
 from agentcore.core.modules import ToolRegistry
 
-FRAME_PATH, DOCUMENT_PATH = "/views/frame/", "/views/document/"
+FRAME_PATH = "/views/frame/"
+DOCUMENT_PATH = "/views/document/"
 """What the addresses of a view's frame and of the document in it begin with; its id follows."""
 
 
@@ -36,7 +37,8 @@ class ToolViews:
         """The view of an address; None: no tool that is offered now has it."""
         version, views = self._found
         if version != self._registry.version:
-            version, views = self._registry.version, dict(self._iterate_views())
+            version = self._registry.version
+            views = dict(self._iterate_views())
             self._found = version, views
         return views.get(view_id)
 

@@ -74,7 +74,8 @@ def translations_of(core: Core, registered: RegisteredTool) -> dict[str, ToolTex
     What a stranger says of its tool in another language was seen by nobody who accepted the tool, and could say
     anything. So its texts are those of the server's own module of the same name, if that defines the same tool.
     """
-    tool, record = registered.definition.name, registered.module
+    tool = registered.definition.name
+    record = registered.module
     if record.is_foreign:
         own = core.registry.find_module(record.name.rpartition("/")[2])
         if own is None or own.is_foreign or not any(_has_same_texts(each, registered) for each in own.tools):

@@ -132,7 +132,8 @@ async def titles_of(core: Core, requests: Sequence[ApprovalRequest | PolicyChang
 
 def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]) -> WaitingCall:
     """One call with everything that a decision on it rests on."""
-    definition, preview = request.definition, request.preview
+    definition = request.definition
+    preview = request.preview
     tool = core.registry.tools_at(request.host).get(definition.name)
     record = None if tool is None else tool.module
     effects = definition.effects if preview is None or preview.effects is None else preview.effects

@@ -25,7 +25,8 @@ _INLINE = re.compile(r"<(script|style)(?![^>]*\ssrc=)[^>]*>(.*?)</\1>", re.DOTAL
 @cache
 def page_folder() -> Path:
     """The folder of the page's files: in the package when it is installed, beside it in a checkout."""
-    inside, beside = _PACKAGE / "webui", _PACKAGE.parent / "webui"
+    inside = _PACKAGE / "webui"
+    beside = _PACKAGE.parent / "webui"
     return inside if (inside / "index.html").is_file() else beside
 
 

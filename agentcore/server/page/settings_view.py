@@ -98,7 +98,9 @@ class ChangeView(WireModel):
 
 def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
     """Settings for whoever asks; reads no file."""
-    visible, schema, module = redact_settings(document), document.subject.schema, document.subject.module
+    visible = redact_settings(document)
+    schema = document.subject.schema
+    module = document.subject.module
     confirms = _confirms_policy(exchange)
     names = {
         subject_name(replace(document, subject=subject))

@@ -55,7 +55,8 @@ class Decided(BaseModel, defer_build=True):
 
 async def list_waiting(exchange: Exchange) -> Answer:
     """Send all that waits; to a client that decides in sessions of its own, what waits there."""
-    core, is_everywhere = exchange.core, find_reach(exchange.principal, "see_waiting") == "all"
+    core = exchange.core
+    is_everywhere = find_reach(exchange.principal, "see_waiting") == "all"
     calls = core.approvals.waiting
     if not is_everywhere:
         owned = await core.store.chats.filter_owned(owner_of(exchange.principal), {call.session_id for call in calls})
@@ -75,7 +76,8 @@ async def list_waiting(exchange: Exchange) -> Answer:
 
 async def edit_call(exchange: Exchange) -> Answer:
     """Send the call as it would be with other arguments, ready to be approved; it waits on as it was asked for."""
-    call_id, body = exchange.path_values["id"], exchange.body
+    call_id = exchange.path_values["id"]
+    body = exchange.body
     pending = exchange.core.approvals.find_pending(call_id)
     await _check_may_decide(exchange, None if pending is None else pending.request)
     edited = await exchange.core.call_review.edit_call(call_id, body.arguments)
@@ -85,7 +87,9 @@ async def edit_call(exchange: Exchange) -> Answer:
 
 async def decide_call(exchange: Exchange) -> Answer:
     """Approve or reject exactly the call that was shown."""
-    call_id, body, who = exchange.path_values["id"], exchange.body, exchange.principal
+    call_id = exchange.path_values["id"]
+    body = exchange.body
+    who = exchange.principal
     pending = exchange.core.approvals.find_pending(call_id)
     request = None if pending is None else pending.as_edited(body.digest)
     await _check_may_decide(exchange, request)
@@ -126,7 +130,8 @@ def _find_offer(request: ApprovalRequest, number: int | None) -> GrantOffer | No
 
 async def decide_change(exchange: Exchange) -> Answer:
     """Apply a change of what is allowed, or refuse it."""
-    body, who = exchange.body, exchange.principal.name
+    body = exchange.body
+    who = exchange.principal.name
     await exchange.core.policy_changes.decide_change(exchange.path_values["id"], approved=body.approved, by=who)
     return _ok_answer()
 

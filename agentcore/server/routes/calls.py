@@ -99,7 +99,8 @@ async def list_calls_on_the_way(exchange: Exchange) -> Answer:
 
 
 def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
-    request, prepared = call.request, call.prepared
+    request = call.request
+    prepared = call.prepared
     return {
         "call_id": call.id,
         "parent_call_id": request.parent_call_id,

@@ -178,7 +178,8 @@ async def show_new_system(exchange: Exchange) -> Answer:
 async def put_model(exchange: Exchange) -> Answer:
     """Add a model to app.json; a person confirms it."""
     body: ModelBody = exchange.body
-    name, setup = exchange.path_values["name"], _model_setup(exchange)
+    name = exchange.path_values["name"]
+    setup = _model_setup(exchange)
     config = ModelConfig.model_validate(body.model_dump(exclude_unset=True) | {"provider": body.provider})
     try:
         plan = await setup.plan_model_change(name, config)

@@ -57,7 +57,8 @@ async def _restrict_filter(exchange: Exchange, wanted: EventFilter) -> EventFilt
     Raises:
         ToolError: `forbidden`: the one session that is wanted is somebody else's.
     """
-    principal, chats = exchange.principal, exchange.core.store.chats
+    principal = exchange.principal
+    chats = exchange.core.store.chats
     if find_reach(principal, "follow") == "all":
         return wanted
     of_approvals = _OF_APPROVALS if find_reach(principal, "watch") == "all" else ()

@@ -17,7 +17,8 @@ async def send_metrics(exchange: Exchange) -> Answer:
 
 
 def _format_metrics(exchange: Exchange) -> Iterator[str]:
-    core, parts = exchange.core, exchange.parts
+    core = exchange.core
+    parts = exchange.parts
     figures = core.collect_metrics()
     yield from _format_labelled_metric(
         "calls_total", "counter", "Calls that ended, by outcome.", "outcome", figures["calls"]

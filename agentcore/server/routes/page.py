@@ -97,7 +97,8 @@ def _known_etag(exchange: Exchange) -> str | None:
 async def show_view_frame(exchange: Exchange) -> Answer:
     """Send the frame of a tool's view, which nobody but the page may frame."""
     view = _find_view(exchange)
-    own, page = exchange.parts.addresses.origins, _page_origins(exchange)
+    own = exchange.parts.addresses.origins
+    page = _page_origins(exchange)
     document_path = DOCUMENT_PATH + exchange.path_values["id"]
     try:
         text = await asyncio.to_thread(frame_document, view, document_path, page)

@@ -38,7 +38,8 @@ async def get_health(exchange: Exchange) -> Answer:
 
 async def get_openapi(exchange: Exchange) -> Answer:
     """Describe the routes; made anew when modules have brought or taken some."""
-    cache, of_modules = exchange.parts.cache, exchange.core.routes
+    cache = exchange.parts.cache
+    of_modules = exchange.core.routes
     version = str(of_modules.version).encode()
     if cache.get("openapi.version") != version:
         cache["openapi"] = to_json(await exchange.parts.describe(tuple(of_modules)))

@@ -95,7 +95,8 @@ _TOLD = frozenset(("accepted", "progress", "approval"))
 
 async def list_tools(exchange: Exchange) -> Answer:
     """Send the list that the registry keeps encoded, or say that the client has it already."""
-    registry, query = exchange.core.registry, exchange.query
+    registry = exchange.core.registry
+    query = exchange.query
     if query.host and not registry.knows_host(query.host):
         raise registry.host_not_found(query.host)
     body = registry.encode_tools(query.format, query.host)
@@ -144,7 +145,8 @@ async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
 
 async def complete_argument(exchange: Exchange) -> Answer:
     """Send what an argument can be; nothing, where nothing is known."""
-    core, body = exchange.core, exchange.body
+    core = exchange.core
+    body = exchange.body
     tool = core.registry.tools.get(exchange.path_values["name"])
     if tool is None:
         return Answer(to_json({"values": []}))

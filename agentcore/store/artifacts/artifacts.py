@@ -87,7 +87,9 @@ class ArtifactStore:
     """Stores artifacts, gives them back whole, in ranges or by search, and keeps their sum within the quota."""
 
     def __init__(self, database: Database, files: ArtifactFiles, quota_bytes: int) -> None:
-        self._database, self._files, self._quota_bytes = database, files, quota_bytes
+        self._database = database
+        self._files = files
+        self._quota_bytes = quota_bytes
         self.counts = {"saved": 0, "evicted": 0}
 
     @classmethod
@@ -151,7 +153,8 @@ class ArtifactStore:
         """
         artifact_id = new_artifact_id()
         file = await asyncio.to_thread(self._files.create_file, artifact_id)
-        head, size = b"", 0
+        head = b""
+        size = 0
         try:
             async for chunk in chunks:
                 size += len(chunk)

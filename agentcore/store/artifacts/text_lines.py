@@ -42,7 +42,8 @@ def as_text(file: BinaryIO, mime: str) -> TextIO:
 def slice_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLines:
     """Lines from one on, counted from 1: as many as are wanted, and at least one of those that fit `chars`."""
     taken: list[tuple[int, str]] = []
-    total, room = 0, chars
+    total = 0
+    room = chars
     for line in read_lines(file):
         total += 1
         if total >= first and len(taken) < limit and room > 0:
@@ -55,7 +56,8 @@ def slice_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLin
 def find_lines(query: str, first: int, limit: int, file: TextIO) -> ArtifactLines:
     """Lines from one on that hold a text, each as the part around it; `total` counts all that do."""
     found: list[tuple[int, str]] = []
-    total, before = 0, ""
+    total = 0
+    before = ""
     for number, line in enumerate(read_lines(file), 1):
         # what the parts of a long line hold between them is found in the later one
         text = before + line

@@ -37,7 +37,8 @@ def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> It
         ignore_case: Whether upper and lower case count as the same, in any alphabet.
     """
     wanted = query.casefold() if ignore_case else query
-    first_line, last_match = 1, 0
+    first_line = 1
+    last_match = 0
     for offset, block in _read_blocks(file):
         if wanted in _decode_folded(block, ignore_case):
             for match in _find_matches(block, wanted, first_line, offset, ignore_case):
@@ -49,7 +50,8 @@ def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> It
 
 def _read_blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Offsets and blocks; a block ends with a line end, unless one line alone fills it."""
-    offset, rest = 0, b""
+    offset = 0
+    rest = b""
     while data := file.read(_BLOCK_BYTES):
         rest += data
         end = rest.rfind(b"\n") + 1
@@ -58,7 +60,8 @@ def _read_blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         elif len(rest) > _BLOCK_BYTES:
             yield offset, rest
             end = len(rest) - _OVERLAP_BYTES
-        offset, rest = offset + end, rest[end:]
+        offset = offset + end
+        rest = rest[end:]
     if rest:
         yield offset, rest
 

@@ -18,7 +18,8 @@ def matching_sessions(connection: sqlite3.Connection, text: str) -> list[str]:
 
 def _find_by_text(connection: sqlite3.Connection, words: list[str]) -> list[str]:
     indexed = [word for word in words if len(word) >= _INDEXED_CHARS]
-    conditions, values = [], []
+    conditions = []
+    values = []
     if indexed:
         conditions.append("chat_search MATCH ?")
         values.append(" AND ".join(f'"{_quote_word(word)}"' for word in indexed))

@@ -63,7 +63,8 @@ class ChatStore:
     """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
-        self._database, self._now = database, now
+        self._database = database
+        self._now = now
         self.queue = QueueStore(database)
         self.owners = SessionOwners(database)
         self.hosts = SessionHosts(database)
@@ -279,7 +280,8 @@ def _load_titles(session_ids: tuple[str, ...], connection: sqlite3.Connection) -
 def _list_sessions(
     text: str, limit: int, before: str | None, owner: str | None, connection: sqlite3.Connection
 ) -> list[ChatSessionRow]:
-    conditions, values = ["1"], []
+    conditions = ["1"]
+    values = []
     if owner is not None:
         conditions.append("owner = ?")
         values.append(owner)

@@ -70,7 +70,8 @@ class ClientKeys:
     """Makes the keys of clients, and knows them again. Its methods belong to the event loop's thread."""
 
     def __init__(self, database: Database, known: Iterable[KnownClient], now: Callable[[], float]) -> None:
-        self._database, self._now = database, now
+        self._database = database
+        self._now = now
         self._known = {client.key_hash: client for client in known}
 
     @classmethod

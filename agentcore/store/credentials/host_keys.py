@@ -68,7 +68,8 @@ class HostKeys:
     """Makes the keys of hosts, and knows them again. Its methods belong to the event loop's thread."""
 
     def __init__(self, database: Database, known: Iterable[KnownHost], now: Callable[[], float]) -> None:
-        self._database, self._now = database, now
+        self._database = database
+        self._now = now
         self._known = {host.name: host for host in known}
 
     @classmethod
@@ -99,7 +100,8 @@ class HostKeys:
 
     def find_by_key(self, key: str) -> KnownHost | None:
         """The host that a key belongs to, or None."""
-        shown, found = _hash_key(key), None
+        shown = _hash_key(key)
+        found = None
         for host in self._known.values():
             # no early end: how long it takes tells nothing about any key
             if secrets.compare_digest(host.key_hash, shown):

@@ -64,7 +64,8 @@ class OneTimeCodes:
     """
 
     def __init__(self, now: Callable[[], float], make: Callable[[], str] = long_code) -> None:
-        self._now, self._make = now, make
+        self._now = now
+        self._make = make
         self._codes: dict[str, _Code] = {}
 
     def create(self) -> str:
@@ -80,7 +81,8 @@ class OneTimeCodes:
 
     def is_valid(self, code: str) -> bool:
         """Whether the code could be used now; a wrong secret counts."""
-        selector, secret = code[:SELECTOR_CHARS], code[SELECTOR_CHARS:].encode("utf-8", "replace")
+        selector = code[:SELECTOR_CHARS]
+        secret = code[SELECTOR_CHARS:].encode("utf-8", "replace")
         known = self._codes.get(selector)
         if known is None:
             return False

@@ -71,7 +71,9 @@ class PageSessions:
     def __init__(
         self, database: Database, audience: Audience, known: Iterable[KnownSession], now: Callable[[], float]
     ) -> None:
-        self._database, self._audience, self._now = database, audience, now
+        self._database = database
+        self._audience = audience
+        self._now = now
         self._codes = OneTimeCodes(now)
         self._known = {session.cookie_hash: session for session in known}
 
@@ -108,7 +110,8 @@ class PageSessions:
             cookies: All candidates that a browser sent. Each is compared, so that the time does not depend on which one
                 it is.
         """
-        shown, known = _hash_secret(header), None
+        shown = _hash_secret(header)
+        known = None
         for cookie in cookies:
             candidate = self._known.get(_hash_secret(cookie))
             is_match = hmac.compare_digest(_NO_HASH if candidate is None else candidate.header_hash, shown)

@@ -56,8 +56,10 @@ class Database:
     """
 
     def __init__(self, path: Path, broken_path: Path | None, writer: _Connection, reader: _Connection) -> None:
-        self.path, self.broken_path = path, broken_path
-        self._writer, self._reader = writer, reader
+        self.path = path
+        self.broken_path = broken_path
+        self._writer = writer
+        self._reader = reader
         self._is_sound = True
 
     @classmethod

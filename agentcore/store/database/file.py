@@ -15,7 +15,8 @@ from agentcore.store.state.errors import DatabaseTooNewError, DatabaseUnusableEr
 log = structlog.get_logger(__name__)
 
 _BUSY_TIMEOUT_MS = 5_000
-_FINDINGS, _FINDINGS_SHOWN = 100_000, 10
+_FINDINGS = 100_000
+_FINDINGS_SHOWN = 10
 _NO_DAMAGE = "NULL value in "
 """What SQLite 3.40 says of sound tables without a rowid, too; a row that breaks a rule can still be read."""
 _SIDE_FILES = ("", "-wal", "-shm")

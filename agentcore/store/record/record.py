@@ -38,14 +38,17 @@ class Record:
     def __init__(
         self, database: Database, interrupted: list[CallRow], queue_rows: int, going_on: list[CallRow]
     ) -> None:
-        self.interrupted, self.going_on = tuple(interrupted), tuple(going_on)
-        self._database, self._queue_rows = database, queue_rows
+        self.interrupted = tuple(interrupted)
+        self.going_on = tuple(going_on)
+        self._database = database
+        self._queue_rows = queue_rows
         self._rows: list[CallRow] = []
         self._begun: dict[OpenKey, CallRow] = {}
         self._noted: set[OpenKey] = {(row.call_id, row.time_ms) for row in going_on}
         self._ended: list[OpenKey] = []
         self._waiters: list[asyncio.Future[None]] = []
-        self._has_work, self._is_urgent = asyncio.Event(), asyncio.Event()
+        self._has_work = asyncio.Event()
+        self._is_urgent = asyncio.Event()
         self._is_durable = self._is_closing = self._is_failing = self._is_writing = False
         self._lost = 0
         self.counts = {"written": 0, "lost": 0, "failed_commits": 0}
@@ -221,9 +224,12 @@ class Record:
     async def _commit_group(self) -> None:
         self._has_work.clear()
         self._is_urgent.clear()
-        waiters, self._waiters = self._waiters, []
-        is_durable, self._is_durable = self._is_durable, False
-        lost, self._lost = self._lost, 0
+        waiters = self._waiters
+        self._waiters = []
+        is_durable = self._is_durable
+        self._is_durable = False
+        lost = self._lost
+        self._lost = 0
         group = self._build_group(lost)
         self._is_writing = True
         try:
@@ -239,9 +245,12 @@ class Record:
             self._is_writing = False
 
     def _build_group(self, lost: int) -> RecordGroup:
-        rows, self._rows = self._rows, []
-        begun, self._begun = self._begun, {}
-        ended, self._ended = self._ended, []
+        rows = self._rows
+        self._rows = []
+        begun = self._begun
+        self._begun = {}
+        ended = self._ended
+        self._ended = []
         # before the commit, so that a call that ends meanwhile is taken out by the next group
         self._noted.update(begun)
         return RecordGroup(

@@ -63,7 +63,8 @@ def _verify(connection: sqlite3.Connection) -> VerifyReport:
 
 
 def _verify_chain(stored: Iterable[tuple[object, ...]]) -> VerifyReport:
-    rows, last_hash = 0, GENESIS_HASH
+    rows = 0
+    last_hash = GENESIS_HASH
     for seq, kept_hash, *fields in stored:
         expected = rows + 1
         if seq != expected:
@@ -72,5 +73,6 @@ def _verify_chain(stored: Iterable[tuple[object, ...]]) -> VerifyReport:
         if row_hash != kept_hash:
             reason = f"row {expected} was changed after it was written, or the row before it was exchanged"
             return VerifyReport(False, rows, last_hash.hex(), expected, reason)
-        rows, last_hash = expected, row_hash
+        rows = expected
+        last_hash = row_hash
     return VerifyReport(True, rows, last_hash.hex())

@@ -26,7 +26,8 @@ class StateLockedError(StateDirError):
             f"the state folder {folder} is held by {who}; use that one, end it,"
             " or set AGENTCORE_STATE_DIR to another folder"
         )
-        self.folder, self.server = folder, server
+        self.folder = folder
+        self.server = server
 
 
 class DatabaseTooNewError(AgentcoreError):

@@ -100,7 +100,8 @@ class NewPrivateFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._temporary = path, _temporary_path(path)
+        self._path = path
+        self._temporary = _temporary_path(path)
         self._file = os.fdopen(os.open(self._temporary, _NEW_FILE, _MODE_FILE), "wb")
 
     def write(self, data: bytes) -> None:

@@ -85,7 +85,9 @@ class StateDir:
     """
 
     def __init__(self, path: Path, config_path: Path, token: SecretStr, lock: int) -> None:
-        self.path, self.config_path, self.token = path, config_path, token
+        self.path = path
+        self.config_path = config_path
+        self.token = token
         self._lock: int | None = lock
 
     @classmethod
@@ -201,7 +203,8 @@ class StateDir:
         """Remove `server.json` and let the folder go; may be called twice."""
         if self._lock is None:
             return
-        lock, self._lock = self._lock, None
+        lock = self._lock
+        self._lock = None
         try:
             for name in (_SERVER_FILE, _OPEN_FILE):
                 (self.path / name).unlink(missing_ok=True)

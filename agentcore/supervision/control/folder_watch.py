@@ -10,9 +10,14 @@ from pathlib import Path
 
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 1 << 20
-_CREATE, _DELETE, _MOVED, _ATTRIB = 0x100, 0x200, 0xC0, 0x4
+_CREATE = 0x100
+_DELETE = 0x200
+_MOVED = 0xC0
+_ATTRIB = 0x4
 _OVERFLOW = 0x4000
-_ONLY_FOLDERS, _NO_LINKS, _ONCE = 0x1000000, 0x2000000, 0x80000000
+_ONLY_FOLDERS = 0x1000000
+_NO_LINKS = 0x2000000
+_ONCE = 0x80000000
 # one event for each folder, however much happens in it: the queue is bounded
 _MASK = _CREATE | _DELETE | _MOVED | _ATTRIB | _ONLY_FOLDERS | _NO_LINKS | _ONCE
 _LIMIT_FILE = Path("/proc/sys/fs/inotify/max_user_watches")
@@ -51,7 +56,8 @@ class FolderWatch:
 
     def close(self) -> None:
         """Watch nothing any more; safe to call twice."""
-        fd, self._fd = self._fd, -1
+        fd = self._fd
+        self._fd = -1
         if fd >= 0:
             os.close(fd)
 

@@ -161,7 +161,8 @@ class Tree:
         changed = self._read_changed()
         other_roles = self._led.keys() ^ led.keys()
         self._led = dict(led)
-        is_complete, self._is_complete = self._is_complete, False
+        is_complete = self._is_complete
+        self._is_complete = False
         if is_complete and changed is not None:
             self._update_changed({*changed, *found.closed, *other_roles.intersection(found.folders)})
         else:
@@ -342,7 +343,8 @@ class Tree:
             status = os.lstat(path)
         except OSError:
             return None  # it has gone, or the folder above is closed
-        inode, ctime_ns = status.st_ino, status.st_ctime_ns
+        inode = status.st_ino
+        ctime_ns = status.st_ctime_ns
         try:
             if known is not None and known.ctime_ns == ctime_ns and known.inode == inode and known.role == role:
                 return known
@@ -353,7 +355,8 @@ class Tree:
             return None
         except OSError:
             self._found.closed.add(path)
-            kinds, ctime_ns = {}, 0
+            kinds = {}
+            ctime_ns = 0
         listed = Listed(role, inode, ctime_ns if ctime_ns + _UNCERTAIN_NS < now else 0)
         self._by_role[role](path, kinds, listed)
         return listed

@@ -34,7 +34,8 @@ class Caches:
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder.resolve()
-        self._npmrc, self._cargo_settings = home / ".npmrc", home / ".cargo" / _CARGO_SETTINGS
+        self._npmrc = home / ".npmrc"
+        self._cargo_settings = home / ".cargo" / _CARGO_SETTINGS
         self._shown_npmrc = self.folder.with_name("npmrc")
         self._shown_cargo_settings = self.folder.with_name("cargo.toml")
         self._cargo = self.folder / _FOLDERS["CARGO_HOME"]

@@ -59,7 +59,9 @@ class Sandbox:
     """
 
     def __init__(self, wanted: Confinement, program: str | None = None, reason: str = "") -> None:
-        self.wanted, self.program, self.reason = wanted, program, reason
+        self.wanted = wanted
+        self.program = program
+        self.reason = reason
         self._is_confined = False
         self._kernel: tuple[str, ...] = ()
         self._trying: asyncio.Task[str] | None = None
@@ -96,7 +98,8 @@ class Sandbox:
             if reason := await find_failure(program, options):
                 self._disable(reason)
             else:
-                self.program, self.reason = program, ""
+                self.program = program
+                self.reason = ""
                 trying = find_leaks(program, options, is_confined=self._is_confined)
                 # no TaskGroup: commands wait for it in `settle`, and `close` ends it
                 self._trying = asyncio.create_task(trying, name="supervision:try_sandbox")
@@ -162,7 +165,8 @@ class Sandbox:
         return [self.program, *options, "--chdir", folder, "--", *argv]
 
     def _disable(self, reason: str) -> None:
-        self.program, self.reason = None, reason
+        self.program = None
+        self.reason = reason
 
     def _base_options(self) -> Iterator[str]:
         # a session of its own (--new-session) would take the terminal from commands that have one: it is theirs, and

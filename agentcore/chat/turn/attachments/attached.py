@@ -38,7 +38,10 @@ class AttachedFiles:
     """
 
     def __init__(self, core: Core, session_id: str, readers: FileReaders, reading: ArtifactReading) -> None:
-        self._core, self._session_id, self._readers, self._reading = core, session_id, readers, reading
+        self._core = core
+        self._session_id = session_id
+        self._readers = readers
+        self._reading = reading
         self._artifacts = core.store.artifacts
         self.kept: list[str] = []
 
@@ -69,7 +72,8 @@ class AttachedFiles:
             else:
                 notice, text = "", await self._read_text(artifact, limit_chars)
         except ToolError as exc:  # no room for what is made of it: the message goes all the same
-            notice, text = f"[{exc.message}]", ""
+            notice = f"[{exc.message}]"
+            text = ""
         if notice:
             said.append(notice)
         if text.strip():

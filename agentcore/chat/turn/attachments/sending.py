@@ -70,7 +70,8 @@ class _RequestImages:
     """The pictures of one request."""
 
     def __init__(self, load: LoadPicture, *, images: bool) -> None:
-        self._load, self._images = load, images
+        self._load = load
+        self._images = images
         self._count = self._bytes = 0
 
     async def load_image(self, reference: ImageUrl) -> str | BinaryContent:

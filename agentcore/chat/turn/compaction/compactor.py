@@ -79,7 +79,10 @@ class Compactor:
     """
 
     def __init__(self, engine: Engine, stream: Stream, keeper: CompactionKeeper, scales: ModelScales) -> None:
-        self._engine, self._stream, self._keeper, self._scales = engine, stream, keeper, scales
+        self._engine = engine
+        self._stream = stream
+        self._keeper = keeper
+        self._scales = scales
         self._tools: tuple[Sequence[OfferedTool], int] = ((), 0)
 
     async def ask(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
@@ -114,7 +117,8 @@ class Compactor:
 
     async def context_after(self, prompt: Prompt, history: ModelHistory, response: ModelResponse) -> ContextView:
         """How full the context of a model is with its answer."""
-        choice, used = prompt.choice, response.usage
+        choice = prompt.choice
+        used = response.usage
         sent = used.input_tokens
         if not sent:  # its provider does not count
             sent = round(

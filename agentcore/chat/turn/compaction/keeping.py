@@ -24,7 +24,10 @@ Count = Callable[[ModelResponse], Awaitable[None]]
 
 class _Keeper:
     def __init__(self, core: Core, session_id: str, stream: Stream, count: Count, reader: ModelReader) -> None:
-        self._core, self._session_id, self._stream, self._count = core, session_id, stream, count
+        self._core = core
+        self._session_id = session_id
+        self._stream = stream
+        self._count = count
         registry = core.registry
         self._reading = ArtifactReading(registry.tools_at(stream.live.current_host(registry)), reader)
 

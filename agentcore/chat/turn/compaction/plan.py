@@ -109,7 +109,8 @@ class CompactionPlan:
 
     def find_boundary(self, room: int) -> int:
         """Where what stays in full begins: the newest messages that fit, the newest step in any case."""
-        at, taken = len(self.told), 0
+        at = len(self.told)
+        taken = 0
         newest = ModelHistory(self.told).newest_step()
         while at > 0 and (at > newest or taken + self.told[at - 1].tokens <= KEPT_SHARE * room):
             at -= 1

@@ -65,7 +65,8 @@ class Shortener:
     """
 
     def __init__(self, save: SaveArtifact, call_for: Callable[[str], str]) -> None:
-        self._save, self._call_for = save, call_for
+        self._save = save
+        self._call_for = call_for
 
     async def to_line(self, part: ToolReturnPart) -> ToolReturnPart | None:
         """An old result as one line that names its artifact; None: it is a line already, or as short as one."""

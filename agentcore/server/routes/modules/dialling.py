@@ -121,7 +121,8 @@ async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
 
 async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.WebSocketResponse:
     """Serve a connection, of a host that is paired, or of one that wants to be."""
-    request, parts = exchange.request, exchange.parts
+    request = exchange.request
+    parts = exchange.parts
     machines = hosts_of(exchange.core).machines
     # nothing that is compressed before a credential: it takes more memory than it says
     socket = web.WebSocketResponse(
@@ -156,7 +157,8 @@ async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.
 
 def _format_peer_address(request: web.BaseRequest) -> str:
     """Where a host dials in from, for a person: a reverse proxy says for whom it asks, and may be lied to."""
-    peer, via = request.remote or "", request.headers.get("X-Forwarded-For", "").strip()
+    peer = request.remote or ""
+    via = request.headers.get("X-Forwarded-For", "").strip()
     return f"{via} (by way of {peer})"[:_ADDRESS_CHARS] if via else peer
 
 
@@ -212,7 +214,10 @@ async def reconnect_host(exchange: Exchange) -> Answer:
 
 async def allow_chats(exchange: Exchange) -> Answer:
     """Let a host use chats, which a person confirms, or take that away at once."""
-    core, name, by, is_on = exchange.core, exchange.path_values["name"], exchange.principal, exchange.body.on
+    core = exchange.core
+    name = exchange.path_values["name"]
+    by = exchange.principal
+    is_on = exchange.body.on
     machines = hosts_of(core).machines
     machines.require_machine(name)
 
@@ -231,7 +236,8 @@ async def allow_chats(exchange: Exchange) -> Answer:
 
 async def delete_host(exchange: Exchange) -> Answer:
     """End all that a host may do: that only takes rights away."""
-    name, by = exchange.path_values["name"], exchange.principal
+    name = exchange.path_values["name"]
+    by = exchange.principal
     await hosts_of(exchange.core).unpair_host(name)
     row = make_notice_row("host_forgotten", name=name)
     exchange.core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))

@@ -18,7 +18,9 @@ async def get_hosts(exchange: Exchange) -> Answer:
 
 async def restart_host(exchange: Exchange) -> Answer:
     """End a host in order, and start its modules again; they run the code that is on the disk then."""
-    core, switch, name = exchange.core, exchange.parts.switch, exchange.path_values["name"]
+    core = exchange.core
+    switch = exchange.parts.switch
+    name = exchange.path_values["name"]
     modules = core.find_host(name).describe_host().modules
     if await switch.must_confirm_restart(exchange.principal, modules):
         again = [record.name for record in core.modules.restarted_with(modules)]

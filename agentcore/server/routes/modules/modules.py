@@ -53,7 +53,8 @@ async def get_report(exchange: Exchange) -> Answer:
 
 async def log_in(exchange: Exchange) -> Answer:
     """Begin a module's log-in, or end it by the address at which the person's browser ended."""
-    login, landed = _find_login(exchange), exchange.body.landed
+    login = _find_login(exchange)
+    landed = exchange.body.landed
     if landed is None:
         await login.begin()
     else:
@@ -82,7 +83,8 @@ async def enable_module(exchange: Exchange) -> Answer:
     What a module brings runs with the person's rights, and in the page runs what a model may have made: so what the
     page asks for here, and in the two that follow, may have to be confirmed.
     """
-    switch, name = exchange.parts.switch, exchange.path_values["name"]
+    switch = exchange.parts.switch
+    name = exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "enable"):
         diff = await switch.preview_change(name, is_on=True)
         found = await switch.sole_candidate(name)
@@ -104,7 +106,8 @@ async def _enable_shown(exchange: Exchange, name: str, found: Found) -> None:
 
 async def disable_module(exchange: Exchange) -> Answer:
     """Stop a module, and those that require it, and take it out of app.json."""
-    switch, name = exchange.parts.switch, exchange.path_values["name"]
+    switch = exchange.parts.switch
+    name = exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "disable"):
         proposal = Proposal("module_disable", name, ("/modules",), await switch.preview_change(name, is_on=False))
         raise propose_change(exchange.core, exchange.principal, proposal, partial(switch.disable, name))
@@ -114,7 +117,9 @@ async def disable_module(exchange: Exchange) -> Answer:
 
 async def reload_module(exchange: Exchange) -> Answer:
     """Stop the modules of one distribution, import their code afresh, and start them again."""
-    modules, switch, name = exchange.core.modules, exchange.parts.switch, exchange.path_values["name"]
+    modules = exchange.core.modules
+    switch = exchange.parts.switch
+    name = exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "reload"):
         apply = await switch.only_if_code_unchanged([name], partial(modules.reload, name))
         proposal = Proposal("module_reload", name, (), await switch.block_diff(name))
@@ -125,7 +130,8 @@ async def reload_module(exchange: Exchange) -> Answer:
 
 async def choose_source(exchange: Exchange) -> Answer:
     """Put a distribution, or the folder of local modules, behind a module's name."""
-    core, name = exchange.core, exchange.path_values["name"]
+    core = exchange.core
+    name = exchange.path_values["name"]
     proposal, found = await core.sources.make_proposal(name, exchange.body.source)
     await change_policy(
         exchange.core,

@@ -33,7 +33,8 @@ async def check_requirements(exchange: Exchange) -> Answer:
 
 async def install_requirement(exchange: Exchange) -> Answer:
     """Start an installation, or have the user approve it in the approval view."""
-    requirements, name = exchange.core.requirements, exchange.path_values["name"]
+    requirements = exchange.core.requirements
+    name = exchange.path_values["name"]
     if needs_confirmation(exchange.principal):
         change = requirements.propose_installation(name, exchange.principal)
         raise ToolError(
@@ -48,7 +49,8 @@ async def install_requirement(exchange: Exchange) -> Answer:
 
 async def cancel_installation(exchange: Exchange) -> Answer:
     """Cancel an installation that is running."""
-    requirements, name = exchange.core.requirements, exchange.path_values["name"]
+    requirements = exchange.core.requirements
+    name = exchange.path_values["name"]
     requirements.find_requirement(name)
     requirements.cancel_installation(name)
     return Answer(to_json(encode_requirement(await requirements.wait_for_installation(name))))

@@ -48,7 +48,8 @@ async def show_view(exchange: Exchange) -> Answer:
     """Say where the view of a tool is."""
     shown, view = _tool_with_view(exchange)
     await _get_session(exchange)
-    path, apps = exchange.parts.views.path_of(shown.definition), exchange.parts.apps
+    path = exchange.parts.views.path_of(shown.definition)
+    apps = exchange.parts.apps
     if path is None or apps is None:
         raise ToolError("view_not_found", "this server shows no views of tools", tool=shown.definition.name)
     base = counterpart_url(exchange.parts.addresses, exchange.request.headers[hdrs.HOST], apps)
@@ -65,7 +66,8 @@ async def call_from_view(exchange: Exchange) -> Sent:
     """Carry out a call of a view's, under the view's name: what is allowed to a model is allowed to it, and no more."""
     body: ViewCallBody = exchange.body
     shown, _ = _tool_with_view(exchange)
-    session, callable_tools = await _get_session(exchange), _list_callable_tools(exchange, shown)
+    session = await _get_session(exchange)
+    callable_tools = _list_callable_tools(exchange, shown)
     if body.name not in callable_tools:
         known = ", ".join(sorted(callable_tools)) or "none"
         message = f"views of {shown.module.name} cannot call {body.name!r}; they can call: {known}"

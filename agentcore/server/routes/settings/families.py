@@ -134,7 +134,8 @@ async def read_text(exchange: Exchange) -> Answer:
 
 async def change_blocks(exchange: Exchange) -> Answer:
     """Add, change and remove blocks, with one word of a person's."""
-    core, body = exchange.core, exchange.body
+    core = exchange.core
+    body = exchange.body
     for name, value in body.secrets.items():
         check_secret(name, value)
     subject = replace(_app_json(core), secrets_to_come=body.secrets)

@@ -49,7 +49,8 @@ async def list_secrets(exchange: Exchange) -> Answer:
 
 async def put_secret(exchange: Exchange) -> Answer:
     """Keep a secret; a person confirms it, who is shown its name alone."""
-    name, value = exchange.path_values["name"], exchange.body.value
+    name = exchange.path_values["name"]
+    value = exchange.body.value
     check_secret(name, value)
     is_kept = name in await asyncio.to_thread(read_secrets, exchange.core.state.path)
     diff = f"-{name}: …\n+{name}: … (new)\n" if is_kept else f"+{name}: …\n"
@@ -59,14 +60,16 @@ async def put_secret(exchange: Exchange) -> Answer:
 
 async def delete_secret(exchange: Exchange) -> Answer:
     """Forget a secret; a person confirms it."""
-    name, folder = exchange.path_values["name"], exchange.core.state.path
+    name = exchange.path_values["name"]
+    folder = exchange.core.state.path
     check_secret_exists(await asyncio.to_thread(read_secrets, folder), name)
     forget = partial(remove_secret, folder, name)
     return await _propose_change(exchange, "secret_remove", name, f"-{name}: …\n", lambda: asyncio.to_thread(forget))
 
 
 async def _propose_change(exchange: Exchange, kind: str, name: str, diff: str, change: Apply) -> Answer:
-    core, principal = exchange.core, exchange.principal
+    core = exchange.core
+    principal = exchange.principal
 
     async def apply() -> None:
         await change()

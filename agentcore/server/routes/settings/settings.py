@@ -166,7 +166,8 @@ async def _save_changes(exchange: Exchange, plan: SettingsPlan, wanted: _Setting
 
 def _refuse_other_settings(exchange: Exchange, plan: SettingsPlan) -> None:
     """A module that was loaded anew meanwhile may mean something else by the same words."""
-    now, then = _settings_subject(exchange).schema, plan.before.subject.schema
+    now = _settings_subject(exchange).schema
+    then = plan.before.subject.schema
     if (now and now.root) != (then and then.root):
         raise Refusal(
             HTTPStatus.CONFLICT,
@@ -202,7 +203,8 @@ def _module_name(exchange: Exchange) -> str:
 
 def _record_change(exchange: Exchange, saved: SettingsDocument, wanted: _SettingsRequest) -> None:
     """Note who changed what, never to which value, and tell open pages."""
-    module, paths = saved.subject.module, list(wanted.paths)
+    module = saved.subject.module
+    paths = list(wanted.paths)
     row = make_notice_row("settings_changed", module=module, paths=paths)
     principal = exchange.principal
     exchange.core.store.record.append(

@@ -26,7 +26,9 @@ _NOTE_CHARS = 400
 """Room for what is said around the text."""
 
 _MATCHES = 100
-_BYTES, _BYTES_MAX, _BYTES_PER_LINE = 256, 4_096, 16
+_BYTES = 256
+_BYTES_MAX = 4_096
+_BYTES_PER_LINE = 16
 _IMAGE_BYTES = 3_750_000
 _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
@@ -111,7 +113,8 @@ async def search_artifact(
     link = await ctx.artifacts.describe(artifact_id)
     first = max(offset or 1, 1)
     found = await ctx.artifacts.find_lines(artifact_id, query, first, limit=min(limit or _MATCHES, READ_LINES))
-    shown, left = [], _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
+    shown = []
+    left = _READ_CHARS if ctx.model_chars is None else ctx.model_chars - _NOTE_CHARS
     for number, text in found.lines:
         left -= len(text) + len(f"{number}: \n")
         if left < 0:

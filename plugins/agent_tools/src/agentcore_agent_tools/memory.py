@@ -106,7 +106,8 @@ class MemoryStore:
             values.insert(0, " AND ".join('"' + word.replace('"', '""') + '"' for word in long))
             order = "rank"
         else:
-            table, order = "memories m", "m.updated_at_ms DESC"
+            table = "memories m"
+            order = "m.updated_at_ms DESC"
         where = " AND ".join(conditions) or "1"
         return self._query(f"FROM {table} WHERE {where} ORDER BY {order} LIMIT ?", [*values, limit])
 

@@ -69,7 +69,9 @@ class TabLogins:
     """
 
     def __init__(self, known: KnownLogins, session_id: str, background: Background) -> None:
-        self.known, self._session_id, self._background = known, session_id, background
+        self.known = known
+        self._session_id = session_id
+        self._background = background
         self._answered: set[str] = set()
         self._hears = False
 
@@ -111,7 +113,8 @@ class TabLogins:
         return LoginChallenge(origin, realm[:100], self.known.find_login(self._session_id, origin) is not None)
 
     def _answer_challenge(self, event: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        request_id, challenge = event["requestId"], event["authChallenge"]
+        request_id = event["requestId"]
+        challenge = event["authChallenge"]
         login = None
         if (
             challenge.get("source") != "Proxy" and request_id not in self._answered

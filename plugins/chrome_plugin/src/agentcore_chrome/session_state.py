@@ -39,9 +39,12 @@ class SessionState:
     """
 
     def __init__(self, session_id: str, storage: Storage, tell_refused: Callable[[str], None]) -> None:
-        self._name, self._session_id = f"storage-state:{session_id}", session_id
-        self._storage, self._tell_refused = storage, tell_refused
-        self._saved, self._not_before = b"", 0.0
+        self._name = f"storage-state:{session_id}"
+        self._session_id = session_id
+        self._storage = storage
+        self._tell_refused = tell_refused
+        self._saved = b""
+        self._not_before = 0.0
         self.turn = asyncio.Lock()
         self.is_over = False
 
@@ -98,7 +101,8 @@ class SessionStates:
     """
 
     def __init__(self, storage: Storage, tell_refused: Callable[[str], None]) -> None:
-        self._storage, self._tell_refused = storage, tell_refused
+        self._storage = storage
+        self._tell_refused = tell_refused
         self._states: WeakValueDictionary[str, SessionState] = WeakValueDictionary()
 
     def get_state(self, session_id: str) -> SessionState:
@@ -122,7 +126,8 @@ class _Saving:
     """Saves one context until it is closed: soon after something happened in it, and now and then."""
 
     def __init__(self, context: "BrowserContext", state: SessionState, run: Run) -> None:
-        self._context, self._state = context, state
+        self._context = context
+        self._state = state
         self.news = asyncio.Event()
         self._task = run(self._save_periodically())
 
@@ -155,7 +160,8 @@ class SavedContexts:
     """
 
     def __init__(self, states: SessionStates, run: Run) -> None:
-        self._states, self._run = states, run
+        self._states = states
+        self._run = run
         self._saving: dict[str, _Saving] = {}
         self._brought: set[str] = set()
 

@@ -152,7 +152,9 @@ class FsTools(Module[FsSettings]):
 
     def _preview_write(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
-        path, content, encoding = arguments["path"], arguments["content"], arguments.get("encoding")
+        path = arguments["path"]
+        content = arguments["content"]
+        encoding = arguments.get("encoding")
         create_dirs = bool(arguments.get("create_dirs"))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
         return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)

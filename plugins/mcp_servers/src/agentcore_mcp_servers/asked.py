@@ -39,7 +39,9 @@ class Asked:
     """
 
     def __init__(self, server: str, folders: Sequence[Path] | None, *, may_sample: bool) -> None:
-        self._server, self._folders, self._may_sample = server, folders, may_sample
+        self._server = server
+        self._folders = folders
+        self._may_sample = may_sample
         self._calls: list[ToolContext] = []
 
     def build_callbacks(self) -> dict[str, Any]:

@@ -184,7 +184,8 @@ def matches_pattern(pattern: str, name: str) -> bool:
     *between, last = others
     if not name.startswith(first) or len(name) < len(first) + len(last) or not name.endswith(last):
         return False
-    place, end = len(first), len(name) - len(last)
+    place = len(first)
+    end = len(name) - len(last)
     for part in between:
         found = name.find(part, place, end)
         if found < 0:

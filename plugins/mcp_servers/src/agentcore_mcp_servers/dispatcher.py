@@ -88,7 +88,8 @@ class LineDispatcher(Dispatcher[TransportContext]):
     """
 
     def __init__(self, write: Callable[[bytes], Awaitable[None]], report: Callable[[str], None]) -> None:
-        self._write, self._report = write, report
+        self._write = write
+        self._report = report
         self._lines = MessageLines()
         self._last_id = 0
         self._asked: dict[types.RequestId, _Asked] = {}
@@ -272,7 +273,8 @@ class LineDispatcher(Dispatcher[TransportContext]):
             case {"progressToken": str() | int() as token, "progress": int() | float() as done}:
                 asked = self._asked.get(coerce_request_id(token))
                 if asked is not None and (on_progress := asked.on_progress) is not None:
-                    total, said = params.get("total"), params.get("message")
+                    total = params.get("total")
+                    said = params.get("message")
                     of = float(total) if isinstance(total, int | float) else None
                     message = said if isinstance(said, str) else None
                     self._enqueue(lambda: on_progress(float(done), of, message), size)

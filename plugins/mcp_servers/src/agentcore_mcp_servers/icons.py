@@ -11,7 +11,9 @@ import mcp_types as types
 
 from agentcore.api import ToolIcon
 
-_COUNT, _BYTES, _SIZES = 4, 16 * 1024, 8
+_COUNT = 4
+_BYTES = 16 * 1024
+_SIZES = 8
 _KINDS = ("data:image/svg+xml", "data:image/png", "data:image/jpeg", "data:image/webp")
 _SIZE = re.compile(r"any|[1-9][0-9]{0,3}x[1-9][0-9]{0,3}")
 

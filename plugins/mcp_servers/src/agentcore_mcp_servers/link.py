@@ -79,7 +79,8 @@ class Link:
     """
 
     def __init__(self, carrier: Carrier, make_client: Callable[[Carrier], Client]) -> None:
-        self._carrier, self._make_client = carrier, make_client
+        self._carrier = carrier
+        self._make_client = make_client
         self._closing = asyncio.Event()
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.client: Client | None = None

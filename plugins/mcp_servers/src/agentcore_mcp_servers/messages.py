@@ -59,8 +59,12 @@ class MessageLines:
             self._parts = []
 
     def _parse_line(self) -> Message | Junk | None:
-        size, head, line = self._size, self._head, b"".join(self._parts)
-        self._parts, self._size, self._head = [], 0, b""
+        size = self._size
+        head = self._head
+        line = b"".join(self._parts)
+        self._parts = []
+        self._size = 0
+        self._head = b""
         if size > MESSAGE_BYTES:
             said = f"a message of {size:,} bytes, the bound is {MESSAGE_BYTES:,}"
             return _error_for(head, said) or Junk(said)

@@ -82,7 +82,8 @@ class McpServer(Module):
 
     def __init__(self, name: str, block: ServerBlock) -> None:
         super().__init__()
-        self._name, self._block = name, block
+        self._name = name
+        self._block = block
         self._prefix = block.agentcore.prefix or default_prefix(name)
         self._supervisor = Supervisor()
         self._background = Background(f"{name}:news")
@@ -141,7 +142,8 @@ class McpServer(Module):
         await self._background.stop()
         if self._login is not None:
             await self._login.close()
-        server, self._server = self._server, None
+        server = self._server
+        self._server = None
         if server is not None:
             await server.close()
         await self._supervisor.close()
@@ -247,7 +249,8 @@ class McpServer(Module):
 
     async def _find_login(self, runtime: Runtime) -> ServerLogin | None:
         """The log-in of a server at an address; one whose headers let us in has none."""
-        url, named = self._block.url, {name.lower() for name in self._block.headers}
+        url = self._block.url
+        named = {name.lower() for name in self._block.headers}
         if url is None or "authorization" in named:
             return None
         login = ServerLogin(runtime, url, self._block.agentcore.login, self._on_login)
@@ -369,7 +372,8 @@ class McpServer(Module):
         for said in refused:
             self._add_diagnostic(said)
         by_original = {tool.name: tool for tool in reversed(offered)}
-        self._listed, self._shown = {name: by_original[original] for name, original in names.items()}, shown
+        self._listed = {name: by_original[original] for name, original in names.items()}
+        self._shown = shown
         self._resources_tool = self._tool_for_resources(TOOL) if await self._has_resources() else None
         has_views = any(each.view is not None for each in shown.values())
         self._reading_tool = self._tool_for_resources(TOOL_OF_VIEWS) if has_views else None

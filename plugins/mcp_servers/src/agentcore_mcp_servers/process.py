@@ -23,7 +23,8 @@ from agentcore.api import (
 )
 from agentcore_mcp_servers.dispatcher import LineDispatcher
 
-_STDERR_LINES, _STDERR_BYTES = 200, 64 * 1024
+_STDERR_LINES = 200
+_STDERR_BYTES = 64 * 1024
 _STDERR_SHOWN = 2_000
 _GRACE_SECONDS = 2.0
 _SHELL_SIGNALS = 128
@@ -82,7 +83,9 @@ class ServerProcess:
     """
 
     def __init__(self, supervisor: Supervisor, launch: Launch, on_odd: Callable[[str], None]) -> None:
-        self._supervisor, self._launch, self._on_odd = supervisor, launch, on_odd
+        self._supervisor = supervisor
+        self._launch = launch
+        self._on_odd = on_odd
         self._recording = Recording((_STDERR_LINES, _STDERR_BYTES))
         self._process: SupervisedProcess | None = None
         self._input: asyncio.StreamWriter | None = None
@@ -161,11 +164,9 @@ class ServerProcess:
             message = f"there is no program {command!r} on PATH; install it, or give its absolute path"
             raise ToolError("server_not_started", message, command=command)
         with _Pipes() as pipes:
-            (stdin, ours_in), (ours_out, stdout), (ours_err, stderr) = (
-                pipes.open_pipe(),
-                pipes.open_pipe(),
-                pipes.open_pipe(),
-            )
+            (stdin, ours_in) = pipes.open_pipe()
+            (ours_out, stdout) = pipes.open_pipe()
+            (ours_err, stderr) = pipes.open_pipe()
             self._recording.record(ours_err, self._recording.tracks[0])
             try:
                 self._process = await self._start_confined([program, *self._launch.argv[1:]], (stdin, stdout, stderr))

@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 _PAGES = 100
 _ENTRIES = 5_000
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 60.0
 _STEADY_SECONDS = 60.0
 _PATIENCE_SECONDS = 15.0
 """How long a call waits for a server that is being started again."""
@@ -70,9 +71,13 @@ class Server:
         on_away: Callable[[str], None],
         login: ServerLogin | None,
     ) -> None:
-        self._name, self._dial, self._make_client = name, dial, make_client
-        self._on_again, self._on_away = on_again, on_away
-        self._have_opened, self._login = have_opened, login
+        self._name = name
+        self._dial = dial
+        self._make_client = make_client
+        self._on_again = on_again
+        self._on_away = on_away
+        self._have_opened = have_opened
+        self._login = login
         self._background = Background(f"mcp_servers:{name}")
         self._link: Link | None = None
         self._has_news = asyncio.Event()
@@ -94,7 +99,8 @@ class Server:
     async def close(self) -> None:
         """End it; safe to call twice."""
         await self._background.stop()
-        link, self._link = self._link, None
+        link = self._link
+        self._link = None
         if link is not None:
             await link.close()
 
@@ -154,7 +160,8 @@ class Server:
                 raise await self._request_failed(exc, what) from exc
 
     async def _send_with_retry(self, request: Callable[[Client], Awaitable[T]]) -> T:
-        client, link = await self._wait_for_client(), self._link
+        client = await self._wait_for_client()
+        link = self._link
         try:
             return await request(client)
         except MCPError as exc:
@@ -287,13 +294,16 @@ class Server:
         self._has_news.set()
 
     async def _stay_connected(self) -> None:
-        loop, pauses = asyncio.get_running_loop(), Pauses()
+        loop = asyncio.get_running_loop()
+        pauses = Pauses()
         began = loop.time()
         while True:
-            ran_s, link = 0.0, self._link
+            ran_s = 0.0
+            link = self._link
             if link is not None and link.over is not None:
                 await asyncio.wait((link.over,))
-                ran_s, self._reason = loop.time() - began, link.ending
+                ran_s = loop.time() - began
+                self._reason = link.ending
                 log.warning("mcp_server_ended", module=self._name, reason=self._reason)
             self._link = None
             pause_s = pauses.next_pause_s(ran_s)

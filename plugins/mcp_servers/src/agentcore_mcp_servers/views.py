@@ -143,7 +143,8 @@ def _find_view_uri(tool: types.Tool, report: Report) -> str | None:
 
 async def _read_documents(server: Server, uris: Sequence[str], report: Report) -> dict[str, ToolView]:
     views: dict[str, ToolView] = {}
-    left, listing = _ALL_CHARS, _Listing(server, report)
+    left = _ALL_CHARS
+    listing = _Listing(server, report)
     until = asyncio.get_running_loop().time() + READ_SECONDS
     if len(uris) > _VIEWS:
         report(f"it has {len(uris)} views; the first {_VIEWS} count")
@@ -161,7 +162,8 @@ async def _read_documents(server: Server, uris: Sequence[str], report: Report) -
         except ToolError as exc:
             report(f"the view {uri[:80]} cannot be shown: {exc.message[:300]}")
             continue
-        views[uri], left = view, left - len(view.document)
+        views[uri] = view
+        left = left - len(view.document)
     return views
 
 
@@ -169,7 +171,8 @@ class _Listing:
     """What the list of resources says of views; asked for once, and only where a document comes without a word."""
 
     def __init__(self, server: Server, report: Report) -> None:
-        self._server, self._report = server, report
+        self._server = server
+        self._report = report
         self._said: dict[str, dict[str, Any]] | None = None
 
     async def find_permissions(self, uri: str) -> dict[str, Any]:

@@ -119,8 +119,10 @@ class _Ran:
     def __init__(
         self, ctx: ToolContext, started: Started[ForegroundOutput], duration_ms: int, put_aside: list[Quarantined]
     ) -> None:
-        self._ctx, self._whole = ctx, started.output.whole
-        self._duration_ms, self._put_aside = duration_ms, put_aside[:PUT_ASIDE_SHOWN]
+        self._ctx = ctx
+        self._whole = started.output.whole
+        self._duration_ms = duration_ms
+        self._put_aside = put_aside[:PUT_ASIDE_SHOWN]
         self._left_behind = started.left_behind
         self._excerpt = started.output.newest.since()
         self._text = decode_excerpt(self._excerpt, is_complete=True)[0]
@@ -161,13 +163,15 @@ class _Ran:
 
     async def _shorten_output(self, limit_chars: int) -> tuple[str, bool]:
         """The output as far as it is shown, and whether something of it is not: a model sees the beginning, too."""
-        dropped, text = self._excerpt.dropped_lines, self._text
+        dropped = self._excerpt.dropped_lines
+        text = self._text
         if (model_chars := self._ctx.model_chars) is not None:
             limit_chars = min(limit_chars, model_chars - AROUND_CHARS)
             if dropped:
                 # in a thread: it is up to 8 MB
                 whole = await asyncio.to_thread(self._whole.since)
-                dropped, text = whole.dropped_lines, decode_excerpt(whole, is_complete=True)[0]
+                dropped = whole.dropped_lines
+                text = decode_excerpt(whole, is_complete=True)[0]
             text = await asyncio.to_thread(to_plain_text, text)
         shown, cut = shorten_middle(text, limit_chars)
         notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""

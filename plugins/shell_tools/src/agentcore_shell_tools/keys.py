@@ -44,7 +44,8 @@ def encode_key(key: str, *, is_application_mode: bool) -> str:
     Raises:
         ToolError: `unknown_key`.
     """
-    before, last = key[:-1].split("+"), key[-1]
+    before = key[:-1].split("+")
+    last = key[-1]
     if not key.endswith("+"):
         *before, last = key.split("+")
     try:

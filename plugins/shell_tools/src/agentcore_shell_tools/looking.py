@@ -112,8 +112,11 @@ class _Part:
     """Text of one stream since a mark."""
 
     def __init__(self, text: str, end: Mark, dropped_lines: int, *, is_drawn: bool, is_redrawn: bool) -> None:
-        self.text, self.end, self.dropped_lines = text, end, dropped_lines
-        self.is_drawn, self.is_redrawn = is_drawn, is_redrawn
+        self.text = text
+        self.end = end
+        self.dropped_lines = dropped_lines
+        self.is_drawn = is_drawn
+        self.is_redrawn = is_redrawn
 
     @classmethod
     def from_track(cls, track: Track, mark: Mark, chosen: Any, *, is_complete: bool, has_terminal: bool) -> "_Part":
@@ -126,7 +129,8 @@ class _Part:
             text = whole
         end = Mark(excerpt.end.offset - waiting, excerpt.end.lines)
         ordinary = outside_alternate(text) if has_terminal else ""
-        drawn, redrawn = is_drawn(ordinary), is_redrawn(ordinary)
+        drawn = is_drawn(ordinary)
+        redrawn = is_redrawn(ordinary)
         if has_terminal:
             text = to_plain_text(ordinary)
         if chosen is not None:

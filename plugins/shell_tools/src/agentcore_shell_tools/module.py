@@ -84,7 +84,9 @@ class ShellTools(Module[ShellSettings]):
 
     async def init(self, runtime: Runtime) -> None:
         """See that the sandbox works, if one is asked for."""
-        settings, workspace, folder = self.settings, runtime.workspace, runtime.data_dir
+        settings = self.settings
+        workspace = runtime.workspace
+        folder = runtime.data_dir
         caches = Caches(folder / "cache", Path.home())
         writable = _writable_paths(settings.writable, workspace)
         wanted = Confinement(settings.sandbox, settings.network, runtime.private_folders, writable, caches, _SETTING)

@@ -48,8 +48,13 @@ class Process:
         has_terminal: bool,
     ) -> None:
         started, self._typing = running
-        self._started, self._supervised, self.output = started, started.process, started.output
-        self.process_id, self.session_id, self.command, self.folder = process_id, session_id, command, folder
+        self._started = started
+        self._supervised = started.process
+        self.output = started.output
+        self.process_id = process_id
+        self.session_id = session_id
+        self.command = command
+        self.folder = folder
         self.has_terminal = has_terminal
         self.size = (COLUMNS, ROWS)
         self.looks: dict[str, tuple[Mark, Mark]] = {}
@@ -98,7 +103,8 @@ class Process:
 
     def close_terminal(self) -> None:
         """Let go of its terminal."""
-        typing, self._typing = self._typing, -1
+        typing = self._typing
+        self._typing = -1
         if typing >= 0:
             os.close(typing)
 

@@ -18,7 +18,8 @@ class Processes:
     """Starts, finds and forgets processes. What is finished stays readable, the newest thirty of them."""
 
     def __init__(self, runtime: Runtime, shell: Shell) -> None:
-        self._runtime, self._shell = runtime, shell
+        self._runtime = runtime
+        self._shell = shell
         self._table: dict[str, Process] = {}
         self._starting: dict[str, int] = {}
         self._has_finished = asyncio.Event()

@@ -92,7 +92,8 @@ class Screen:
     """
 
     def __init__(self, columns: int, lines: int) -> None:
-        self._columns, self._lines = columns, lines
+        self._columns = columns
+        self._lines = lines
         self._terminal = self._new_terminal()
         self._mark = Mark()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -113,7 +114,8 @@ class Screen:
             lines: The height that it has now.
         """
         if (columns, lines) != (self._columns, self._lines):
-            self._columns, self._lines = columns, lines
+            self._columns = columns
+            self._lines = lines
             self._terminal.resize(columns, lines)
         excerpt = track.since(self._mark)
         is_gap = excerpt.start.offset > self._mark.offset
@@ -146,10 +148,12 @@ class Screen:
             except BaseException as exc:
                 if type(exc).__name__ != "PanicException":  # a fault of the emulator, which derives from BaseException
                     raise
-                self._terminal, self._is_partial = self._new_terminal(), True
+                self._terminal = self._new_terminal()
+                self._is_partial = True
             position += PIECE_CHARS
             if position < len(text) - _LAST_CHARS and time.monotonic() > until:
-                position, self._is_partial = len(text) - _LAST_CHARS, True
+                position = len(text) - _LAST_CHARS
+                self._is_partial = True
 
     def _build_view(self) -> ScreenView:
         rows = self._terminal.view()
@@ -173,13 +177,15 @@ class Screen:
 def outside_alternate(text: str) -> str:
     """What was written to the ordinary screen, where a program had the whole screen in between."""
     kept: list[str] = []
-    position, is_outside = 0, True
+    position = 0
+    is_outside = True
     for found in _ALTERNATE.finditer(text):
         if found[1] == "l" and is_outside and not kept:
             pass  # it began within
         elif is_outside:
             kept.append(text[position : found.start()])
-        is_outside, position = found[1] == "l", found.end()
+        is_outside = found[1] == "l"
+        position = found.end()
     if is_outside:
         kept.append(text[position:])
     return "".join(kept)

@@ -29,7 +29,8 @@ from agentcore_shell_tools.sandbox import explain_denial
 
 OutputT = TypeVar("OutputT", Output, ForegroundOutput)
 
-COLUMNS, ROWS = 120, 30
+COLUMNS = 120
+ROWS = 30
 _FATAL = frozenset(
     (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL, signal.SIGSEGV,
      signal.SIGTERM)
@@ -155,7 +156,8 @@ class Shell:
             master, slave = ends.open_terminal()
             out = err = slave
             if not has_terminal:
-                (out_reading, out), (err_reading, err) = ends.open_pipe(), ends.open_pipe()
+                (out_reading, out) = ends.open_pipe()
+                (err_reading, err) = ends.open_pipe()
                 output.record_stream(out_reading, output.stdout)
                 output.record_stream(err_reading, output.stderr)
             output.record_stream(master, output.stdout if has_terminal else None)

@@ -51,7 +51,8 @@ class TerminalView:
     def __init__(self, process: Process, request: Request) -> None:
         if request.socket is None:
             raise TypeError("a terminal view needs a WebSocket")
-        self._process, self._socket = process, request.socket
+        self._process = process
+        self._socket = request.socket
         self._sent = self._seen = 0
         self._size: tuple[int, int] | None = None
 

@@ -102,7 +102,9 @@ class Broker:
         idle_s: float = IDLE_SECONDS,
         queue_limit: int = QUEUE_COMMANDS,
     ) -> None:
-        self._clock, self._idle_s, self._queue_limit = clock, idle_s, queue_limit
+        self._clock = clock
+        self._idle_s = idle_s
+        self._queue_limit = queue_limit
         self._clients: OrderedDict[str, _Client] = OrderedDict()
         self._pending: dict[str, _Pending] = {}
         self._polls = itertools.count(1)
@@ -119,7 +121,8 @@ class Broker:
 
     def list_pages(self) -> list[dict[str, Any]]:
         """Remembered pages, the one that was heard of last first, as `{resourceId, isActive, isThere, seenSeconds}`."""
-        active, now = self._find_active(), self._clock()
+        active = self._find_active()
+        now = self._clock()
         return [
             {
                 "resourceId": client.page_id,
@@ -194,7 +197,9 @@ class Broker:
             ToolError: `forbidden`: the id was made by another browser session.
         """
         client = self._find_client(client_id, page_session) or self._add_client(client_id, page_session)
-        client.last_seen, client.last_poll, client.has_left = self._clock(), next(self._polls), False
+        client.last_seen = self._clock()
+        client.last_poll = next(self._polls)
+        client.has_left = False
         if client.running is not None and client.deliver is None:
             self._fail_command(client.running, "was reloaded")
             client.running = None
@@ -243,7 +248,8 @@ class Broker:
         client = self._clients.get(client_id)
         if client is None or client.deliver is not deliver:
             return
-        client.deliver, client.has_left = None, True
+        client.deliver = None
+        client.has_left = True
         self._fail_all(client, "was closed or reloaded")
 
     def record_activity(self, client_id: str) -> None:

@@ -114,13 +114,15 @@ class Channel:
 
     async def _handle_socket(self, request: Request) -> None:
         """Bring commands as they come, one at a time, and take answers until the page goes."""
-        session, socket = _page_session(request), request.socket
+        session = _page_session(request)
+        socket = request.socket
         assert socket is not None  # noqa: S101 - the route is one for WebSockets
         client_id: str = request.query.clientId
         commands: asyncio.Queue[Command] = asyncio.Queue()
         deliver = commands.put_nowait
         self._broker.connect_page(client_id, session, deliver)
-        replaced, self._sockets[client_id] = self._sockets.get(client_id), socket
+        replaced = self._sockets.get(client_id)
+        self._sockets[client_id] = socket
 
         async def send() -> None:
             while True:

@@ -108,7 +108,8 @@ class UiPage(Module):
         """
         answer = await self._run_command("eval_js", {"script": script}, timeoutMs, resourceId)
         result = answer.result
-        value, is_cut = result.get("value"), bool(result.get("isCut"))
+        value = result.get("value")
+        is_cut = bool(result.get("isCut"))
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
         if is_cut:
             text += "\n(the value was larger than what is given back; return less of it)"
@@ -153,7 +154,8 @@ class UiPage(Module):
                 truncated=bool(result.get("isCut")),
                 untrusted=True,
             )
-        content, length = result["content"], result["length"]
+        content = result["content"]
+        length = result["length"]
         is_cut = length > len(content)
         notice = (
             f"\n(cut at {len(content):,} of {length:,} characters; ask for a part by selector, or more by maxChars)"

@@ -45,7 +45,8 @@ class Channel:
     """
 
     def __init__(self, tabs: SharedTabs, runtime: Runtime) -> None:
-        self._tabs, self._runtime = tabs, runtime
+        self._tabs = tabs
+        self._runtime = runtime
         self._sockets: dict[Browser, Socket] = {}
 
     def add_routes(self) -> None:
@@ -56,7 +57,8 @@ class Channel:
 
     async def _handle_socket(self, request: Request) -> None:
         """Take what one browser says until it goes, and give it what it is asked for."""
-        socket, client = request.socket, request.principal
+        socket = request.socket
+        client = request.principal
         assert socket is not None  # noqa: S101 - the route is one for WebSockets
         if client.kind != "client":
             raise ToolError("forbidden", "only a paired browser extension shares tabs here")
@@ -90,7 +92,8 @@ class Channel:
         browser = conversation.browser
         if browser is None or self._sockets.get(browser) is socket:
             return
-        older, self._sockets[browser] = self._sockets.get(browser), socket
+        older = self._sockets.get(browser)
+        self._sockets[browser] = socket
         if older is not None:
             await older.close(REPLACED, "replaced")
 
@@ -112,7 +115,9 @@ class _Conversation:
     """What is said on one connection, read strictly."""
 
     def __init__(self, tabs: SharedTabs, client: str, outgoing: "asyncio.Queue[str]") -> None:
-        self._tabs, self._client, self._outgoing = tabs, client, outgoing
+        self._tabs = tabs
+        self._client = client
+        self._outgoing = outgoing
         self.browser: Browser | None = None
         self.is_over = False
 

@@ -41,7 +41,8 @@ from agentcore_user_tabs.words import describe_actions, one_line
 
 _FOLDER = Path(__file__).parent / "component"
 _TAB = ResourceUse(RESOURCE_TYPE, not_found="user_tab_not_shared")
-_RANK, _RANK_WITHOUT_TABS = 0, 9
+_RANK = 0
+_RANK_WITHOUT_TABS = 9
 _LIMIT_MS = 300_000
 _LONGEST_S = _LIMIT_MS / 1000 + 5
 

@@ -56,7 +56,10 @@ class SharedTabs:
         changed: Callable[[], None],
         away_s: float = AWAY_SECONDS,
     ) -> None:
-        self._resources, self._start, self._changed, self._away_s = resources, start, changed, away_s
+        self._resources = resources
+        self._start = start
+        self._changed = changed
+        self._away_s = away_s
         self._browsers: dict[tuple[str, str], Browser] = {}
         self._tabs: dict[str, SharedTab] = {}
         self.counts: Counter[str] = Counter()
@@ -189,7 +192,8 @@ class SharedTabs:
         if browser.leaving is not None:
             browser.leaving.cancel()
             browser.leaving = None
-        browser.hello, browser.send = hello, send
+        browser.hello = hello
+        browser.send = send
         send({"type": "welcome", "version": hello.version})
         for result in hello.results:
             self.resolve_call(browser, result)
@@ -236,7 +240,10 @@ class SharedTabs:
             )
             tab = SharedTab(offer.share_id, browser, resource.resource_id, offer.session_id, offer.url, offer.title)
             browser.tabs[offer.share_id] = self._tabs[resource.resource_id] = tab
-        tab.url, tab.title, tab.is_paused, tab.icon = offer.url, offer.title, offer.state == "paused", offer.icon
+        tab.url = offer.url
+        tab.title = offer.title
+        tab.is_paused = offer.state == "paused"
+        tab.icon = offer.icon
         self._publish_tab(tab)
         self._send_message(browser, {"type": "shared", "shareId": tab.share_id, "resourceId": tab.resource_id})
 
@@ -345,7 +352,8 @@ class SharedTabs:
         tab.is_stale = False
         status: ResourceStatus = "ready" if not tab.is_paused and tab.browser.send is not None else "starting"
         self._update_resource(tab, status=status, last_url=tab.url, title=tab.title or tab.url)
-        icon, tab.icon = tab.icon, None
+        icon = tab.icon
+        tab.icon = None
         if icon is not None:
             try:
                 self._update_resource(tab, icon=_decode_icon(icon))

@@ -60,7 +60,8 @@ def describe_actions(actions: Iterable[PageAction], names: Mapping[str, str], lo
 
 
 def _describe_action(action: PageAction, names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
-    words, params = _WORDS[locale], action.params
+    words = _WORDS[locale]
+    params = action.params
     value = None if params is None else params.value
     direction = "" if params is None else params.direction or ""
     kind = "uncheck" if action.action == "check" and value in (False, "false") else action.action

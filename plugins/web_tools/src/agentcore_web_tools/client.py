@@ -80,8 +80,10 @@ class WebClient:
     """
 
     def __init__(self, policy: UrlPolicy, *, user_agent: str, limit_bytes: int, timeout_s: float) -> None:
-        self._policy, self._user_agent = policy, user_agent
-        self._limit_bytes, self._timeout_s = limit_bytes, timeout_s
+        self._policy = policy
+        self._user_agent = user_agent
+        self._limit_bytes = limit_bytes
+        self._timeout_s = timeout_s
 
     async def get(self, url: str, headers: Mapping[str, str], *, follow: bool = True) -> Reply:
         """Fetch a document.

@@ -49,7 +49,9 @@ class Driver:
 
     async def stop(self) -> None:
         """End the driver, and with it every browser; may be called twice."""
-        manager, self._manager, self._playwright = self._manager, None, None
+        manager = self._manager
+        self._manager = None
+        self._playwright = None
         if manager is None:
             return
         try:

@@ -25,7 +25,8 @@ class EndpointPolicy(UrlPolicy):
     """
 
     def __init__(self, inner: UrlPolicy, endpoint: Endpoint) -> None:
-        self._inner, self._endpoint = inner, endpoint
+        self._inner = inner
+        self._endpoint = endpoint
         self._hosts = {_normalize_host(endpoint.host)}
 
     async def resolve_endpoint(self) -> None:

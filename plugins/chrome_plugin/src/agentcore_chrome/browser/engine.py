@@ -84,7 +84,8 @@ class Engine:
         self.driver = Driver()
         self.logins = KnownLogins(settings.basic_auth)
         self._screencasts: dict[str, Screencast] = {}
-        self._browser_ids, self._tab_ids = itertools.count(1), itertools.count(1)
+        self._browser_ids = itertools.count(1)
+        self._tab_ids = itertools.count(1)
         self._refs = itertools.count(1)
         self._shared: BrowserProcess | None = None
         self._sharing = asyncio.Lock()

@@ -29,10 +29,19 @@ _CONNECT_SECONDS = 30.0
 _HALF_CLOSED_SECONDS = 60.0
 _CHUNK_BYTES = 256 * 1024
 _REMEMBERED = 512
-_VERSION, _CONNECT, _NO_AUTHENTICATION = 5, 1, 0
-_IPV4, _NAME, _IPV6 = 1, 3, 4
-_HTTP_PORT, _SOCKS_PORT = 80, 1080
-_OK, _FAILED, _NOT_ALLOWED, _UNREACHABLE, _REFUSED = 0, 1, 2, 4, 5
+_VERSION = 5
+_CONNECT = 1
+_NO_AUTHENTICATION = 0
+_IPV4 = 1
+_NAME = 3
+_IPV6 = 4
+_HTTP_PORT = 80
+_SOCKS_PORT = 1080
+_OK = 0
+_FAILED = 1
+_NOT_ALLOWED = 2
+_UNREACHABLE = 4
+_REFUSED = 5
 
 
 class Policy(Protocol):
@@ -52,7 +61,8 @@ class Guard:
     """
 
     def __init__(self, policy: Policy, upstream: str | None = None) -> None:
-        self._policy, self._upstream = policy, upstream
+        self._policy = policy
+        self._upstream = upstream
         self._server: asyncio.Server | None = None
         self._starting = asyncio.Lock()
         self._connections = Background("browser_guard")
@@ -70,7 +80,8 @@ class Guard:
     async def stop(self) -> None:
         """End all connections; may be called twice."""
         async with self._starting:
-            server, self._server = self._server, None
+            server = self._server
+            self._server = None
         if server is not None:
             server.close()
         await self._connections.stop()

@@ -226,7 +226,8 @@ async def download_chromium(report: ReportProgress) -> str:
             is_chromium = "ffmpeg" not in text.lower()
         progress = _PROGRESS.search(text)
         if progress is not None and is_chromium:
-            percent, total = int(progress[1]), float(progress[2])
+            percent = int(progress[1])
+            total = float(progress[2])
             done = total * percent / 100
             step = f"{done:.0f} / {total:.0f} MiB"
             report(

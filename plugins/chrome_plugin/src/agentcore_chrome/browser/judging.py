@@ -26,8 +26,11 @@ log = structlog.get_logger(__name__)
 _WEB = ("http", "https", "ws", "wss")
 _AS_HTTP = {"ws": "http", "wss": "https"}
 _TLS = ("https", "wss")
-_KNOWN_SECONDS, _KNOWN, _REMEMBERED = 30.0, 512, 512
-_JUDGING_SECONDS, _ANSWER_SECONDS = 5.0, 2.0
+_KNOWN_SECONDS = 30.0
+_KNOWN = 512
+_REMEMBERED = 512
+_JUDGING_SECONDS = 5.0
+_ANSWER_SECONDS = 2.0
 _CLOSED_BY_POLICY = 1008
 
 
@@ -63,7 +66,10 @@ class RequestFilter:
         *,
         allow_unknown: bool,
     ) -> None:
-        self._policy, self._tell, self._run, self._allow_unknown = policy, tell, run, allow_unknown
+        self._policy = policy
+        self._tell = tell
+        self._run = run
+        self._allow_unknown = allow_unknown
         self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
         self.refused: OrderedDict[tuple[str, int], ToolError] = OrderedDict()
 

@@ -63,7 +63,8 @@ async def launch_browser(engine: Launcher, browser_id: str, options: LaunchOptio
     proxy = await engine.guard.start()
     folder = await asyncio.to_thread(engine.folders.create)
     headless = settings.headless if options.headless is None else options.headless
-    context_options, profile = build_context_options(settings, options), _profile_folder(settings, folder)
+    context_options = build_context_options(settings, options)
+    profile = _profile_folder(settings, folder)
     further = [*settings.args, SWITCH] if settings.stealth else settings.args
     try:
         async with asyncio.timeout(settings.launch_timeout):

@@ -59,7 +59,8 @@ class LostBrowsers:
     def __init__(
         self, attach: Callable[[LostBrowser], Awaitable[BrowserProcess]], page_gone: Callable[[LostPage], None]
     ) -> None:
-        self._attach, self._page_gone = attach, page_gone
+        self._attach = attach
+        self._page_gone = page_gone
         self._lost: dict[str, LostBrowser] = {}
         self._background = Background("lost_browsers")
 

@@ -15,7 +15,11 @@ from agentcore_chrome.endpoint import Endpoint
 
 PROBE_SECONDS = 3.0
 _HEAD_BYTES = 8192
-_SWITCHING, _OK, _UNAUTHORIZED, _FORBIDDEN, _OTHER_VERSION = 101, 200, 401, 403, 428
+_SWITCHING = 101
+_OK = 200
+_UNAUTHORIZED = 401
+_FORBIDDEN = 403
+_OTHER_VERSION = 428
 _VERSIONS = re.compile(r"(server|client) version: v(\d+\.\d+)")
 _FIRST_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})")
 

@@ -88,8 +88,10 @@ class BrowserProcess:
     """
 
     def __init__(self, browser_id: str, owner: Owner, browser: "Browser", *, session_id: str = "") -> None:
-        self.browser_id, self.session_id = browser_id, session_id
-        self._owner, self.browser = owner, browser
+        self.browser_id = browser_id
+        self.session_id = session_id
+        self._owner = owner
+        self.browser = browser
         self.logins = owner.logins
         self.tabs: dict[str, Tab] = {}
         self.pid: int | None = None
@@ -158,7 +160,9 @@ class BrowserProcess:
         Args:
             kept: What keeps its log-ins.
         """
-        self.shares_context, self.shared_context, self._kept = True, context, kept
+        self.shares_context = True
+        self.shared_context = context
+        self._kept = kept
         if kept is not None:
             self._background.start(kept.save_periodically(context))
 
@@ -404,7 +408,8 @@ class BrowserProcess:
     ) -> Tab:
         tab_id = self._owner.new_tab_id() if was is None else was.tab_id
         tab = Tab(tab_id, page, self, options, self._owner.new_refs(self.selector_engine))
-        tab.opener, tab.is_ours = opener, is_ours
+        tab.opener = opener
+        tab.is_ours = is_ours
         tab.target_id = None if was is None else was.target_id  # it may be lost again before it is asked
         self.tabs[tab.tab_id] = tab
         tab.subscribe_to_events()
@@ -421,7 +426,8 @@ class BrowserProcess:
     def update_tab_info(self, tab: Tab, title: str, url: str) -> None:
         """A tab's title and address, as somebody has just learnt them."""
         if (title, url) != (tab.title, tab.heard_url):
-            tab.title, tab.heard_url = title, url
+            tab.title = title
+            tab.heard_url = url
             self.notify_tab_changed(tab)
 
     def _on_disconnected(self) -> None:

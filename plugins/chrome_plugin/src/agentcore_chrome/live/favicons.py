@@ -45,7 +45,8 @@ class Favicons:
     """
 
     def __init__(self, policy: UrlPolicy, found: Callable[[Tab, Image], None]) -> None:
-        self._policy, self._found = policy, found
+        self._policy = policy
+        self._found = found
         self._known: OrderedDict[str, Image] = OrderedDict()
         self._resting: dict[str, asyncio.TimerHandle] = {}
         self._seen: dict[str, str] = {}
@@ -120,7 +121,8 @@ async def _fetch_resource(tab: Tab, url: str) -> bytes:
     if handle is None:
         return b""
     try:
-        data, is_over = b"", not loaded["success"]
+        data = b""
+        is_over = not loaded["success"]
         while not is_over and len(data) <= _ICON_BYTES:
             part = await session.send("IO.read", {"handle": handle, "size": _ICON_BYTES})
             data += b64decode(part["data"]) if part.get("base64Encoded") else part["data"].encode()

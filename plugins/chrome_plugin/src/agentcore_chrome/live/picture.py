@@ -22,7 +22,8 @@ HOLD_S = 20.0
 """How long a view waits at most for something new: a page that rests costs three calls a minute."""
 LINGER_S = 5.0
 """How long the pictures flow on for a view that does not ask."""
-FASTEST_S, SLOWEST_S = 0.4, 2.0
+FASTEST_S = 0.4
+SLOWEST_S = 2.0
 """Between two pictures: of a page that changes at times, and of one that never rests."""
 BYTES_PER_S = 250_000
 _SLOWER = 1.3
@@ -72,7 +73,8 @@ class LiveViews:
         screencast_of: Callable[[Tab], Screencast],
         run: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
     ) -> None:
-        self._screencast_of, self._run = screencast_of, run
+        self._screencast_of = screencast_of
+        self._run = run
         self._looking: dict[str, _ActiveView] = {}
         self._replaced: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
 
@@ -156,7 +158,8 @@ async def _remove_viewer(screencast: Screencast, viewer: Viewer) -> None:
 
 async def _wait_for_frame(looking: _ActiveView) -> Frame | None:
     """The next picture that the view may have, once its time has come; None: something else is new."""
-    viewer, control = looking.viewer, looking.tab.control
+    viewer = looking.viewer
+    control = looking.tab.control
     await asyncio.sleep(looking.ready_at - asyncio.get_running_loop().time())
     while True:
         frame, has_changed = await viewer.wait_for_update()
@@ -164,7 +167,8 @@ async def _wait_for_frame(looking: _ActiveView) -> Frame | None:
             viewer.acknowledge_frame()
             looking.newest = frame
         if looking.newest is not None and control.holder is None:
-            frame, looking.newest = looking.newest, None
+            frame = looking.newest
+            looking.newest = None
             return frame
         has_news = looking.has_looked or control.holder is not None or looking.tab.dialogs.open is not None
         if has_changed and has_news:

@@ -28,7 +28,10 @@ class Preview:
     """One viewer's connection to one page."""
 
     def __init__(self, tab: Tab, screencast: Screencast, policy: UrlPolicy, socket: Any) -> None:
-        self._tab, self._screencast, self._policy, self._socket = tab, screencast, policy, socket
+        self._tab = tab
+        self._screencast = screencast
+        self._policy = policy
+        self._socket = socket
         self._viewer = Viewer(f"v{next(_NUMBERS)}")
         self._input: asyncio.Queue[Message] = asyncio.Queue(_WAITING_INPUT)
         self._size = (0, 0)

@@ -49,7 +49,8 @@ class Viewer:
     """
 
     def __init__(self, viewer_id: str, *, is_small: bool = False) -> None:
-        self.viewer_id, self.is_small = viewer_id, is_small
+        self.viewer_id = viewer_id
+        self.is_small = is_small
         self._newest: Frame | None = None
         self._credit = _AHEAD
         self._wake = asyncio.Event()
@@ -78,7 +79,8 @@ class Viewer:
                 if frame is not None:
                     self._newest = None
                     self._credit -= 1
-                changed, self._changed = self._changed, False
+                changed = self._changed
+                self._changed = False
                 return frame, changed
             self._wake.clear()
             await self._wake.wait()
@@ -149,7 +151,8 @@ class Screencast:
     async def _stop_screencast(self, session: "CDPSession") -> None:
         session.remove_listener("Page.screencastFrame", self._on_frame)
         self._last = self._flowing = None
-        shooting, self._shooting = self._shooting, None
+        shooting = self._shooting
+        self._shooting = None
         if shooting is None:
             await session.send("Page.stopScreencast")
         else:

@@ -51,7 +51,8 @@ def _match_recreated(gone: Sequence[Line], come: Sequence[Line]) -> dict[str, Li
     for line in come:
         if like := free[line.text, line.ref is None]:
             old = like.pop()
-            pairs[line.key], pairs[old.key] = old, line
+            pairs[line.key] = old
+            pairs[old.key] = line
     return pairs
 
 
@@ -79,7 +80,8 @@ def _describe_removed(lines: Sequence[Line], keys: set[str], remade: dict[str, L
 def _find_moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
     """Lines that are in another order or below another line, with where each stands now."""
     place = {line.key: number for number, line in enumerate(before)}
-    old, new = _find_parents(before), _find_parents(after)
+    old = _find_parents(before)
+    new = _find_parents(after)
     shared = [line.key for line in after if line.key in place]
     stayed = {shared[number] for number in _find_longest_ascending([place[key] for key in shared])}
     moved: dict[str, str] = {}

@@ -52,7 +52,8 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
     if how.items() <= _PLAIN.items() and await _is_hidden_text_field(locator, timeout_ms):
         await locator.focus(timeout=timeout_ms)
         return
-    left_ms, forced = timeout_ms, False
+    left_ms = timeout_ms
+    forced = False
     while True:
         try:
             await locator.click(timeout=min(left_ms, _ATTEMPT_MS), force=forced, **how)

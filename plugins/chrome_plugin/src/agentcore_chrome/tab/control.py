@@ -21,7 +21,8 @@ class Control:
     """
 
     def __init__(self, describe: Describe, changed: Callable[[], None]) -> None:
-        self._describe, self.changed = describe, changed
+        self._describe = describe
+        self.changed = changed
         self.holder: str | None = None
         self._free = asyncio.Event()
         self._free.set()
@@ -70,16 +71,19 @@ class Control:
 
     def pop_report(self) -> str | None:
         """What a person changed since the last call, told once."""
-        report, self._report = self._report, None
+        report = self._report
+        self._report = None
         return report
 
 
 def _describe_difference(before: str, after: str) -> str:
     """The lines that came and went, in order, short."""
-    old, new = before.splitlines(), after.splitlines()
+    old = before.splitlines()
+    new = after.splitlines()
     if is_other_page(old[0] if old else "", new[0] if new else ""):
         old = old[:_HEAD]  # of the page that was left, its address and title are enough
-    gone, come = set(old) - set(new), set(new) - set(before.splitlines())
+    gone = set(old) - set(new)
+    come = set(new) - set(before.splitlines())
     lines = [f"- {line}" for line in old if line in gone][:_LINES] + [f"+ {line}" for line in new if line in come][
         :_LINES
     ]

@@ -93,7 +93,8 @@ class Dialogs:
     def handle_dialog(self, dialog: "Dialog") -> None:
         """A dialog opened."""
         self._in_a_row += 1
-        prepared, self._prepared = self._prepared, None
+        prepared = self._prepared
+        self._prepared = None
         if dialog.type == "beforeunload":
             # who goes elsewhere means it
             self._answer_dialog(dialog, DialogAnswer(True))
@@ -119,7 +120,8 @@ class Dialogs:
 
     def pop_report(self) -> list[DialogRecord]:
         """What was answered since the last report."""
-        records, self._answered = self._answered, []
+        records = self._answered
+        self._answered = []
         return records
 
     def close(self) -> None:

@@ -22,7 +22,8 @@ _LOOK = "() => [document.title, document.readyState]"
 _ERROR_PAGE = "chrome-error://**"
 _ERROR_PAGE_MS = 1500
 _COME_BACK_MS = 30_000
-_NO_LOGIN, _UNAUTHORIZED = "net::ERR_INVALID_AUTH_CREDENTIALS", 401
+_NO_LOGIN = "net::ERR_INVALID_AUTH_CREDENTIALS"
+_UNAUTHORIZED = 401
 _DOWNLOAD = "Download is starting"
 _INTERRUPTED = "is interrupted by another navigation"
 _INTERRUPTIONS = 5

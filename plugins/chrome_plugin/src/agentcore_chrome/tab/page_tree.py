@@ -17,7 +17,8 @@ _FRAMES = 50
 _FRAMES_DEEP = 5
 _FRAME_MS = 2000
 _LISTENERS_MS = 1000
-_ACTED_ON, _FRAME = 1, 2
+_ACTED_ON = 1
+_FRAME = 2
 
 
 @dataclass(frozen=True, slots=True)

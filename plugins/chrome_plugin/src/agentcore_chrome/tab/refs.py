@@ -43,7 +43,8 @@ class Refs:
     """
 
     def __init__(self, numbers: Iterator[int], engine: str = ENGINE) -> None:
-        self._numbers, self._engine = numbers, engine
+        self._numbers = numbers
+        self._engine = engine
         self._short: dict[str, str] = {}
         self._elements: dict[str, _Element] = {}
 

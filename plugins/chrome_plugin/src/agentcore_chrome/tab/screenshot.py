@@ -85,7 +85,8 @@ async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
     """Source: https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-captureScreenshot."""
     session = await tab.get_session()
     metrics = await session.send("Page.getLayoutMetrics")
-    view, content = metrics["cssVisualViewport"], metrics["cssContentSize"]
+    view = metrics["cssVisualViewport"]
+    content = metrics["cssContentSize"]
     area: dict[str, Any] = {
         "x": view["pageX"], "y": view["pageY"], "width": view["clientWidth"], "height": view["clientHeight"],
     }  # fmt: skip

@@ -29,7 +29,9 @@ class ScriptStop:
     """
 
     def __init__(self, tab_id: str, session: "Callable[[], Awaitable[CDPSession]]", background: Background) -> None:
-        self._tab_id, self._open_session, self._background = tab_id, session, background
+        self._tab_id = tab_id
+        self._open_session = session
+        self._background = background
         self._stopping: asyncio.Task[None] | None = None
 
     def start(self) -> None:

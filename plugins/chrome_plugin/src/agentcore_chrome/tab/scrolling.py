@@ -88,7 +88,8 @@ async def _find_scroll_area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSH
     """What scrolls, in the page or frame that it is in."""
     if wanted.area is None:
         return await tab.page.evaluate_handle(f"isSideways => ({_AREA})(null, isSideways)", wanted.is_sideways)
-    locator, limit_ms = await locate_element(tab, Target(wanted.area)), min(timeout_ms, _THERE_MS)
+    locator = await locate_element(tab, Target(wanted.area))
+    limit_ms = min(timeout_ms, _THERE_MS)
     try:
         return await locator.evaluate_handle(_AREA, wanted.is_sideways, timeout=limit_ms)
     except Exception as exc:

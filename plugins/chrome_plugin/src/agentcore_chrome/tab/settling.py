@@ -66,7 +66,8 @@ class Activity:
             if state is None or cleaning_s(_QUIET_S) < _QUIET_S:
                 return  # it does not answer, or the call has no time left
             if state != self._state or self._pending:
-                self._state, moved_at = state, now
+                self._state = state
+                moved_at = now
             is_loading = state[-1] == "loading" or any(map(self._is_page_navigation, self._pending))
             if now - moved_at >= _QUIET_S and not is_loading:
                 return

@@ -107,12 +107,17 @@ class Tab:
     """
 
     def __init__(self, tab_id: str, page: "Page", process: TabBrowser, options: TabOptions, refs: Refs) -> None:
-        self.tab_id, self.page, self.process, self.refs = tab_id, page, process, refs
-        self.owner, self.session_id = options.owner, options.session_id
+        self.tab_id = tab_id
+        self.page = page
+        self.process = process
+        self.refs = refs
+        self.owner = options.owner
+        self.session_id = options.session_id
         self.resource_id = options.resource_id
         self.opener: Tab | None = None
         self.is_ours = True
-        self.title, self.heard_url = "", ""
+        self.title = ""
+        self.heard_url = ""
         self.target_id: str | None = None
         self.created_at_ms = time.time_ns() // 1_000_000
         self.gone: asyncio.Future[ToolError] = asyncio.get_running_loop().create_future()
@@ -125,7 +130,8 @@ class Tab:
         self.file_chooser_reported = False
         self.restore: Callable[[], Awaitable[None]] | None = None
         self.restored: tuple[str, str] | None = None
-        self.lost_by, self.has_kept_logins = "", False
+        self.lost_by = ""
+        self.has_kept_logins = False
         self.refusal: ToolError | None = None
         self._popups: list[Tab] = []
         self.control = Control(self.describe_page, self._notify_changed)
@@ -302,8 +308,10 @@ class Tab:
 
     def pop_loss(self) -> tuple[str, str]:
         """What became of the page whose place this one takes, and what is to be said of its log-ins; once."""
-        loss, logins = self.lost_by, "; the log-ins were kept" if self.has_kept_logins else ""
-        self.lost_by, self.has_kept_logins = "", False
+        loss = self.lost_by
+        logins = "; the log-ins were kept" if self.has_kept_logins else ""
+        self.lost_by = ""
+        self.has_kept_logins = False
         return loss, logins
 
     def add_popup(self, popup: "Tab") -> None:
@@ -312,7 +320,8 @@ class Tab:
 
     def pop_popups(self) -> "list[Tab]":
         """The pages that this one opened since the last question, and that are still there."""
-        popups, self._popups = self._popups, []
+        popups = self._popups
+        self._popups = []
         return [popup for popup in popups if not popup.gone.done()]
 
     def to_json(self) -> dict[str, Any]:
@@ -420,7 +429,8 @@ class Tab:
 
     def _on_crash(self) -> None:
         log.warning("page_crashed", tab_id=self.tab_id, session_id=self.session_id)
-        url, ids = self.page.url, {"tabId": self.tab_id, "resourceId": self.resource_id}
+        url = self.page.url
+        ids = {"tabId": self.tab_id, "resourceId": self.resource_id}
         self.mark_gone(browser_crashed(f"the process of the page at {url[:_URL_CHARS]!r} crashed", url=url, **ids))
         if self.is_ours:
             self.process.run_in_background(self.page.close())
@@ -434,7 +444,8 @@ class Tab:
         self.process.notify_tab_changed(self)
 
     def _on_file_chooser(self, chooser: "FileChooser") -> None:
-        self.file_chooser, self.file_chooser_reported = chooser, False
+        self.file_chooser = chooser
+        self.file_chooser_reported = False
         self.chooser_opened.set()
 
     def _on_request_failed(self, request: "Request") -> None:

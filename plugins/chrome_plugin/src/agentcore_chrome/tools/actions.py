@@ -44,7 +44,9 @@ async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
         ToolError: `element_not_found`, `stale_ref`, `action_failed`.
     """
     state = await act_without_element(tab, timeout_ms, "scroll", lambda: scroll_page(tab, wanted, timeout_ms))
-    top, height, window = state["scrollTop"], state["scrollHeight"], state["clientHeight"]
+    top = state["scrollTop"]
+    height = state["scrollHeight"]
+    window = state["clientHeight"]
     area = "The page" if state["area"] == "page" else f"The area {state['area']}"
     said = [f"{area} shows {top:,} to {min(top + window, height):,} of {height:,} pixels"]
     if state["first"]:

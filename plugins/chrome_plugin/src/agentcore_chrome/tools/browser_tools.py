@@ -82,7 +82,8 @@ _RANKS: Mapping[str, int] = {
     "browser_pdf": 6,
 }
 """What a model is given first; of the others, the fifteen go before the further ones."""
-_RANK, _FURTHER_RANK = 1, 5
+_RANK = 1
+_FURTHER_RANK = 5
 
 
 class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
@@ -429,7 +430,8 @@ class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
         text = f"{tab.page.url} – {title} ({state})"
         if tab.dialogs.open is not None:
             held = describe_dialog(tab.dialogs.open)
-            text, fields = f"{text}\n{held.text}", fields | held.fields
+            text = f"{text}\n{held.text}"
+            fields = fields | held.fields
         return await self.create_result(ctx, tab, ToolOutput(text, fields))
 
 

@@ -91,7 +91,8 @@ class EngineModule(Module[EngineSettings]):
 
     async def shutdown(self) -> None:
         """Close what this module opened; the last module closes the engine."""
-        engine, self._engine = self._engine, None
+        engine = self._engine
+        self._engine = None
         if engine is None:
             return
         if self in engine.listeners:
@@ -321,7 +322,8 @@ class EngineModule(Module[EngineSettings]):
 
     async def _declare_browser(self) -> None:
         """Declare that a browser is needed; of one elsewhere, note how it is just now."""
-        runtime, endpoint = self.runtime, self.engine.endpoint
+        runtime = self.runtime
+        endpoint = self.engine.endpoint
         if endpoint is not None:
             answer = await self._probe_state()
             version = f", version {answer.version}" if answer.version else ""

@@ -140,7 +140,8 @@ class FormTools(SessionPages):
         async def upload(tab: Tab) -> ToolOutput:
             if selector is None:
                 await tab.run_or_default(tab.chooser_opened.wait, default=True)
-            chooser, tab.file_chooser = tab.file_chooser, None
+            chooser = tab.file_chooser
+            tab.file_chooser = None
             dropped = False
             tab.chooser_opened.clear()
             if selector is not None:

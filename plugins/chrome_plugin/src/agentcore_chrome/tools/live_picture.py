@@ -26,7 +26,8 @@ class LiveViewTools(SessionPages):
 
     async def shutdown(self) -> None:
         """See `EngineModule.shutdown`."""
-        live, self._live = self._live, None
+        live = self._live
+        self._live = None
         if live is not None:
             live.close()
         await super().shutdown()

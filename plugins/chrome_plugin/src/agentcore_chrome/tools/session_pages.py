@@ -222,7 +222,8 @@ class SessionPages(EngineModule):
 
     async def _open_tab(self, resource_id: str) -> Tab:
         resource = self.runtime.resources.get(resource_id)
-        session_id, last_url = resource.session_id, resource.last_url
+        session_id = resource.session_id
+        last_url = resource.last_url
         lost_with_host = resource.lost_by
         lost_by = (
             "the page had crashed" if resource.status == "failed" else lost_with_host or "the server was restarted"

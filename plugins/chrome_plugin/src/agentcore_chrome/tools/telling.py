@@ -68,7 +68,8 @@ def _report_briefly(changed: Sequence[str] | None, after: PageTree, brief: Brief
 
 
 def _fit_lines(lines: Sequence[str]) -> list[str]:
-    left, fitting = _BRIEF_CHARS, 0
+    left = _BRIEF_CHARS
+    fitting = 0
     for line in lines:
         left -= len(line) + 1
         if left < 0:

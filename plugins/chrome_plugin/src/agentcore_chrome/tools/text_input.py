@@ -223,7 +223,8 @@ def _describe_difference(after: FieldState, text: str, before: str | None) -> st
     """What is not as it was wanted; empty: nothing."""
     if after.text is None:
         return ""
-    wanted, found = text.replace("\r\n", "\n"), after.text
+    wanted = text.replace("\r\n", "\n")
+    found = after.text
     if found == wanted or (before is not None and wanted in found):
         return ""
     if after.kind in {"code", "rich"}:

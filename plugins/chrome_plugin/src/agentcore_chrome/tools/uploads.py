@@ -67,7 +67,8 @@ async def _read_file(ctx: ToolContext, path: str, left: int) -> Upload:
         with ctx.workspace.open_file(ctx.workspace.locate(path)) as file:
             return file.read(left + 1)
 
-    data, name = await asyncio.to_thread(take), PurePath(path).name
+    data = await asyncio.to_thread(take)
+    name = PurePath(path).name
     return {"name": name, "mimeType": mimetypes.guess_type(name)[0] or "application/octet-stream", "buffer": data}
 
 

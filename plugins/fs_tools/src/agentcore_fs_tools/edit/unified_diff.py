@@ -113,7 +113,8 @@ def _read_hunk(lines: Sequence[str], position: int, header: re.Match[str]) -> tu
 
 
 def _add_line(hunk: Hunk, line: str, before: str, position: int) -> None:
-    sign, text = line[:1], line[1:]
+    sign = line[:1]
+    text = line[1:]
     if sign == "\\":
         hunk.old_at_end |= before in ("-", " ")
         hunk.new_at_end |= before in ("+", " ")

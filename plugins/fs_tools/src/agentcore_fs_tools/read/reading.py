@@ -146,7 +146,9 @@ def _select_lines_in_blocks(
         )
         raise ToolError("file_too_large", message, path=shown, size_bytes=file.size_bytes)
     kept = bytearray()
-    passed, scanned, last = 0, 0, b"\n"
+    passed = 0
+    scanned = 0
+    last = b"\n"
     is_begun = is_filled = False
     for block in file.blocks():
         if is_cancelled():
@@ -156,7 +158,9 @@ def _select_lines_in_blocks(
             kept += block if is_begun else block[_after_newline(block, request.offset - 1 - passed) :]
             is_begun = True
             is_filled = len(kept) > TEXT_LIMIT_BYTES or kept.count(b"\n") >= request.limit
-        passed, scanned, last = passed + newlines, scanned + len(block), block[-1:]
+        passed = passed + newlines
+        scanned = scanned + len(block)
+        last = block[-1:]
         if scanned >= SCAN_LIMIT_BYTES and file.size_bytes > scanned:
             break
     is_counted = scanned >= file.size_bytes
@@ -182,7 +186,8 @@ def _after_newline(block: bytes | bytearray, count: int) -> int:
 
 
 def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: str, size_bytes: int) -> ToolResult:
-    text, total = window.text, window.total_lines
+    text = window.text
+    total = window.total_lines
     if not text and request.offset > 1:
         message = f"{shown!r} has only {show_count(total or 0, 'line')}; `offset` is {request.offset}."
         raise ToolError("offset_out_of_range", message, path=shown, total_lines=total)
@@ -212,7 +217,8 @@ def _build_result(window: _Window, request: ReadRequest, form: TextForm, shown: 
 
 
 def _format_heading(facts: dict[str, object], form: TextForm, shown: str) -> str:
-    size, total = show_size(int(str(facts["size_bytes"]))), facts["total_lines"]
+    size = show_size(int(str(facts["size_bytes"])))
+    total = facts["total_lines"]
     if not facts["last_line"]:
         return f"{shown}: empty file ({size})"
     of = f" of {total:,}" if isinstance(total, int) else " (the file is too large to count all lines)"
@@ -237,7 +243,8 @@ def _for_model(text: str, request: ReadRequest, shown: str) -> str:
     if request.limit_chars is None:
         return text
     limit_chars = max(request.limit_chars - _AROUND_CHARS - 2 * len(shown), 1)
-    room, position = limit_chars, 0
+    room = limit_chars
+    position = 0
     while position < len(text):
         end = text.find("\n", position) + 1 or len(text)
         room -= end - position if request.raw else _NUMBER_CHARS + min(end - position, LINE_CHARS + _CUT_CHARS)

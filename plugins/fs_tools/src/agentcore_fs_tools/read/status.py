@@ -79,11 +79,13 @@ def _about_text(workspace: Workspace, place: Workspace.Place, is_cancelled: Call
             return facts | {"lines": lines if is_counted else None}
         if file.size_bytes > COUNT_LIMIT_BYTES:
             return facts | {"lines": None}
-        lines, last = 0, b"\n"
+        lines = 0
+        last = b"\n"
         for block in file.blocks():
             if is_cancelled():
                 raise ToolError("cancelled", "Counting lines was cancelled.")
-            lines, last = lines + block.count(b"\n"), block[-1:]
+            lines = lines + block.count(b"\n")
+            last = block[-1:]
         return facts | {"lines": lines + (last != b"\n")}
 
 

@@ -51,7 +51,8 @@ def read_candidates(blocks: Iterable[bytes]) -> Iterator[FileMatches]:
             if isinstance(message, LongLine):
                 current.matches.append(message)
                 continue
-            kind, content = message["type"], message["data"]
+            kind = message["type"]
+            content = message["data"]
             if kind == "match":
                 current.matches.append(_parse_match(content))
             elif kind == "begin":
@@ -106,12 +107,15 @@ def _read_messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | Long
             else:
                 yield from long.feed(end)
                 long = None
-            pieces, size = [], 0
+            pieces = []
+            size = 0
         if long is None:
             pieces.append(rest)
             size += len(rest)
             if size > MESSAGE_LIMIT_BYTES:
-                long, rest, pieces = _LongMessage(), b"".join(pieces), []
+                long = _LongMessage()
+                rest = b"".join(pieces)
+                pieces = []
         if long is not None:
             yield from long.feed(rest)
         if kept > KEPT_LIMIT_BYTES:

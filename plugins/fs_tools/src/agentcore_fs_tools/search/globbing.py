@@ -52,9 +52,12 @@ class Globbing:
         program: str | None,
         is_cancelled: Callable[[], bool],
     ) -> None:
-        self._workspace, self._place, self._is_cancelled = workspace, place, is_cancelled
+        self._workspace = workspace
+        self._place = place
+        self._is_cancelled = is_cancelled
         self._matcher = compile_glob(pattern)
-        self._no_ignore, self._program = no_ignore, program
+        self._no_ignore = no_ignore
+        self._program = program
 
     def find_paths(self) -> list[str]:
         """Matching paths relative to the folder, in no order; what is given of them is still to be looked up.

@@ -136,7 +136,8 @@ class _Matches:
     """
 
     def __init__(self, workspace: Workspace, context: int) -> None:
-        self._workspace, self._context = workspace, context
+        self._workspace = workspace
+        self._context = context
 
     def format_matches(self, hits: list[FileHits], room: int) -> _Shown:
         """Show some matches of each file, of those with few all; of too many files those at even distances."""
@@ -168,7 +169,8 @@ class _Matches:
                 lines.clear()  # there is no room for what leads up to it
             lines.append(line)
             if is_match:
-                matches, kept = matches + 1, len(lines)
+                matches = matches + 1
+                kept = len(lines)
         if matches == hits.count:
             return [f"\n{hits.shown}", *lines], matches
         # what stands behind the last match may lead up to one that is not shown

@@ -100,7 +100,8 @@ class SearchedText:
             return None
         start = max(match.offset, at - LEAD_BYTES)
         around = self.read_bytes(start, EXCERPT_BYTES)
-        before, behind = around[: at - start], around[at - start :]
+        before = around[: at - start]
+        behind = around[at - start :]
         excerpt = before.rpartition(b"\n")[2] + behind.partition(b"\n")[0]
         return replace(match, excerpt=excerpt, excerpt_column=start - match.offset)
 

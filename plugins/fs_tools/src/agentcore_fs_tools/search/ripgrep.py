@@ -142,11 +142,13 @@ def _read_output(
     process: subprocess.Popen[bytes], limit_bytes: int, is_cancelled: Callable[[], bool]
 ) -> Iterator[bytes]:
     assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  (they were asked for)
-    output, complaints = process.stdout.fileno(), process.stderr.fileno()
+    output = process.stdout.fileno()
+    complaints = process.stderr.fileno()
     if _F_SETPIPE_SZ is not None:
         with suppress(OSError):  # the system's bound for pipes may be lower
             fcntl.fcntl(output, _F_SETPIPE_SZ, _PIPE_BYTES)
-    total, complaint = 0, b""
+    total = 0
+    complaint = b""
     for fd, block in _read_pipes(process.pid, (output, complaints), is_cancelled):
         if fd == complaints:
             complaint = (complaint + block)[:_COMPLAINT_BYTES]

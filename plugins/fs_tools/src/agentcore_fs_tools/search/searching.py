@@ -97,7 +97,10 @@ class Search:
     def __init__(
         self, workspace: Workspace, request: SearchRequest, program: str | None, is_cancelled: Callable[[], bool]
     ) -> None:
-        self._workspace, self._request, self._program, self._is_cancelled = workspace, request, program, is_cancelled
+        self._workspace = workspace
+        self._request = request
+        self._program = program
+        self._is_cancelled = is_cancelled
         self._filter = None if request.glob is None else FileFilter(request.glob)
         if "\0" in request.pattern:
             raise ToolError("invalid_regex", "The regular expression holds a NUL character.", position=0)

@@ -21,7 +21,8 @@ def fair_share(counts: Iterable[int], limit: int) -> int:
 
     Who has less leaves the rest to the others.
     """
-    share, left = 1, limit
+    share = 1
+    left = limit
     ascending = sorted(counts)
     for index, count in enumerate(ascending):
         share = max(left // (len(ascending) - index), 1)
@@ -42,7 +43,8 @@ def count_by_folder(counts: Mapping[bytes, int]) -> list[tuple[tuple[bytes, ...]
     ways = {tuple(path.split(b"/")): count for path, count in counts.items()}
     if len(ways) < 2:  # noqa: PLR2004
         return []
-    first, last = min(ways), max(ways)
+    first = min(ways)
+    last = max(ways)
     common = next(depth for depth, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
     found: dict[tuple[bytes, ...], int] = {}
     for way, count in ways.items():

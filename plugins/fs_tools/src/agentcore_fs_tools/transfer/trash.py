@@ -47,7 +47,8 @@ def _list_bins(origin: bytes, device: int) -> list[tuple[Path, bytes]]:
     top = origin
     while top != b"/" and os.stat(os.path.dirname(top)).st_dev == device:  # noqa: PTH116, PTH120  (paths of bytes)
         top = os.path.dirname(top)  # noqa: PTH120
-    user, mount = str(os.getuid()), Path(os.fsdecode(top))
+    user = str(os.getuid())
+    mount = Path(os.fsdecode(top))
     return [(home, b""), (mount / ".Trash" / user, top), (mount / f".Trash-{user}", top)]
 
 

@@ -42,7 +42,8 @@ class Answers(httpx2.AsyncBaseTransport):
         if is_error and not _is_error(body):
             body = _encode_error(asked, _describe_refusal(response))
         headers = httpx2.Headers(response.headers)
-        headers["content-type"], headers["content-length"] = "application/json", str(len(body))
+        headers["content-type"] = "application/json"
+        headers["content-length"] = str(len(body))
         headers.pop("transfer-encoding", None)
         return httpx2.Response(response.status_code, headers=headers, content=body, extensions=response.extensions)
 

@@ -37,8 +37,11 @@ class Asking:
     def __init__(
         self, keyring: Keyring, settings: LoginSettings, http: LoginHttp, landing: CallbackServer, challenge: Challenge
     ) -> None:
-        self._keyring, self._settings, self._http = keyring, settings, http
-        self._landing, self._challenge = landing, challenge
+        self._keyring = keyring
+        self._settings = settings
+        self._http = http
+        self._landing = landing
+        self._challenge = challenge
         self._is_known = asyncio.Event()
         self.address = ""
         self.failure = ""

@@ -27,7 +27,8 @@ class Bounded(httpx2.AsyncBaseTransport):
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, limit_bytes: int = MESSAGE_BYTES) -> None:
-        self._inner, self._limit_bytes = inner, limit_bytes
+        self._inner = inner
+        self._limit_bytes = limit_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request; reading the answer raises what is wrong with it (`httpx2.ReadError`, `.DecodingError`)."""
@@ -53,7 +54,8 @@ class Bounded(httpx2.AsyncBaseTransport):
 
 class _Stream(httpx2.AsyncByteStream):
     def __init__(self, parts: AsyncIterator[bytes], close: Callable[[], Awaitable[None]]) -> None:
-        self._parts, self._close = parts, close
+        self._parts = parts
+        self._close = close
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._parts

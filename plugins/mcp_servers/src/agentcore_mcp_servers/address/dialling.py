@@ -37,7 +37,8 @@ def checked_transport(resolve: Resolve) -> httpx2.AsyncHTTPTransport:
 
 class _CheckedNetwork(httpcore2.AsyncNetworkBackend):
     def __init__(self, resolve: Resolve) -> None:
-        self._resolve, self._network = resolve, httpcore2.AnyIOBackend()
+        self._resolve = resolve
+        self._network = httpcore2.AnyIOBackend()
 
     async def connect_tcp(
         self,

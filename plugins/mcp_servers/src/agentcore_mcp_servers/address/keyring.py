@@ -47,7 +47,8 @@ class Keyring:
     """
 
     def __init__(self, secrets: Secrets, url: str) -> None:
-        self._secrets, self._url = secrets, url
+        self._secrets = secrets
+        self._url = url
         self.kept = StoredLogin(url=url)
 
     async def load(self) -> None:

@@ -53,7 +53,8 @@ class CallbackServer:
     """
 
     def __init__(self, name: str, locale: Literal["en", "zh"]) -> None:
-        self._name, self._locale = name, locale
+        self._name = name
+        self._locale = locale
         loop = asyncio.get_running_loop()
         self._landed: asyncio.Future[AuthorizationCodeResult] = loop.create_future()
         self._ended: asyncio.Future[str] = loop.create_future()
@@ -121,7 +122,8 @@ class CallbackServer:
         self.set_outcome("ended")
         if self._landed.done() and not self._landed.cancelled():
             self._landed.exception()  # whoever waited may have gone
-        runner, self._runner = self._runner, None
+        runner = self._runner
+        self._runner = None
         if runner is not None:
             await runner.cleanup()
 

@@ -53,7 +53,9 @@ class ServerLogin:
     def __init__(
         self, runtime: Runtime, url: str, settings: LoginSettings, on_change: Callable[[bool], Awaitable[None]]
     ) -> None:
-        self._runtime, self._settings, self._on_change = runtime, settings, on_change
+        self._runtime = runtime
+        self._settings = settings
+        self._on_change = on_change
         self._keyring = Keyring(runtime.secrets, url)
         self._http = LoginHttp(runtime, url, settings.hosts)
         self._background = Background(f"{runtime.name}:login")

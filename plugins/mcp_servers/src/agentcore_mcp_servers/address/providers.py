@@ -17,7 +17,9 @@ from agentcore_mcp_servers.block import LoginSettings
 
 log = structlog.get_logger(__name__)
 
-_UNAUTHORIZED, _FORBIDDEN, _BAD_REQUEST = 401, 403, 400
+_UNAUTHORIZED = 401
+_FORBIDDEN = 403
+_BAD_REQUEST = 400
 _CLIENT_NAME = "agentcore"
 _NOWHERE = "http://127.0.0.1/callback"
 
@@ -62,7 +64,8 @@ class _Provider(OAuthClientProvider):
         show: Callable[[str], Awaitable[None]] | None = None,
         landed: Callable[[], Awaitable[AuthorizationCodeResult]] | None = None,
     ) -> None:
-        self._keyring, self._settings = keyring, settings
+        self._keyring = keyring
+        self._settings = settings
         metadata = OAuthClientMetadata(client_name=_CLIENT_NAME, redirect_uris=[AnyUrl(redirect)])
         super().__init__(
             keyring.kept.url, metadata, self, show, landed, client_metadata_url=settings.client_metadata_url
@@ -73,16 +76,20 @@ class _Provider(OAuthClientProvider):
         self._initialized = False
 
     async def _initialize(self) -> None:
-        kept, context = self._keyring.kept, self.context
-        context.current_tokens, context.token_expiry_time = kept.tokens, kept.expires_at
-        context.oauth_metadata, context.protected_resource_metadata = kept.metadata, kept.resource
+        kept = self._keyring.kept
+        context = self.context
+        context.current_tokens = kept.tokens
+        context.token_expiry_time = kept.expires_at
+        context.oauth_metadata = kept.metadata
+        context.protected_resource_metadata = kept.resource
         context.auth_server_url = kept.issuer
         context.client_info = self._own_client() or kept.client
         self._initialized = True
 
     def _own_client(self) -> OAuthClientInformationFull | None:
         """What the person has made there for us; None: we register ourselves."""
-        client_id, secret = self._settings.client_id, self._settings.client_secret
+        client_id = self._settings.client_id
+        secret = self._settings.client_secret
         if client_id is None or self._settings.client_metadata_url is not None:
             return None
         return OAuthClientInformationFull(
@@ -147,7 +154,8 @@ class QuietProvider(_Provider):
         on_answer: Callable[[Challenge | None], None],
     ) -> None:
         super().__init__(keyring, settings)
-        self._http, self._on_answer = http, on_answer
+        self._http = http
+        self._on_answer = on_answer
 
     def revoking_request(self) -> httpx2.Request | None:
         """Ends the tokens at the authorization server; None: there are none, or it has no way for that."""

@@ -52,7 +52,10 @@ class ServerAddress:
         auth: httpx2.Auth | None,
         is_sse: bool,
     ) -> None:
-        self._url, self._headers, self._policy, self._is_sse = url, headers, policy, is_sse
+        self._url = url
+        self._headers = headers
+        self._policy = policy
+        self._is_sse = is_sse
         self._auth = auth
         self._on_odd = on_odd
         self._stack = AsyncExitStack()

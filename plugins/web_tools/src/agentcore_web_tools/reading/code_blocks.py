@@ -34,7 +34,8 @@ def _join_lines(block: html.HtmlElement) -> None:
     """Doxygen gives each line of code a `div`."""
     lines = [child for child in block if child.tag == "div" and "line" in _list_classes(child)]
     for line in lines:
-        line.tag, line.tail = "span", "\n"
+        line.tag = "span"
+        line.tail = "\n"
     if lines:
         block.tag = "pre"
 
@@ -49,7 +50,8 @@ def _lead_links_out(code: html.HtmlElement) -> None:
         return
     around = html.Element("a", dict(links[0].attrib))
     links[0].drop_tag()
-    around.tail, code.tail = code.tail, None
+    around.tail = code.tail
+    code.tail = None
     code.getparent().replace(code, around)
     around.append(code)
 

@@ -99,13 +99,15 @@ def _part_definitions(root: html.HtmlElement) -> None:
 
 def _move_to_body(root: html.HtmlElement) -> None:
     """Take out of the head what ends it in HTML 5, and which the parser, being older, leaves there (`<main>`)."""
-    head, body = root.find("head"), root.find("body")
+    head = root.find("head")
+    body = root.find("body")
     if head is None or body is None:
         return
     first = next((number for number, element in enumerate(head) if element.tag not in _METADATA), len(head))
     moved = head[first:]
     if moved:
-        moved[-1].tail, body.text = (moved[-1].tail or "") + (body.text or ""), None
+        moved[-1].tail = (moved[-1].tail or "") + (body.text or "")
+        body.text = None
         body[:0] = moved
 
 

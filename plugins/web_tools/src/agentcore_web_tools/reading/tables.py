@@ -77,7 +77,8 @@ def _rebuild_table(table: html.HtmlElement, rows: list[Row]) -> None:
         builder.THEAD(builder.TR(*heads)), builder.TBODY(*(builder.TR(*row) for row in grid[head_rows:]))
     )
     parent = table.getparent()
-    made.tail, table.tail = table.tail, None
+    made.tail = table.tail
+    table.tail = None
     parent.replace(table, made)
     if caption is not None:
         caption.tag = "p"
@@ -101,7 +102,8 @@ def _build_grid(rows: list[Row]) -> list[Row]:
         for cell in row:
             while (y, x) in cells:
                 x += 1
-            width, height = _parse_span(cell, "colspan"), min(_parse_span(cell, "rowspan"), len(rows) - y)
+            width = _parse_span(cell, "colspan")
+            height = min(_parse_span(cell, "rowspan"), len(rows) - y)
             for down in range(height):
                 for right in range(width):
                     if len(cells) < _CELLS_LIMIT:

@@ -45,7 +45,8 @@ class CopyingSide:
     def __init__(
         self, workspace: Workspace, limit_bytes: Callable[[], int], refuse_unless_writable: Callable[[], None]
     ) -> None:
-        self._workspace, self._limit_bytes = workspace, limit_bytes
+        self._workspace = workspace
+        self._limit_bytes = limit_bytes
         self._refuse_unless_writable = refuse_unless_writable
         self._incoming: dict[str, Incoming] = {}
 
@@ -106,7 +107,8 @@ class CopyingSide:
     def _describe_target(self, asked: AskTarget) -> TargetFacts:
         self._refuse_unless_writable()
         self._refuse_large(asked.path, asked.size_bytes)
-        workspace, place = self._workspace, self._workspace.locate(asked.path)
+        workspace = self._workspace
+        place = self._workspace.locate(asked.path)
         status = _find_status(workspace, place)
         if status is not None:
             self._refuse_replacing(place, status, overwrite=asked.overwrite)
@@ -117,7 +119,8 @@ class CopyingSide:
         )
 
     def _refuse_replacing(self, place: Workspace.Place, status: os.stat_result, *, overwrite: bool) -> None:
-        workspace, shown = self._workspace, self._workspace.show(place)
+        workspace = self._workspace
+        shown = self._workspace.show(place)
         if stat.S_ISDIR(status.st_mode):
             raise ToolError(
                 "is_a_directory", f"{shown!r} is a folder; give the name of the file in it, too.", path=shown

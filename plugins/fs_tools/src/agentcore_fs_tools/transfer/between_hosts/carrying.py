@@ -160,7 +160,9 @@ class Copying:
 
     async def _transfer_chunks(self, ctx: ToolContext, source: SourceFacts, transfer: str) -> str:
         """Carry all pieces; gives the digest of the file."""
-        size, done, digest = source.size_bytes, 0, hashlib.sha256()
+        size = source.size_bytes
+        done = 0
+        digest = hashlib.sha256()
         while done < size:
             piece = await self._request_chunk(ctx, source, done)
             digest.update(piece)

@@ -25,14 +25,18 @@ class Incoming:
     """
 
     def __init__(self, workspace: Workspace, asked: Receive, idle_s: float = IDLE_SECONDS) -> None:
-        self._workspace, self._asked, self._idle_s = workspace, asked, idle_s
+        self._workspace = workspace
+        self._asked = asked
+        self._idle_s = idle_s
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()  # of one piece: each is written before the next
-        self._wants_more, self._over = asyncio.Event(), asyncio.Event()
+        self._wants_more = asyncio.Event()
+        self._over = asyncio.Event()
         self._failure: ToolError | None = None
         self._turn = asyncio.Lock()
         self._sent_bytes = 0
-        self._hash, self._written_bytes = hashlib.sha256(), 0
+        self._hash = hashlib.sha256()
+        self._written_bytes = 0
 
     async def write_file(self) -> bool:
         """Write it as it comes; gives whether it is new. Cancelled, it is given up.
