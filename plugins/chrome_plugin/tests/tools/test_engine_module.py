@@ -18,7 +18,7 @@ async def test_doctor_is_told_which_browser_is_used(host: RunningHost):
 @pytest.mark.spec("B1")
 async def test_doctor_is_told_how_to_get_a_browser(start_host):
     host = await start_host(executable="/nowhere/chromium")
-    (requirement,) = await host.host.requirements.check()
+    (requirement,) = await host.host.requirements.check_all()
     assert requirement.state == "missing"
     assert "no browser at /nowhere/chromium" in requirement.text
     assert requirement.info.command == "agentcore browser install"
