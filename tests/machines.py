@@ -70,7 +70,9 @@ class Joined:
     """
 
     def __init__(self, core: Core, name: str, records: Sequence[ModuleRecord]) -> None:
-        self._host, self.name, self._records = core, name, records
+        self._host = core
+        self.name = name
+        self._records = records
 
     def come(self) -> None:
         """It is connected."""

@@ -62,7 +62,7 @@ class ToolAnnotations:
 
 @dataclass(frozen=True, slots=True)
 class CallPreview:
-    """What one call would do with exactly these arguments; determined without side effects.
+    """The effects and targets of one call with these arguments, determined without side effects.
 
     Args:
         effects: Replaces the definition's effects for this call; None keeps them.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 LoginState = Literal["needed", "waiting", "logged_in", "unneeded"]
-"""Whether the user has to log in, is logging in, is logged in, or need not log in."""
+"""The state of a login: required, in progress, done, or not required."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,5 +158,5 @@ def _build_folder_part(file: FolderText, locale: Locale) -> SystemPart:
 
 
 async def plan_system(core: Core, session: ChatSessionRow) -> SystemPlan:
-    """What the system message of a session is made of now: read once for a turn, so that its requests begin alike."""
+    """The inputs of a session's system message, read once per turn so that all its requests have the same prefix."""
     return SystemPlan(await read_sources(core), SystemChoice.from_json_text(session.system), core.config.locale)

@@ -179,7 +179,7 @@ def _renew_revoked_key(config: Path, client: str, *, is_sure: bool) -> None:
 
     if not is_revoked(config, client):
         return
-    print_notice(f"The key of {client} was revoked. It gets another key when it starts, and is let in with that.")
+    print_notice(f"The key of {client} was revoked. It receives a new key the next time it starts.")
     _confirm_change(is_sure)
     delete_key(config, client)
 

@@ -49,7 +49,7 @@ def set_secret(config_path: Path, name: str) -> int:
     if code == ExitCode.OK:
         click.echo(f"{name} is set.")
         for module in _find_users(config_path, client).get(name, []):
-            print_notice(f"{module} uses it once it begins anew: agentcore modules reload {module}")
+            print_notice(f"{module} uses it after a reload: agentcore modules reload {module}")
     return code
 
 

@@ -71,7 +71,7 @@ def _spelled_out(
         taken.add(secret.name)
         place = (*path, *secret.path)
         line, _ = file.source.locate(place)
-        said = f"{file.path}:{line}: {format_path(place)} looks like a secret, and is readable to whoever sees the file"
+        said = f"{file.path}:{line}: {format_path(place)} looks like a secret that anyone who can read the file can see"
         advice = f"agentcore secrets set {secret.name} stores it; then write ${{secret:{secret.name}}} in its place"
         yield Finding("note", _SUBJECT, said, advice)
 

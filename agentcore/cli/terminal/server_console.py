@@ -182,7 +182,7 @@ class ServerConsole:
             except ToolError as exc:
                 write_line(all_visible(exc.message))
                 return
-        write_line(f"{pairing.name} is let in, and connects by itself." if accepts else "Refused.")
+        write_line(f"{pairing.name} is paired and connects automatically." if accepts else "Refused.")
 
     async def _print_help(self) -> None:
         write_line(_HELP if self._dialogue is None else f"{self._dialogue.format_help()}\n{_HELP}")

@@ -34,7 +34,7 @@ Use = Callable[[str], Awaitable[object]]
 
 
 class Offered(NamedTuple):
-    """What a module offers: its tools, and its instructions for models."""
+    """The tools of a module and its instructions for models."""
 
     tools: Sequence[ToolDefinition]
     instructions: str

@@ -28,7 +28,7 @@ _TICKET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """What a client reports about itself.
+    """The description that a client sends of itself.
 
     Args:
         origin: The web origin of the request, as its browser reports it; empty: none, for programs.

@@ -12,7 +12,7 @@ from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.policy.grants import GrantOffer
 
 Changed = Literal["tool", "target", "rules"]
-"""What differs from the request shown before: the tool's definition, what it would touch or write, what asks."""
+"""Differences from the request that the user saw: the definition, the targets, the content, or the reason to ask."""
 
 
 def definition_digest(definition: ToolDefinition) -> str:

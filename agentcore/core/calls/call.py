@@ -189,7 +189,7 @@ class CallOutcome:
 
 
 class PreparedCall(NamedTuple):
-    """What a call would do, determined without side effects: its tool, resource and arguments. Replaced, never changed.
+    """The tool, resource, arguments and preview of a call, determined without side effects. Immutable.
 
     Args:
         given: The arguments of the caller, or as the user edited them when approving.

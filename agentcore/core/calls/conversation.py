@@ -1,4 +1,4 @@
-"""What calls can use of their chat and ask its user: protocols of the core that a chat implements."""
+"""Protocols that a chat implements, through which calls use the chat and ask its user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

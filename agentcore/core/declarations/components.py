@@ -32,7 +32,7 @@ POLICY_SOURCES: Mapping[str, tuple[str | re.Pattern[str], ...]] = MappingProxyTy
         "script-src": ("'wasm-unsafe-eval'",),
     }
 )
-"""What a module may add to the page's policy: images, media, fonts, data and frames of named hosts over TLS. Never
+"""Directives that a module may add to the page's policy: images, media, fonts, data and frames over TLS. Never
 scripts or styles from elsewhere or from within the document, and no wildcard for any host."""
 
 _EVALUATES = "'unsafe-eval'"

@@ -297,11 +297,9 @@ class ApprovalPolicy:
         return self.sources.name_open_ones(facts.session_id)
 
     def _group_rules(self) -> None:
-        self._denying, self._asking, self._allowing = (
-            self._rules_deciding("deny"),
-            self._rules_deciding("ask"),
-            self._rules_deciding("allow"),
-        )
+        self._denying = self._rules_deciding("deny")
+        self._asking = self._rules_deciding("ask")
+        self._allowing = self._rules_deciding("allow")
         self._looks_at_paths = any(rule.criteria.looks_at_paths for rule in self.rules)
         self.version += 1
 

@@ -165,7 +165,8 @@ class PoolMember(Machine):
     async def _serve_link(self) -> None:
         """Open a link, and carry it to its end."""
         pool = self._pool
-        self._link_id, self._opened_at = secrets.token_hex(8), self._loop.time()
+        self._link_id = secrets.token_hex(8)
+        self._opened_at = self._loop.time()
         names = self._member, pool.server, self._link_id
         wanted = OpenLink(server=pool.server, link=self._link_id, protocol=PROTOCOL, modules=list(pool.modules))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from agentcore.api import Principal
 from agentcore.server.http.bounds import UNREAD_ANSWER_BYTES, UNREAD_ANSWER_BYTES_OF_TOKEN, UNREAD_WAIT_SECONDS
@@ -36,7 +37,8 @@ class LiveConnections:
 
     def __init__(self) -> None:
         self._serving: dict[str, set[Ending]] = {}
-        self._unread: dict[str, UnreadAnswers] = {}
+        # held by the connections, so that an entry goes with the last one of its principal
+        self._unread: WeakValueDictionary[str, UnreadAnswers] = WeakValueDictionary()
 
     @contextmanager
     def track_connection(self, principal: Principal, connection: Ending) -> Iterator[None]:
@@ -85,8 +87,8 @@ class LiveConnections:
                 connection.end_stream()  # in good order: a page that logs out has no error to tell of
             elif isinstance(connection.transport, asyncio.Transport):
                 connection.transport.abort()
-        if principal.name in self._unread:
-            self._unread[principal.name].drop_waiting()
+        if (unread := self._unread.get(principal.name)) is not None:
+            unread.drop_waiting()
 
 
 def _too_many_unread(unread: UnreadAnswers) -> Refusal:

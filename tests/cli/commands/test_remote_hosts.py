@@ -87,7 +87,7 @@ def test_host_is_let_in_at_the_terminal_of_the_server_once_it_was_shown(place, t
     ):
         assert text in shown
     terminal.decide("yes")
-    terminal.expect("shed is let in, and connects by itself.")
+    terminal.expect("shed is paired and connects automatically.")
     assert wait_for_host(place, "running")["name"] == "shed"
 
 

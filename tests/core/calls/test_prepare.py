@@ -43,7 +43,10 @@ class Printer(Module):
 
     def __init__(self):
         super().__init__()
-        self.gate, self.running, self.most, self.begun = threading.Event(), 0, 0, []
+        self.gate = threading.Event()
+        self.running = 0
+        self.most = 0
+        self.begun = []
 
     def _preview(self, _ctx, arguments):
         self.begun.append(arguments["page"])

@@ -176,7 +176,7 @@ def pair(config_path: Path, code: str, *, chats: bool) -> int:
             path_of("api", "host-pairings", shown["pairingId"], "decision"),
             {"accept": accepts, "chats": accepts and chats},
         )
-    click.echo(f"{shown['name']} is let in, and connects by itself." if accepts else "Refused.")
+    click.echo(f"{shown['name']} is paired and connects automatically." if accepts else "Refused.")
     return ExitCode.OK if accepts else ExitCode.CALL_FAILED
 
 
@@ -250,5 +250,5 @@ def _confirm_forget(name: str, host: Mapping[str, Any] | None) -> None:
         raise CliError("nobody can be asked here whether that is meant", hint="say so with --yes")
     if host is not None and (host["callsInFlight"] or host["resources"]):
         held = open_resources_text(host) or "nothing"
-        print_notice(f"What goes on in it ends: calls that run: {host['callsInFlight']}; open: {held}.")
+        print_notice(f"This ends its running calls ({host['callsInFlight']}) and closes its resources ({held}).")
     click.confirm(f"Forget {name}? Its key is void then, and it comes back only with a new code.", abort=True, err=True)

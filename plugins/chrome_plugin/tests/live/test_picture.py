@@ -51,7 +51,7 @@ def screencast_of(server):
     def find(resource_id):
         engine = server.running.host.modules.records["browser"].plugin.engine
         (tab,) = [tab for tab in engine.tabs.values() if tab.resource_id == resource_id]
-        return engine.screencast(tab)
+        return engine.get_screencast(tab)
 
     return find
 

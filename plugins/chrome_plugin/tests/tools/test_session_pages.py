@@ -68,7 +68,7 @@ async def test_crash_is_told_with_its_error_beside_the_events_own_type(host, sit
     with_crash = await host.outcome("browser_evaluate", {"script": "1"}, session_id="crash")
     assert with_crash.ok
     tab = next(tab for tab in engine_of(host).tabs.values() if tab.resource_id == outcome.resource_id)
-    session = await tab.session()
+    session = await tab.get_session()
     crashing = asyncio.ensure_future(session.send("Page.crash"))
     told = await host.events.wait_for("resource.error", resourceId=outcome.resource_id)
     assert told["type"] == "resource.error"
