@@ -32,23 +32,23 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def git(home: Path) -> Git:
+def run_git(home: Path, git: str) -> Git:
     """Runs git in a folder."""
 
     def run(folder: Path, *words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run([git, *words], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
         return done.stdout + done.stderr
 
     return run
 
 
 @pytest.fixture
-def project(tmp_path: Path, git: Git) -> Path:
+def project(tmp_path: Path, run_git: Git) -> Path:
     """A repository with one commit."""
     folder = tmp_path / "project"
     folder.mkdir()
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+    run_git(folder, "init", "-q")
+    run_git(folder, "commit", "-q", "--allow-empty", "-m", "one")
     return folder
 
 
@@ -66,57 +66,57 @@ def protected(root: Path, *paths: str) -> list[str]:
         return [path for path in paths if workspace.is_protected(workspace.locate(path))]
 
 
-def test_hooks_of_a_worktree_are_those_that_its_repository_names(tmp_path: Path, project: Path, git: Git) -> None:
-    git(project, "config", "core.hooksPath", "scripts/hooks")
-    git(project, "config", "include.path", str(tmp_path / "tree/more.inc"))
-    git(project, "worktree", "add", "-q", "../tree")
+def test_hooks_of_a_worktree_are_those_that_its_repository_names(tmp_path: Path, project: Path, run_git: Git) -> None:
+    run_git(project, "config", "core.hooksPath", "scripts/hooks")
+    run_git(project, "config", "include.path", str(tmp_path / "tree/more.inc"))
+    run_git(project, "worktree", "add", "-q", "../tree")
     tree = tmp_path / "tree"
     said = add_hook(tree / "scripts/hooks", "pre-commit")
-    assert said in git(tree, "commit", "--allow-empty", "-m", "two")
+    assert said in run_git(tree, "commit", "--allow-empty", "-m", "two")
     paths = ("scripts/hooks/pre-commit", "scripts/hooks/new", "scripts/hooks", "more.inc")
     assert protected(tree, *paths, *ORDINARY) == list(paths)
     inside = [f"tree/{path}" for path in paths]
     assert protected(tmp_path, *inside, "tree/src/main.py", "other/scripts/hooks/pre-commit") == inside
 
 
-def test_hooks_that_a_worktree_names_for_itself_are_its_own(tmp_path: Path, project: Path, git: Git) -> None:
-    git(project, "worktree", "add", "-q", "../tree")
+def test_hooks_that_a_worktree_names_for_itself_are_its_own(tmp_path: Path, project: Path, run_git: Git) -> None:
+    run_git(project, "worktree", "add", "-q", "../tree")
     tree = tmp_path / "tree"
-    git(project, "config", "extensions.worktreeConfig", "true")
-    git(tree, "config", "--worktree", "core.hooksPath", "own")
-    assert add_hook(tree / "own", "pre-commit") in git(tree, "commit", "--allow-empty", "-m", "two")
+    run_git(project, "config", "extensions.worktreeConfig", "true")
+    run_git(tree, "config", "--worktree", "core.hooksPath", "own")
+    assert add_hook(tree / "own", "pre-commit") in run_git(tree, "commit", "--allow-empty", "-m", "two")
     assert protected(tmp_path, "tree/own/x", "project/own/x", "tree/x") == ["tree/own/x"]
 
 
-def test_hooks_of_a_submodule_are_those_that_it_names(tmp_path: Path, project: Path, git: Git) -> None:
+def test_hooks_of_a_submodule_are_those_that_it_names(tmp_path: Path, project: Path, run_git: Git) -> None:
     outer = tmp_path / "outer"
     outer.mkdir()
-    git(outer, "init", "-q")
-    git(outer, "submodule", "--quiet", "add", str(project), "part")
+    run_git(outer, "init", "-q")
+    run_git(outer, "submodule", "--quiet", "add", str(project), "part")
     part = outer / "part"
     assert (part / ".git").is_file()
-    git(part, "config", "core.hooksPath", "tools")
-    assert add_hook(part / "tools", "pre-commit") in git(part, "commit", "--allow-empty", "-m", "two")
+    run_git(part, "config", "core.hooksPath", "tools")
+    assert add_hook(part / "tools", "pre-commit") in run_git(part, "commit", "--allow-empty", "-m", "two")
     assert protected(outer, "part/tools/pre-commit", "tools/x", "part/src/x") == ["part/tools/pre-commit"]
     assert protected(part, "tools/pre-commit", *ORDINARY) == ["tools/pre-commit"]
 
 
-def test_hooks_of_a_bare_repository_lie_where_it_names_them(tmp_path: Path, project: Path, git: Git) -> None:
+def test_hooks_of_a_bare_repository_lie_where_it_names_them(tmp_path: Path, project: Path, run_git: Git) -> None:
     store = tmp_path / "store"
-    git(tmp_path, "init", "-q", "--bare", "store")
-    git(store, "config", "core.hooksPath", "tools")
+    run_git(tmp_path, "init", "-q", "--bare", "store")
+    run_git(store, "config", "core.hooksPath", "tools")
     said = add_hook(store / "tools", "post-update")
-    assert said in git(project, "push", str(store), "HEAD:main")
+    assert said in run_git(project, "push", str(store), "HEAD:main")
     paths = ["store/tools/post-update", "store/config", "store/hooks/post-update"]
     assert protected(tmp_path, *paths, "store/description", "store/notes.md", "tools/x", "HEAD") == paths
     assert protected(store, "tools/post-update", "description") == ["tools/post-update"]
 
 
-def test_repository_that_a_file_leads_to_may_be_anywhere(tmp_path: Path, home: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q", "--separate-git-dir=store", "work")
+def test_repository_that_a_file_leads_to_may_be_anywhere(tmp_path: Path, home: Path, run_git: Git) -> None:
+    run_git(tmp_path, "init", "-q", "--separate-git-dir=store", "work")
     work = tmp_path / "work"
-    git(work, "config", "core.hooksPath", "tools")
-    assert add_hook(work / "tools", "pre-commit") in git(work, "commit", "--allow-empty", "-m", "one")
+    run_git(work, "config", "core.hooksPath", "tools")
+    assert add_hook(work / "tools", "pre-commit") in run_git(work, "commit", "--allow-empty", "-m", "one")
     paths = ["work/tools/x", "store/config", "store/hooks/x", "work/.git"]
     assert protected(tmp_path, *paths, "work/x", "store/description") == paths
     assert protected(work, "tools/x", *ORDINARY) == ["tools/x"]
@@ -124,7 +124,7 @@ def test_repository_that_a_file_leads_to_may_be_anywhere(tmp_path: Path, home: P
 
 @pytest.mark.parametrize("place", [".gitconfig", ".config/git/config", "xdg/git/config"])
 def test_hooks_that_the_users_own_configuration_names_are_protected_in_each_repository(
-    home: Path, project: Path, git: Git, monkeypatch: pytest.MonkeyPatch, place: str
+    home: Path, project: Path, run_git: Git, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     assert protected(project, "tools/x", "more.inc") == []
     if place.startswith("xdg"):
@@ -133,21 +133,21 @@ def test_hooks_that_the_users_own_configuration_names_are_protected_in_each_repo
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as config:
         config.write(f"[core]\n\thooksPath = tools\n[include]\n\tpath = {project}/more.inc\n")
-    assert add_hook(project / "tools", "pre-commit") in git(project, "commit", "--allow-empty", "-m", "two")
+    assert add_hook(project / "tools", "pre-commit") in run_git(project, "commit", "--allow-empty", "-m", "two")
     assert protected(project, "tools/x", "more.inc", *ORDINARY) == ["tools/x", "more.inc"]
     (project / "more.inc").write_text(f"[core]\n\thooksPath = {home}/shared\n")
     found = protected(home, "shared/pre-commit", place, "tools/x", "notes.md")
     assert found == ["shared/pre-commit", place]
 
 
-def test_repository_above_the_root_counts(project: Path, git: Git) -> None:
-    git(project, "config", "core.hooksPath", "part/tools")
+def test_repository_above_the_root_counts(project: Path, run_git: Git) -> None:
+    run_git(project, "config", "core.hooksPath", "part/tools")
     (project / "part").mkdir()
     assert protected(project / "part", "tools/x", *ORDINARY) == ["tools/x"]
 
 
-def test_many_threads_find_the_same(project: Path, git: Git) -> None:
-    git(project, "config", "core.hooksPath", "tools")
+def test_many_threads_find_the_same(project: Path, run_git: Git) -> None:
+    run_git(project, "config", "core.hooksPath", "tools")
     paths = [f"{top}/deep/{number}/x" for number in range(200) for top in ("tools", "src")]
     with Workspace([project]) as workspace, ThreadPoolExecutor(8) as threads:
         for _ in range(5):
@@ -183,6 +183,7 @@ _LINES = st.one_of(
 )
 
 
+@pytest.mark.usefixtures("git")
 @settings(deadline=None, max_examples=150)
 @given(st.lists(_LINES, max_size=6).map(lambda lines: "[core]\n" + "".join(lines)))
 def test_configuration_is_read_as_git_reads_it(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:

@@ -160,7 +160,7 @@ async def test_tools_end_in_time_while_a_dialog_is_open(host, site, bounded):
 async def test_call_behind_a_person_who_drives_waits_without_its_time(host, site):
     resource_id, _ = await open_page(host, site)
     tab = next(tab for tab in engine_of(host).tabs.values() if tab.resource_id == resource_id)
-    assert await tab.control.take("a person")
+    assert await tab.control.take_control("a person")
     waiting = asyncio.ensure_future(
         host.outcome("browser_evaluate", {"script": "6 * 7", "timeoutMs": 3_000}, session_id=SESSION)
     )

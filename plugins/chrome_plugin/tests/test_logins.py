@@ -63,7 +63,7 @@ class Person:
     async def hosts_of(self, session_id):
         return []
 
-    async def ask(self, call, inquiry):
+    async def ask_user(self, call, inquiry):
         self.asked.append(inquiry.text)
         return Reply(next(self._answers))
 

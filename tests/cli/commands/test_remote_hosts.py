@@ -60,7 +60,7 @@ def paired(terminal, dial, place):
     terminal.type(f"pair {dial()}\n")
     terminal.expect_question()
     terminal.decide("yes")
-    terminal.expect("shed is let in")
+    terminal.expect("shed is paired")
     return wait_for_host(place, "running")
 
 
@@ -115,7 +115,7 @@ def test_host_is_let_in_at_another_terminal_by_who_logs_in_to_the_approval_view(
     assert "clock_set" in other.expect_question()
     other.decide("yes")
     code, said = other.end()
-    assert (code, "shed is let in" in said) == (0, True), said
+    assert (code, "shed is paired" in said) == (0, True), said
     assert wait_for_host(place, "running")["name"] == "shed"
     again = on_terminal("hosts", "pair", "7KQ2M-XW3RD")
     again.expect("Log-in code")

@@ -158,7 +158,7 @@ def test_a_client_whose_key_was_revoked_is_let_in_again_once_it_is_connected_ane
         wait_until_sync(lambda: find_running_server(shop.state) is None)
     connected = shop.run("connect", "cursor", "--yes")
     assert connected.code == 0, connected.err
-    assert "another key" in connected.err
+    assert "receives a new key" in connected.err
     again = start(name="cursor")
     again.connect()
     assert again.call("shop_look", shelf="rice") == "rice: 3"
