@@ -1,7 +1,7 @@
 /** Why a tab cannot be used. */
 import {text} from './strings.js';
 
-/** @typedef {'page_forbidden' | 'page_gone' | 'permission_needed' | 'interrupted'} PageErrorType */
+/** @typedef {'page_forbidden' | 'page_gone' | 'permission_needed' | 'tab_paused' | 'interrupted'} PageErrorType */
 
 export class PageError extends Error {
   /**

@@ -106,7 +106,7 @@ async function usable(shareId) {
   const tab = await chrome.tabs.get(share.tabId).catch(() => null);
   if (!tab) throw new PageError('page_gone', 'The tab was closed.');
   if (share.state === 'paused' || siteOf(tab.url)?.origin !== share.origin) {
-    throw new PageError('permission_needed', 'The tab has left the site that was shared. The person can share the new one in the panel.');
+    throw new PageError('tab_paused', 'The tab has left the site that was shared. The person can share the new one in the panel.');
   }
   return share;
 }

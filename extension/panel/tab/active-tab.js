@@ -59,7 +59,7 @@ async function reachOf(tabId) {
     return result ? 'page_forbidden' : 'ready';
   } catch (error) {
     const {type} = await pageError(tabId, error, 'en');
-    return type === 'interrupted' ? 'page_gone' : type;
+    return type === 'interrupted' || type === 'tab_paused' ? 'page_gone' : type;
   }
 }
 

@@ -397,6 +397,8 @@ class SharedTabs:
         if error_type == "interrupted":
             text = "the browser was cut off while it acted, and nobody knows how far it came: look at the page first"
             return ToolError("interrupted", text, resourceId=tab.resource_id)
+        if error_type == "tab_paused":  # the extension knew it before this did
+            return ToolError("user_tab_paused", message, retryable=True, untrusted=True, resourceId=tab.resource_id)
         known = _FAILURES.get(error_type, "user_tab_failed")
         return ToolError(known, message, untrusted=True, resourceId=tab.resource_id)
 
