@@ -1,6 +1,8 @@
 """While the model works: stopping it in every window, and messages that wait for their turn or join it."""
 
 import asyncio
+import contextlib
+import re
 
 from playwright.async_api import expect
 
@@ -199,3 +201,36 @@ async def test_message_that_waits_is_sent_now_into_the_turn_that_goes_on(open_ch
     await expect(chat.shown.get_by_text("With salt.")).to_be_visible()
     await expect(queue_of(chat.page)).to_have_count(0)
     assert len(chat.provider.requests) == 2
+
+
+async def test_answer_about_an_earlier_turn_that_comes_late_takes_nothing_away(open_chat):
+    chat = await open_chat()
+    for answer in ("Zeroth answer.", "First answer.", "Second answer."):
+        chat.provider.say(answer)
+    await chat.say("zero")
+    await expect(chat.messages.last).to_contain_text("Zeroth answer.")
+    await chat.until_idle()
+    held, release = asyncio.Event(), asyncio.Event()
+    answered: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def hold(route):
+        response = await route.fetch()
+        is_first = not held.is_set()
+        held.set()
+        if is_first:
+            await release.wait()
+        await route.fulfill(response=response)
+        answered.put_nowait(is_first)
+
+    await chat.page.route(re.compile(r"/messages\?limit="), hold)
+    await chat.say("one")
+    await held.wait()  # what is stored after the first turn is on its way, and slow
+    await chat.say("two")
+    await expect(chat.messages.last).to_contain_text("Second answer.")
+    with contextlib.suppress(TimeoutError):  # what is stored after the second one may overtake it
+        await asyncio.wait_for(answered.get(), 2)
+    release.set()
+    await chat.until_idle()
+    await chat.page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 300))")
+    await expect(chat.messages).to_have_count(6)
+    await expect(chat.messages.last).to_contain_text("Second answer.")

@@ -87,25 +87,32 @@ export class Conversation extends Store {
     this._ends = [];
   }
 
-  /** Load the newest messages, and how the session stands. */
+  /**
+   * Load the newest messages, and how the session stands. One load at a time: an answer that comes after that of a later
+   * load would put back what was there before.
+   */
   load() {
-    this._loading = this._load();
+    this._loading = this._loading.then(() => this._load());
     return this._loading;
   }
 
   async _load() {
     this._isLoading = true;
+    const before = this.items;
+    const unnumbered = before.filter(({number}) => number === null).length;
     try {
-      const [session, page] = await Promise.all([client.get(this._path('')), client.get(this._path(`/messages?limit=${PAGE}`)), this.queue.load()]);
-      this._takeSession(session);
+      const [page] = await Promise.all([client.get(this._path(`/messages?limit=${Math.max(PAGE, unnumbered + 10)}`)), this.queue.load()]);
+      // asked for after the messages: the events since `page.eventId` lead from there to the present state
+      this._takeSession(await client.get(this._path('')));
       if (!this.isLoaded) this.hasEarlier = page.hasMore;
-      this.items = withStored(this.isLoaded ? this.items.filter(({isLive}) => !isLive) : [], storedItems(page.items));
+      this.items = withStored(this._itemsToMerge(before), storedItems(page.items));
       if (page.streaming && this.isRunning) this.items = [...this.items, newItem({role: 'assistant', ...page.streaming, isLive: true})];
       this.isLoaded = true;
       this.error = null;
       this._unread = this._unread.filter((event) => isNewer(event.id, page.eventId));
     } catch (error) {
       this.error = /** @type {ApiError} */ (error);
+      if (this.isLoaded) this._unread = []; // they have been taken as they came
     }
     this._isLoading = false;
     const unread = this._unread;
@@ -114,19 +121,38 @@ export class Conversation extends Store {
     this.notify();
   }
 
+  /**
+   * What stood here before a load, for what is stored to be put into it: all that changed since comes again with the
+   * events that are unread, but for what is being sent.
+   * @param {ChatItem[]} before
+   */
+  _itemsToMerge(before) {
+    if (!this.isLoaded) return [];
+    const keys = new Set(this.items.map(({key}) => key));
+    const sent = this.items.filter((item) => item.isSending && !before.includes(item));
+    return [...before.filter(({isLive, isSending, key}) => !isLive && (!isSending || keys.has(key))), ...sent];
+  }
+
   /** Load the messages before those that are there. */
   async loadEarlier() {
-    const first = this.items.find(({number}) => number !== null)?.number;
-    if (!this.hasEarlier || this.isLoadingEarlier || first === undefined) return;
+    if (!this.hasEarlier || this.isLoadingEarlier) return;
     this.isLoadingEarlier = true;
+    const loading = this._loading.then(() => this._loadEarlier());
+    this._loading = loading.catch(() => {});
     try {
-      const {items, hasMore} = await client.get(this._path(`/messages?limit=${PAGE}&before=${first}`));
-      this.items = [...storedItems(items), ...this.items];
-      this.hasEarlier = hasMore && items.length > 0;
+      await loading;
     } finally {
       this.isLoadingEarlier = false;
       this.notify();
     }
+  }
+
+  async _loadEarlier() {
+    const first = this.items.find(({number}) => number !== null)?.number;
+    if (first === undefined) return;
+    const {items, hasMore} = await client.get(this._path(`/messages?limit=${PAGE}&before=${first}`));
+    this.items = [...storedItems(items), ...this.items];
+    this.hasEarlier = hasMore && items.length > 0;
   }
 
   // -- what a person does --------------------------------------------------------------------------------------
@@ -232,7 +258,8 @@ export class Conversation extends Store {
   _take(event) {
     if (event.sessionId !== this.id) return;
     if (this._isLoading) this._unread.push(event);
-    else if (this._fold(event)) event.type === 'call.progress' ? this._notifyingSoon.ask() : this.notify();
+    if (this._isLoading && !this.isLoaded) return;
+    if (this._fold(event)) event.type === 'call.progress' ? this._notifyingSoon.ask() : this.notify();
   }
 
   /** @param {any} event @returns {boolean} whether it changes anything */
@@ -295,7 +322,7 @@ export class Conversation extends Store {
   /** @param {import('../../client/client.js').Envelope & {toolId: string}} result */
   _onResult(result) {
     // the end of a person's own call is not told as the end of a turn
-    if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this._refresh();
+    if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this.load();
     this._changeCall(result.toolId, (call) => ({
       ...call, state: endOf(result), result, callId: result.callId ?? call.callId, progress: undefined, thread: call.thread && ended(call.thread),
     }));
@@ -319,8 +346,7 @@ export class Conversation extends Store {
     this.isStopping = false;
     for (const toolId of waiting) this._changeCall(toolId, (call) => (call.state === 'pending' ? {...call, state: 'waiting'} : call));
     this.items = withoutLive(this.items);
-    void this._reconcile();
-    void this._refresh();
+    void this.load();
   }
 
   /** What the host tells of a call, by the id that it has there. @param {{callId: string}} event @param {Partial<import('./items.js').ChatCall>} values */
@@ -332,28 +358,6 @@ export class Conversation extends Store {
   /** @param {string} toolId @param {(call: import('./items.js').ChatCall) => import('./items.js').ChatCall} change */
   _changeCall(toolId, change) {
     this.items = withChangedCall(this.items, toolId, change);
-  }
-
-  /** Take the numbers of what was said, and what events did not tell. */
-  async _reconcile() {
-    const unnumbered = this.items.filter(({number}) => number === null).length;
-    try {
-      const {items} = await client.get(this._path(`/messages?limit=${Math.max(PAGE, unnumbered + 10)}`));
-      if (!this.isRunning) this.items = withStored(this.items, storedItems(items));
-      this.notify();
-    } catch {
-      // the connection's own state tells that the server is away, and its return loads this again
-    }
-  }
-
-  /** Take how the session stands. */
-  async _refresh() {
-    try {
-      this._takeSession(await client.get(this._path('')));
-      this.notify();
-    } catch {
-      // as above
-    }
   }
 
   /** @param {any} session */
