@@ -1,5 +1,6 @@
 """Files that go with a message: pasted, dragged, picked; seen before and after they are sent."""
 
+import asyncio
 import base64
 import io
 import json
@@ -136,6 +137,35 @@ async def test_upload_that_fails_says_so_and_is_tried_again(open_chat):
     await expect(chat.page.locator("ac-attachments progress")).to_have_count(0)
     await chat.box.press("Enter")
     await expect(chat.shown.get_by_text("Got it.")).to_be_visible()
+
+
+async def test_message_that_is_sent_before_its_file_is_uploaded_goes_out_with_it(open_chat):
+    chat = await open_chat()
+    chat.provider.say("Teal.")
+    uploading, release = asyncio.Event(), asyncio.Event()
+
+    async def hold(route):
+        uploading.set()
+        await release.wait()
+        await route.continue_()
+
+    await chat.page.route("**/api/artifacts?*", hold)
+    await paste(chat)
+    await uploading.wait()
+    await chat.say("Which color?")
+    note = chat.page.get_by_text("The message is sent as soon as its files are uploaded.")
+    await expect(note).to_be_visible()
+    await chat.box.press("End")
+    await chat.box.type("?")  # whoever writes on has not finished
+    await expect(note).to_be_hidden()
+    await chat.box.press("Enter")
+    await expect(note).to_be_visible()
+    release.set()
+    await expect(chat.shown.get_by_text("Teal.")).to_be_visible()
+    assert "data:image/png;base64," in chat.provider.sent
+    assert "Which color??" in chat.provider.sent
+    await expect(note).to_be_hidden()
+    await expect(attached(chat)).to_have_count(0)
 
 
 async def test_attachments_wait_with_the_draft_and_come_back_when_a_message_is_refused(open_chat):

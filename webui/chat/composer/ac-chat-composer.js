@@ -25,6 +25,7 @@ export class AcChatComposer extends Localized(LitElement) {
   static properties = {
     text: {attribute: false}, history: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, isStopping: {type: Boolean, attribute: 'stopping'},
     isSending: {type: Boolean, attribute: 'sending'}, isAsked: {type: Boolean, attribute: 'asked'}, mayChat: {attribute: false}, attachments: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
+    _sendsLater: {state: true},
   };
 
   static styles = [base, buttons, css`
@@ -41,7 +42,8 @@ export class AcChatComposer extends Localized(LitElement) {
     @media (max-width: 30rem) { .choices { flex-wrap: nowrap; align-items: center; } }
     .send { border-radius: 999px; }
     .send ac-icon { width: 1.25em; height: 1.25em; }
-    .problem { padding: 0 var(--ac-space-4) var(--ac-space-1); color: var(--ac-danger); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
+    .problem { color: var(--ac-danger); }
+    .note { padding: 0 var(--ac-space-4) var(--ac-space-1); font-size: var(--ac-text-s); overflow-wrap: anywhere; }
     ul { position: absolute; inset: auto 0 100%; z-index: 2; margin-bottom: var(--ac-space-1); padding: var(--ac-space-1); max-height: min(20rem, 45vh); overflow: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface-raised); box-shadow: var(--ac-shadow-m); }
     li { display: flex; align-items: baseline; gap: var(--ac-space-3); padding: var(--ac-space-1) var(--ac-space-2); border-radius: var(--ac-radius-m); cursor: pointer; }
     li[aria-selected="true"] { background: var(--ac-hover); }
@@ -65,6 +67,8 @@ export class AcChatComposer extends Localized(LitElement) {
     this._completions = [];
     this._at = -1;
     this._problem = '';
+    /** When the message goes out whose files are still being uploaded; null: none waits for that. @type {'queue' | 'steer' | null} */
+    this._sendsLater = null;
     /** What goes with the next message. @type {import('../attachments/attachments.js').Attachments | null} */
     this.attachments = null;
     this._endAttachments = () => {};
@@ -83,8 +87,8 @@ export class AcChatComposer extends Localized(LitElement) {
         <ac-attachments .attachments=${this.attachments} .items=${this.attachments?.items ?? []} .problem=${this.attachments?.problem} @ac-emptied=${this.focus}></ac-attachments>
         <textarea class=${isCall ? 'call' : ''} rows="1" aria-label=${t('chat.write')} placeholder=${t(this._placeholder)} .value=${this.text}
           aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${isOpen ? 'completions' : nothing} aria-activedescendant=${isOpen && this._at >= 0 ? `c${this._at}` : nothing}
-          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="problem" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste} ${growing()}></textarea>
-        <p class="problem" id="problem" role="status" ?hidden=${!this._problem}>${this._problem}</p>
+          aria-invalid=${this._problem ? 'true' : nothing} aria-describedby="note" enterkeyhint="send" @input=${this._onInput} @keydown=${this._onKey} @blur=${this._closeCompletions} @paste=${this._onPaste} ${growing()}></textarea>
+        <p class="note ${this._problem ? 'problem' : ''}" id="note" role="status" ?hidden=${!this._note}>${this._note}</p>
         <div class="row">
           <button class="quiet icon attach" aria-label=${t('chat.attach.add')} title=${t('chat.attach.addHint')} @click=${() => this._picker.click()}><ac-icon name="paperclip"></ac-icon></button>
           <input type="file" multiple hidden @change=${this._onPick}>
@@ -96,6 +100,10 @@ export class AcChatComposer extends Localized(LitElement) {
     if (this.isAsked) return 'questions.yourAnswer';
     if (!abilities.commands) return 'chat.write';
     return this.mayChat ? 'chat.placeholder' : 'chat.placeholderTools';
+  }
+
+  get _note() {
+    return this._problem || (this._sendsLater ? t('chat.attach.wait') : '');
   }
 
   _renderStop() {
@@ -128,7 +136,8 @@ export class AcChatComposer extends Localized(LitElement) {
   willUpdate(changed) {
     if (!changed.has('attachments')) return;
     this._endAttachments();
-    this._endAttachments = this.attachments?.subscribe(() => this.requestUpdate()) ?? (() => {});
+    this._sendsLater = null; // another chat
+    this._endAttachments = this.attachments?.subscribe(() => this._onAttachments()) ?? (() => {});
   }
 
   connectedCallback() {
@@ -171,6 +180,14 @@ export class AcChatComposer extends Localized(LitElement) {
     this.attachments?.add(files);
   }
 
+  _onAttachments() {
+    this.requestUpdate();
+    const when = this._sendsLater;
+    if (when === null || this.attachments?.isSending) return;
+    this._sendsLater = null;
+    this._send(when);
+  }
+
   _onPick() {
     this.attachments?.add([.../** @type {FileList} */ (this._picker.files)]);
     this._picker.value = ''; // so that the same file can be picked again
@@ -180,15 +197,21 @@ export class AcChatComposer extends Localized(LitElement) {
   /** @param {string} text */
   _set(text) {
     this.text = text;
-    this._problem = '';
+    this._onChanged();
     this._fire('ac-draft', {text});
     void this.updateComplete.then(() => this._area.setSelectionRange(text.length, text.length));
+  }
+
+  /** What was said of the text before counts no more, and it does not go out by itself. */
+  _onChanged() {
+    this._problem = '';
+    this._sendsLater = null;
   }
 
   _onInput() {
     const {value, selectionStart} = this._area;
     this.text = value;
-    this._problem = '';
+    this._onChanged();
     this._back = 0;
     this._fire('ac-draft', {text: value});
     this._offer(value.slice(0, selectionStart));
@@ -290,8 +313,12 @@ export class AcChatComposer extends Localized(LitElement) {
     this._back = 0;
     if (isCommand(text)) return this._sendCommand(text);
     if (this.isAsked && text) return this._fire('ac-reply', {text});
-    if (this.attachments?.isSending || this.attachments?.hasFailed) {
-      this._problem = t(this.attachments.isSending ? 'chat.attach.wait' : 'chat.attach.mend');
+    if (this.attachments?.hasFailed) {
+      this._problem = t('chat.attach.mend');
+      return;
+    }
+    if (this.attachments?.isSending) {
+      this._sendsLater = when;
       return;
     }
     if (this.mayChat) this._fire('ac-send', {text, when});
