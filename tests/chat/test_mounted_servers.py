@@ -29,7 +29,11 @@ def calling(open_talk, provider):
 
     @asynccontextmanager
     async def opened(tool, revision="2025-11-25", says=("Done.",), **ours):
-        block = {"command": sys.executable, "args": [str(PROGRAM), revision], "agentcore": ours}
+        block = {
+            "command": sys.executable,
+            "args": ["-c", PROGRAM.read_text(encoding="utf-8"), revision],
+            "agentcore": ours,
+        }
         provider.say("", ("a", f"asking_{tool}", "{}"))
         for said in says:
             provider.say(said)

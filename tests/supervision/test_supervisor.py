@@ -231,6 +231,7 @@ async def test_call_that_is_cancelled_while_it_starts_leaves_nothing(run, superv
 async def test_keeper_that_was_stopped_before_it_told_of_the_start_ends_with_a_cancelled_call(run, supervisor, mark):
     await (await run("exit")).wait()
     spawner = psutil.Process(supervisor._spawner.pid)
+    await wait_until(lambda: not spawner.children())
     starting = asyncio.create_task(run(f"exec -a {mark} sleep 600"))
     await wait_until(spawner.children)
     for keeper in spawner.children():

@@ -85,7 +85,7 @@ export const approval = {
     'change.host_chats': 'Allow the host {name} to use chats',
     'change.host_restart': 'Restart the host {name}, with the code that is on the disk now',
     'change.blocks_add': 'Add {name}, and start it',
-    'change.blocks_change': 'Change {name}, which begins anew',
+    'change.blocks_change': 'Change {name}, which restarts it',
     'change.blocks_remove': 'Remove {name}',
     'change.definitions': 'Offer what {name} brings to models',
     'change.instructions': 'Give models the instructions in {name}',

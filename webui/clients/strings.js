@@ -23,7 +23,7 @@ export const clients = {
     revoke: 'Disconnect',
     revokeNamed: 'Disconnect {name}',
     revokeHeading: 'Disconnect {name}?',
-    revokeText: 'Its key is good for nothing any more, what it has open ends, and calls of it that wait are dropped. To come back it has to be connected anew.',
+    revokeText: 'Its key stops working at once, its connections are closed, and its waiting calls are withdrawn. To use it again, connect it again.',
     revoked: '{name} is disconnected',
     notRevoked: '{name} could not be disconnected',
     connect: 'Connect a client',

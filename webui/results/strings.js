@@ -47,7 +47,7 @@ export const results = {
     'advice.invalid_arguments': 'The marked fields say what is wrong. Mend them, and run it again.',
     'advice.approval_required': 'A person has to approve this call: it waits in the terminal of the server.',
     'advice.approval_denied': 'A person said no to this call. It did not run.',
-    'advice.approval_not_found': 'The approval has expired or was used. Run it again to ask anew.',
+    'advice.approval_not_found': 'The approval has expired or was used. Run it again to ask for a new one.',
     'advice.timeout': 'The tool was stopped at its time limit. Ask for less, or give it more time under “Options”.',
     'advice.cancelled': 'The call was ended before it was done. What it had done until then stays.',
     'advice.interrupted': 'The server ended while this ran. Whether it did its work is not known: look before you run it again.',

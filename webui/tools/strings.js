@@ -75,7 +75,7 @@ export const tools = {
     raw: 'JSON',
     toActivity: 'Look at it in the activity',
     copyResult: 'Copy the answer as JSON',
-    lost: 'The page was loaded anew while this ran. The activity has its outcome.',
+    lost: 'The page was reloaded while this ran. Activity shows the result.',
     tooLargeToKeep: 'The result was too large to keep over a reload of the page.',
     waiting: 'This call waits for a person',
     waitingText: '{reason}. Approve it in the approval view, or in the terminal of the server; it then goes on here.',

@@ -166,7 +166,7 @@ async def test_call_behind_a_person_who_drives_waits_without_its_time(host, site
     )
     done, _ = await asyncio.wait((waiting,), timeout=3.5)
     assert not done
-    await tab.control.give_back("a person")
+    await tab.control.release_control("a person")
     assert (await waiting).unwrap().data["value"] == 42
 
 

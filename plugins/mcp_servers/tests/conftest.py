@@ -73,8 +73,8 @@ def plain() -> Callable[..., Block]:
 @pytest.fixture
 def odd() -> Callable[..., Block]:
     """Make the block of a server that goes wrong in a way."""
-    program = str(HERE / "odd_server.py")
-    return lambda way, **ours: {"command": sys.executable, "args": [program, way], "agentcore": ours}
+    program = (HERE / "odd_server.py").read_text(encoding="utf-8")
+    return lambda way, **ours: {"command": sys.executable, "args": ["-c", program, way], "agentcore": ours}
 
 
 @pytest.fixture

@@ -10,7 +10,10 @@ from agentcore_mcp_servers import module, views
 from agentcore.api import ArtifactLink, EmbeddedResource, Image
 from agentcore.core.review import completing
 
-SERVER = {"command": sys.executable, "args": [str(Path(__file__).with_name("example_server.py"))]}
+SERVER = {
+    "command": sys.executable,
+    "args": ["-c", Path(__file__).with_name("example_server.py").read_text(encoding="utf-8")],
+}
 HOST = {"modules": ["mcp_sdk"], "config": {"mcpServers": {"SDK": SERVER}}}
 """The example of the SDK, for the tests that only ask it; named apart from what other hosts of this process mount."""
 

@@ -14,7 +14,10 @@ from agentcore.api import Audio, EmbeddedResource, Image, ToolIcon
 from agentcore.core.modules import loader
 from tests.support.waiting import wait_until
 
-SERVER = {"command": sys.executable, "args": [str(Path(__file__).with_name("example_server.py"))]}
+SERVER = {
+    "command": sys.executable,
+    "args": ["-c", Path(__file__).with_name("example_server.py").read_text(encoding="utf-8")],
+}
 HOST = {"modules": ["mcp_sdk"], "config": {"mcpServers": {"SDK": SERVER}}}
 """The example of the SDK, for the tests that only call it. No other host of this process may have its module: the end
 of a host takes along what its modules have left, which is found by their names."""

@@ -74,7 +74,7 @@ async def test_host_is_shown_with_its_modules_and_what_goes_on_in_it_and_restart
     before = ui.host.find_host("desk").describe_host().pid
     await page.get_by_role("button", name="Restart desk").click()
     dialog = page.locator("ac-confirm")
-    await expect(dialog).to_contain_text("browsers, terminals and the like: 1")
+    await expect(dialog).to_contain_text("browsers, terminals and other resources (1)")
     await dialog.get_by_role("button", name="Restart", exact=True).click()
     await expect(shown).to_contain_text("nothing")
     await expect(page.get_by_text("desk was restarted")).to_be_visible()
@@ -94,7 +94,7 @@ async def test_restart_is_confirmed_where_something_goes_on(show):
     await expect(host_card(page)).to_contain_text("1 desk")
     await page.get_by_role("button", name="Restart desk").click()
     dialog = page.locator("ac-confirm")
-    await expect(dialog).to_contain_text("browsers, terminals and the like: 1")
+    await expect(dialog).to_contain_text("browsers, terminals and other resources (1)")
     await dialog.get_by_role("button", name="Cancel").click()
     await expect(page.get_by_role("button", name="Restart desk")).to_be_focused()
     assert player.sent == []

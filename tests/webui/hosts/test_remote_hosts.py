@@ -90,7 +90,7 @@ async def test_disconnecting_is_confirmed_where_something_goes_on(show):
     page, player = await show("machines", "busy")
     await page.get_by_role("button", name="Disconnect laptop").click()
     dialog = page.locator("ac-confirm")
-    await expect(dialog).to_contain_text("calls that run: 1; browsers, terminals and the like: 1")
+    await expect(dialog).to_contain_text("running calls (1) and its browsers, terminals and other resources (1)")
     await dialog.get_by_role("button", name="Cancel").click()
     await expect(page.get_by_role("button", name="Disconnect laptop")).to_be_focused()
     assert player.sent == []
@@ -100,7 +100,7 @@ async def test_forgetting_says_what_goes_and_is_done_once_it_is_confirmed(show):
     page, player = await show("machines", "busy")
     await page.get_by_role("button", name="Forget laptop").click()
     dialog = page.locator("ac-confirm")
-    for text in ("Its key is void at once", "browsers, terminals and the like: 1", "only with a new code"):
+    for text in ("Its key is void at once", "browsers, terminals and other resources (1)", "only with a new code"):
         await expect(dialog).to_contain_text(text)
     await dialog.get_by_role("button", name="Forget", exact=True).click()
     await expect(host_card(page)).to_have_count(0)

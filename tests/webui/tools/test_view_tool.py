@@ -216,7 +216,7 @@ async def test_run_that_a_reload_interrupted_is_said_to_be_unknown(open_tool):
     async with asyncio.timeout(30):
         await lab.entered.wait()
     await page.reload()
-    await expect(page.get_by_text("The page was loaded anew while this ran.")).to_be_visible()
+    await expect(page.get_by_text("The page was reloaded while this ran.")).to_be_visible()
     lab.release.set()
 
 
