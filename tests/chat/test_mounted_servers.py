@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "plugins" / "mcp_servers" / "tests" / "asking_server.py"
+FOLDER = Path(__file__).parents[2] / "plugins/mcp_servers/tests"
+PROGRAM = (FOLDER / "asking_server.py").read_text(encoding="utf-8")
 pytestmark = pytest.mark.processes
 
 REVISIONS = pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
@@ -31,7 +32,7 @@ def calling(open_talk, provider):
     async def opened(tool, revision="2025-11-25", says=("Done.",), **ours):
         block = {
             "command": sys.executable,
-            "args": ["-c", PROGRAM.read_text(encoding="utf-8"), revision],
+            "args": ["-c", PROGRAM, revision],
             "agentcore": ours,
         }
         provider.say("", ("a", f"asking_{tool}", "{}"))
