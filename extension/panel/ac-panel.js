@@ -22,7 +22,11 @@ import {takeDraft} from './pending.js';
 
 /** The panel: the chat beside a page; or pairing, while there is no server to talk to. */
 export class AcPanel extends Localized(LitElement) {
-  static properties = {server: {attribute: false}, _isPairing: {state: true}, _showsSettings: {state: true}};
+  static properties = {
+    server: {attribute: false},
+    _isPairing: {state: true},
+    _showsSettings: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: flex; flex-direction: column; height: 100dvh; min-width: 0; overflow: hidden; background: var(--ac-bg); }

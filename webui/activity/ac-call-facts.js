@@ -8,7 +8,10 @@ import '../ui/ac-copy.js';
 
 /** What else the record knows of a call: who made and who allowed it, how long it took, where it belongs. */
 export class AcCallFacts extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, isRunning: {attribute: false}};
+  static properties = {
+    call: {attribute: false},
+    isRunning: {attribute: false},
+  };
 
   static styles = [base, css`
     dl { display: grid; grid-template-columns: minmax(5rem, 9.5rem) minmax(0, 1fr); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }

@@ -18,7 +18,10 @@ const OUTCOMES = [
 /** What of the record is wanted.  @fires ac-filter {filter: CallFilter} */
 export class AcFilterBar extends Localized(LitElement) {
   static properties = {
-    filter: {attribute: false}, sessions: {attribute: false}, _tools: {state: true}, _isOpen: {state: true},
+    filter: {attribute: false},
+    sessions: {attribute: false},
+    _tools: {state: true},
+    _isOpen: {state: true},
   };
 
   static styles = [base, buttons, fields, css`

@@ -25,7 +25,11 @@ const SESSIONS = 50;
 /** The record of calls as it grows, and one of them beside it. */
 export class AcViewActivity extends Localized(LitElement) {
   static properties = {
-    path: {attribute: false}, query: {attribute: false}, _isPaused: {state: true}, _isAtTop: {state: true}, _isNarrow: {state: true},
+    path: {attribute: false},
+    query: {attribute: false},
+    _isPaused: {state: true},
+    _isAtTop: {state: true},
+    _isNarrow: {state: true},
   };
 
   static styles = [base, buttons, columns, css`

@@ -22,8 +22,13 @@ import '../ui/ac-icon.js';
 /** One row of the record: what was asked, by whom, who allowed it, how it ended, what belongs to it. */
 export class AcViewCall extends Localized(LitElement) {
   static properties = {
-    callId: {attribute: false}, back: {attribute: false}, _rows: {state: true}, _children: {state: true}, _parent: {state: true},
-    _error: {state: true}, _loadedId: {state: true},
+    callId: {attribute: false},
+    back: {attribute: false},
+    _rows: {state: true},
+    _children: {state: true},
+    _parent: {state: true},
+    _error: {state: true},
+    _loadedId: {state: true},
   };
 
   static styles = [base, badges, buttons, css`

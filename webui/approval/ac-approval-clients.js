@@ -11,7 +11,11 @@ import {visibleText} from './guard/visible.js';
 
 /** Paired clients and what they may do: pair one by a short code, revoke one; and let another browser in here. */
 export class AcApprovalClients extends Localized(LitElement) {
-  static properties = {_clients: {state: true}, _code: {state: true}, _link: {state: true}};
+  static properties = {
+    _clients: {state: true},
+    _code: {state: true},
+    _link: {state: true},
+  };
 
   static styles = [base, buttons, badges, css`
     section { display: grid; gap: var(--ac-space-3); }

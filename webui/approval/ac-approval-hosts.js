@@ -23,7 +23,14 @@ const ADD = '#add-host';
  * are shown only: NATS lets their hosts in.
  */
 export class AcApprovalHosts extends Localized(LitElement) {
-  static properties = {_hosts: {state: true}, _waits: {state: true}, _code: {state: true}, _failure: {state: true}, _done: {state: true}, _isBusy: {state: true}};
+  static properties = {
+    _hosts: {state: true},
+    _waits: {state: true},
+    _code: {state: true},
+    _failure: {state: true},
+    _done: {state: true},
+    _isBusy: {state: true},
+  };
 
   static styles = [badges, base, buttons, fields, css`
     section { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }

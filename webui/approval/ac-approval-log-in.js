@@ -8,7 +8,10 @@ import {base, buttons, fields} from '../ui/styles.js';
 
 /** What to do where this browser may not approve yet: the code comes from the terminal of the server. */
 export class AcApprovalLogIn extends Localized(LitElement) {
-  static properties = {error: {attribute: false}, _isBusy: {state: true}};
+  static properties = {
+    error: {attribute: false},
+    _isBusy: {state: true},
+  };
 
   static styles = [base, buttons, fields, css`
     .sheet { display: grid; gap: var(--ac-space-3); max-width: 34rem; margin-inline: auto; }

@@ -12,7 +12,13 @@ const NAME = '[A-Za-z_][A-Za-z0-9_.\\-]{0,63}';
 
 /** Secrets by their names; and the one place of the browser where a value is typed, for no script of the page is here. */
 export class AcApprovalSecrets extends Localized(LitElement) {
-  static properties = {_found: {state: true}, _name: {state: true}, _failure: {state: true}, _done: {state: true}, _isBusy: {state: true}};
+  static properties = {
+    _found: {state: true},
+    _name: {state: true},
+    _failure: {state: true},
+    _done: {state: true},
+    _isBusy: {state: true},
+  };
 
   static styles = [badges, base, buttons, fields, css`
     section { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }

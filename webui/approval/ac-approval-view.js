@@ -21,7 +21,11 @@ import {waiting} from './cards/waiting.js';
 
 /** The approval view: what waits, oldest first; in a window of its own also who may approve. */
 export class AcApprovalView extends Localized(LitElement) {
-  static properties = {isStarted: {attribute: false}, loginError: {attribute: false}, _failure: {state: true}};
+  static properties = {
+    isStarted: {attribute: false},
+    loginError: {attribute: false},
+    _failure: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); padding: var(--ac-space-6) var(--ac-space-4) var(--ac-space-8); max-width: 52rem; margin-inline: auto; }

@@ -24,7 +24,10 @@ const GONE_AT_ONCE = 100; // messages that are taken out of the document without
  * The messages of a chat that is left are hidden at once, and taken out of the document while nothing else is to be done.
  */
 export class AcChatConversation extends Localized(LitElement) {
-  static properties = {chat: {attribute: false}, model: {}};
+  static properties = {
+    chat: {attribute: false},
+    model: {},
+  };
 
   static styles = [base, buttons, css`
     :host { position: relative; flex: 1; display: flex; flex-direction: column; min-height: 0; }

@@ -36,7 +36,15 @@ const WIDE = matchMedia('(min-width: 64rem)');
  * @slot context - what goes with the next message, above the box that it is written in
  */
 export class AcViewChats extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _draft: {state: true}, _isSending: {state: true}, _showsProviders: {state: true}, _showsSystem: {state: true}, _refused: {state: true}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+    _draft: {state: true},
+    _isSending: {state: true},
+    _showsProviders: {state: true},
+    _showsSystem: {state: true},
+    _refused: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-rows: minmax(0, 1fr); height: 100%; }

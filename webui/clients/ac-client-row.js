@@ -31,7 +31,10 @@ const CONNECTIONS = 5;
 
 /** One client: since when, what it has open, what it calls and what it may.  @fires ac-revoke {name: string} */
 export class AcClientRow extends Localized(LitElement) {
-  static properties = {known: {attribute: false}, isBusy: {attribute: false}};
+  static properties = {
+    known: {attribute: false},
+    isBusy: {attribute: false},
+  };
 
   static styles = [badges, base, buttons, css`
     article { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--ac-space-2) var(--ac-space-4); align-items: start; padding: var(--ac-space-4); }

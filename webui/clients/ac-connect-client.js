@@ -7,7 +7,10 @@ import {CLIENTS} from './connecting.js';
 
 /** How a client is connected: by one command, or by hand. The page makes no key. */
 export class AcConnectClient extends Localized(LitElement) {
-  static properties = {address: {}, _chosen: {state: true}};
+  static properties = {
+    address: {},
+    _chosen: {state: true},
+  };
 
   static styles = [base, buttons, cards, code, fields, css`
     .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4); }

@@ -16,7 +16,13 @@ import './ac-connect-client.js';
 
 /** The clients that hold a key: agents that call tools over MCP, and what else was paired; and how one is connected. */
 export class AcViewClients extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _found: {state: true}, _error: {state: true}, _revoking: {state: true}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+    _found: {state: true},
+    _error: {state: true},
+    _revoking: {state: true},
+  };
 
   static styles = [base, buttons, cards, views, css`
     .view-head .muted { max-width: 42rem; }

@@ -38,9 +38,16 @@ import '../ui/ac-icon.js';
  */
 export class AcSchemaForm extends Localized(LitElement) {
   static properties = {
-    schema: {attribute: false}, value: {attribute: false}, errors: {attribute: false}, notes: {attribute: false},
-    disabled: {type: Boolean}, view: {type: String}, onlyForm: {type: Boolean, attribute: 'only-form'},
-    _text: {state: true}, _textError: {state: true}, _isChecked: {state: true},
+    schema: {attribute: false},
+    value: {attribute: false},
+    errors: {attribute: false},
+    notes: {attribute: false},
+    disabled: {type: Boolean},
+    view: {type: String},
+    onlyForm: {type: Boolean, attribute: 'only-form'},
+    _text: {state: true},
+    _textError: {state: true},
+    _isChecked: {state: true},
   };
 
   static styles = [base, buttons, fields, css`

@@ -29,7 +29,10 @@ import {fact, hostCardStyles, meterOf, meters, sentence} from './host-card-style
 
 /** One host on this machine: how it is and why, what it runs, what it takes.  @fires ac-restart {host: KnownHost} */
 export class AcHostCard extends Localized(LitElement) {
-  static properties = {known: {attribute: false}, isBusy: {attribute: false}};
+  static properties = {
+    known: {attribute: false},
+    isBusy: {attribute: false},
+  };
 
   static styles = [badges, base, buttons, cards, code, hostCardStyles, meters, css`
     .card.failed { border-color: color-mix(in srgb, var(--ac-danger) 35%, transparent); }

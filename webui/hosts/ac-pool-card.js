@@ -23,7 +23,11 @@ import {saidByHost} from './remote-host.js';
 
 /** A pool: how it stands, where it is, what it offers, and its hosts.  @fires ac-act {host: PoolHost, action: Action} */
 export class AcPoolCard extends Localized(LitElement) {
-  static properties = {pool: {attribute: false}, hosts: {attribute: false}, busy: {attribute: false}};
+  static properties = {
+    pool: {attribute: false},
+    hosts: {attribute: false},
+    busy: {attribute: false},
+  };
 
   static styles = [badges, base, buttons, cards, hostCardStyles, meters, css`
     .card.failed { border-color: color-mix(in srgb, var(--ac-danger) 35%, transparent); }

@@ -11,7 +11,12 @@ import {saidByHost} from './remote-host.js';
 
 /** The hosts of a pool, a row each; on a narrow page, a block each.  @fires ac-act {host: PoolHost, action: Action} */
 export class AcPoolHosts extends Localized(LitElement) {
-  static properties = {pool: {}, hosts: {attribute: false}, modules: {attribute: false}, busy: {attribute: false}};
+  static properties = {
+    pool: {},
+    hosts: {attribute: false},
+    modules: {attribute: false},
+    busy: {attribute: false},
+  };
 
   static styles = [badges, base, buttons, meters, css`
     :host { container: hosts / inline-size; }

@@ -20,7 +20,10 @@ const byName = (one, other) => one.name.localeCompare(other.name);
 
 /** A host on another machine: how it stands, where it is, what it offers and does.  @fires ac-act {host: RemoteHost, action: Action} */
 export class AcRemoteHostCard extends Localized(LitElement) {
-  static properties = {known: {attribute: false}, busy: {attribute: false}};
+  static properties = {
+    known: {attribute: false},
+    busy: {attribute: false},
+  };
 
   static styles = [badges, base, buttons, cards, hostCardStyles, css`
     .card.away { border-color: color-mix(in srgb, var(--ac-warn) 40%, transparent); }

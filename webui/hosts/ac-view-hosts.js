@@ -30,7 +30,13 @@ const OFTEN = ['host.stateChanged', 'module.stateChanged', 'call.*', 'resource.s
 
 /** Where modules run beside the server: on other machines, and in processes on this one; and how there come to be some. */
 export class AcViewHosts extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _hosts: {state: true}, _error: {state: true}, _busy: {state: true}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+    _hosts: {state: true},
+    _error: {state: true},
+    _busy: {state: true},
+  };
 
   static styles = [base, buttons, cards, code, views, css`
     .view-head .muted { max-width: 44rem; }

@@ -18,7 +18,11 @@ const NAMED = 3;
  * @fires ac-use-model {model: string}
  */
 export class AcLocalServers extends Localized(LitElement) {
-  static properties = {_found: {state: true}, _adding: {state: true}, _error: {state: true}};
+  static properties = {
+    _found: {state: true},
+    _adding: {state: true},
+    _error: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }

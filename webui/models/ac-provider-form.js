@@ -28,7 +28,16 @@ const FORCEABLE = new Set(['provider_unauthorized', 'provider_unreachable', 'pro
  * @fires ac-provider {provider: string, key: string}  the key that was entered is one of another provider
  */
 export class AcProviderForm extends Localized(LitElement) {
-  static properties = {provider: {attribute: false}, isRefused: {type: Boolean, attribute: 'refused'}, enteredKey: {attribute: false}, _work: {state: true}, _status: {state: true}, _error: {state: true}, _missing: {state: true}, _showsUrl: {state: true}};
+  static properties = {
+    provider: {attribute: false},
+    isRefused: {type: Boolean, attribute: 'refused'},
+    enteredKey: {attribute: false},
+    _work: {state: true},
+    _status: {state: true},
+    _error: {state: true},
+    _missing: {state: true},
+    _showsUrl: {state: true},
+  };
 
   static styles = [base, badges, buttons, fields, css`
     form { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); }

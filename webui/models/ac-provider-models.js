@@ -18,8 +18,14 @@ const MANY = 8;
  */
 export class AcProviderModels extends Localized(LitElement) {
   static properties = {
-    provider: {attribute: false}, asks: {type: Boolean}, besideForm: {type: Boolean, attribute: 'beside-form'}, inUse: {attribute: false},
-    _models: {state: true}, _wanted: {state: true}, _isBusy: {state: true}, _error: {state: true},
+    provider: {attribute: false},
+    asks: {type: Boolean},
+    besideForm: {type: Boolean, attribute: 'beside-form'},
+    inUse: {attribute: false},
+    _models: {state: true},
+    _wanted: {state: true},
+    _isBusy: {state: true},
+    _error: {state: true},
   };
 
   static styles = [badges, base, buttons, fields, css`

@@ -11,7 +11,10 @@ import '../ui/ac-icon.js';
  * @fires ac-show-approvals {}  a person wants to decide; only the approval view can
  */
 export class AcSetupError extends Localized(LitElement) {
-  static properties = {error: {attribute: false}, _decided: {state: true}};
+  static properties = {
+    error: {attribute: false},
+    _decided: {state: true},
+  };
 
   static styles = [base, buttons, code, fields, css`
     .notice { display: flex; gap: var(--ac-space-2); padding: var(--ac-space-2) var(--ac-space-3); border-radius: var(--ac-radius-m); background: var(--ac-warn-soft); font-size: var(--ac-text-s); }

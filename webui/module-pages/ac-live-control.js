@@ -9,7 +9,10 @@ import '../ui/ac-icon.js';
  * @fires ac-ask-control  the person wants to act
  */
 export class AcLiveControl extends Localized(LitElement) {
-  static properties = {control: {attribute: false}, action: {}};
+  static properties = {
+    control: {attribute: false},
+    action: {},
+  };
 
   static styles = [base, buttons, css`
     :host { display: block; }

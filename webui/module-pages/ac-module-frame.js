@@ -12,7 +12,12 @@ import '../ui/ac-error-card.js';
  */
 export class AcModuleFrame extends Localized(LitElement) {
   static properties = {
-    module: {attribute: false}, tag: {}, resourceId: {attribute: false}, host: {}, _error: {state: true}, _element: {state: true},
+    module: {attribute: false},
+    tag: {},
+    resourceId: {attribute: false},
+    host: {},
+    _error: {state: true},
+    _element: {state: true},
   };
 
   static styles = [base, buttons, css`

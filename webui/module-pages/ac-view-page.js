@@ -13,7 +13,10 @@ import {toolList} from '../client/tool-list.js';
 
 /** The page that a module brings (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
 export class AcViewPage extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+  };
 
   static styles = [base, buttons, css`
     :host, ac-module-frame { height: 100%; }

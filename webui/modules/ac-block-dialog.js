@@ -19,8 +19,15 @@ const TYPING_MS = 250;
  */
 export class AcBlockDialog extends Localized(LitElement) {
   static properties = {
-    families: {attribute: false}, heading: {}, text: {attribute: false}, _family: {state: true}, _key: {state: true},
-    _pasted: {state: true}, _error: {state: true}, _kept: {state: true}, _isBusy: {state: true},
+    families: {attribute: false},
+    heading: {},
+    text: {attribute: false},
+    _family: {state: true},
+    _key: {state: true},
+    _pasted: {state: true},
+    _error: {state: true},
+    _kept: {state: true},
+    _isBusy: {state: true},
   };
 
   static styles = [base, buttons, fields, css`

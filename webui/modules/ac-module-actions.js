@@ -13,7 +13,11 @@ const ICONS = {enable: 'play', disable: 'power', reload: 'refresh-cw'};
 
 /** What can be done with a module: open its page; enable it, or reload code that changed, once that is confirmed in the approval view; disable and reload it at once. `compact`: small and quiet, for lists. */
 export class AcModuleActions extends Localized(LitElement) {
-  static properties = {module: {attribute: false}, isCompact: {type: Boolean, attribute: 'compact'}, _running: {state: true}};
+  static properties = {
+    module: {attribute: false},
+    isCompact: {type: Boolean, attribute: 'compact'},
+    _running: {state: true},
+  };
 
   static styles = [base, buttons, css`:host { display: flex; flex-wrap: wrap; gap: var(--ac-space-2); }`];
 

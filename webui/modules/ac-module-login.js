@@ -17,7 +17,12 @@ const LOOK_MS = 1500;
  * @fires ac-login-changed  with how it stands now; with null when that is to be asked
  */
 export class AcModuleLogin extends Localized(LitElement) {
-  static properties = {module: {}, login: {attribute: false}, _isBusy: {state: true}, _hasOpened: {state: true}};
+  static properties = {
+    module: {},
+    login: {attribute: false},
+    _isBusy: {state: true},
+    _hasOpened: {state: true},
+  };
 
   static styles = [base, buttons, cards, fields, css`
     :host { display: block; margin-top: var(--ac-space-6); }

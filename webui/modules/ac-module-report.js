@@ -14,7 +14,11 @@ const KINDS = {accepted: 'ok', waiting: 'warn', refused: 'danger'};
 
 /** How a module is just now: what it says of what it speaks to, the end of that one's log, and what was said of its tools. */
 export class AcModuleReport extends Localized(LitElement) {
-  static properties = {module: {}, _report: {state: true}, _isBusy: {state: true}};
+  static properties = {
+    module: {},
+    _report: {state: true},
+    _isBusy: {state: true},
+  };
 
   static styles = [base, badges, buttons, cards, css`
     :host { display: block; }

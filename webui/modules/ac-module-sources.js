@@ -10,7 +10,10 @@ import {toolList} from '../client/tool-list.js';
 
 /** What stands behind a module's name and was not chosen: each with its file, and a button that has a person asked. */
 export class AcModuleSources extends Localized(LitElement) {
-  static properties = {module: {attribute: false}, _requested: {state: true}};
+  static properties = {
+    module: {attribute: false},
+    _requested: {state: true},
+  };
 
   static styles = [base, badges, buttons, cards, css`
     .card { overflow: hidden; border-color: color-mix(in srgb, var(--ac-warn) 35%, transparent); }

@@ -9,7 +9,10 @@ const NAME = '[A-Za-z_][A-Za-z0-9_.\\-]{0,63}';
 
 /** One block as it would be written, whole, with what in it looks like a secret.  @fires ac-keep {place: string, name: string} */
 export class AcPastedBlock extends Localized(LitElement) {
-  static properties = {block: {attribute: false}, kept: {attribute: false}};
+  static properties = {
+    block: {attribute: false},
+    kept: {attribute: false},
+  };
 
   static styles = [badges, base, cards, code, fields, css`
     .card { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4); }

@@ -24,7 +24,10 @@ import './ac-module-sources.js';
 
 /** One module: how it is and why, what it brings, its settings, where it comes from. */
 export class AcViewModule extends Localized(LitElement) {
-  static properties = {name: {}, _families: {state: true}};
+  static properties = {
+    name: {},
+    _families: {state: true},
+  };
 
   static styles = [base, badges, buttons, cards, views, css`
     :host { padding: 0; }

@@ -15,7 +15,12 @@ import './ac-view-module.js';
 
 /** All modules: those that app.json lists, and those that are installed and could be listed. Or one of them. */
 export class AcViewModules extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _families: {state: true}, _isAdding: {state: true}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+    _families: {state: true},
+    _isAdding: {state: true},
+  };
 
   static styles = [base, buttons, cards, views, css`
     section + section { margin-top: var(--ac-space-6); }

@@ -25,7 +25,12 @@ import '../ui/ac-icon.js';
  * @fires ac-answer {questionId: string, answer: Answer, failed: () => void}
  */
 export class AcChatQuestion extends Localized(LitElement) {
-  static properties = {question: {attribute: false}, _isSent: {state: true}, _value: {state: true}, _hasOpened: {state: true}};
+  static properties = {
+    question: {attribute: false},
+    _isSent: {state: true},
+    _value: {state: true},
+    _hasOpened: {state: true},
+  };
 
   static styles = [base, buttons, fields, css`
     section { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-4); border: 1px solid var(--ac-accent); border-radius: var(--ac-radius-l); background: var(--ac-surface); }

@@ -18,7 +18,11 @@ const NAMED_CHARS = 60;
  * @fires ac-resume
  */
 export class AcChatQueue extends Localized(LitElement) {
-  static properties = {messages: {attribute: false}, isPaused: {type: Boolean, attribute: 'paused'}, _editing: {state: true}};
+  static properties = {
+    messages: {attribute: false},
+    isPaused: {type: Boolean, attribute: 'paused'},
+    _editing: {state: true},
+  };
 
   static styles = [base, badges, buttons, fields, css`
     section { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface); font-size: var(--ac-text-s); }

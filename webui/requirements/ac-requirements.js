@@ -16,7 +16,10 @@ import {cancelInstallation, installLabel, requestInstallation, textOf} from './a
  * @fires ac-show-approvals {}  the user wants to decide; only the approval view can
  */
 export class AcRequirements extends Localized(LitElement) {
-  static properties = {module: {}, _isChecking: {state: true}};
+  static properties = {
+    module: {},
+    _isChecking: {state: true},
+  };
 
   static styles = [badges, base, buttons, cards, css`
     :host { display: block; }

@@ -12,8 +12,13 @@ import './ac-result-image.js';
 /** Something that is stored beside the result: its first part, any other part by range, a search in it, a download. */
 export class AcArtifact extends Localized(LitElement) {
   static properties = {
-    link: {attribute: false}, _part: {state: true}, _found: {state: true}, _query: {state: true}, _error: {state: true},
-    _isBusy: {state: true}, _imageUrl: {state: true},
+    link: {attribute: false},
+    _part: {state: true},
+    _found: {state: true},
+    _query: {state: true},
+    _error: {state: true},
+    _isBusy: {state: true},
+    _imageUrl: {state: true},
   };
 
   static styles = [base, buttons, cards, fields, css`

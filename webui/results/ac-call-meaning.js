@@ -8,7 +8,10 @@ import './ac-todo-list.js';
 
 /** What a call does, as a person means it: its command, its file and lines, what it changes, its things to do. */
 export class AcCallMeaning extends Localized(LitElement) {
-  static properties = {display: {attribute: false}, hasDiff: {type: Boolean, attribute: 'has-diff'}};
+  static properties = {
+    display: {attribute: false},
+    hasDiff: {type: Boolean, attribute: 'has-diff'},
+  };
 
   static styles = [base, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); min-width: 0; }

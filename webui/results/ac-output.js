@@ -10,7 +10,10 @@ const CHARS = 20_000;
  * away; where nobody sees it, nothing is rendered.
  */
 export class AcOutput extends Localized(LitElement) {
-  static properties = {text: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'}};
+  static properties = {
+    text: {attribute: false},
+    isRunning: {type: Boolean, attribute: 'running'},
+  };
 
   static styles = [base, css`
     :host { display: block; min-width: 0; }

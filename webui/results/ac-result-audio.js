@@ -5,7 +5,11 @@ import '../ui/ac-icon.js';
 
 /** A sound of a result, given as base64. It is played from memory: nothing is loaded from elsewhere. */
 export class AcResultAudio extends Localized(LitElement) {
-  static properties = {mime: {}, base64: {attribute: false}, _source: {state: true}};
+  static properties = {
+    mime: {},
+    base64: {attribute: false},
+    _source: {state: true},
+  };
 
   static styles = [base, buttons, css`
     figure { display: grid; gap: var(--ac-space-2); justify-items: start; }

@@ -7,7 +7,11 @@ import '../ui/content/ac-table.js';
 
 /** Structured data: a table where it is one, with what stands beside it; else a tree. */
 export class AcResultData extends Localized(LitElement) {
-  static properties = {value: {attribute: false}, onlyTable: {type: Boolean, attribute: 'only-table'}, _isTree: {state: true}};
+  static properties = {
+    value: {attribute: false},
+    onlyTable: {type: Boolean, attribute: 'only-table'},
+    _isTree: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); min-width: 0; }

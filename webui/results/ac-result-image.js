@@ -5,7 +5,14 @@ import '../ui/ac-icon.js';
 
 /** A picture of a result. `source` is a `data:` or `blob:` address: nothing is loaded from elsewhere. */
 export class AcResultImage extends Localized(LitElement) {
-  static properties = {source: {}, name: {}, sizeBytes: {type: Number, attribute: 'size-bytes'}, _size: {state: true}, _isWhole: {state: true}, _isBroken: {state: true}};
+  static properties = {
+    source: {},
+    name: {},
+    sizeBytes: {type: Number, attribute: 'size-bytes'},
+    _size: {state: true},
+    _isWhole: {state: true},
+    _isBroken: {state: true},
+  };
 
   static styles = [base, buttons, css`
     figure { display: grid; gap: var(--ac-space-2); justify-items: start; }

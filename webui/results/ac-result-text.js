@@ -15,7 +15,12 @@ const LINE_CHARS = 240; // a short text on one line needs no frame
  * One text of a result, as what it is; a person can choose another form. `name`: of the file that it may come from.
  */
 export class AcResultText extends Localized(LitElement) {
-  static properties = {text: {attribute: false}, name: {}, _chosen: {state: true}, _wraps: {state: true}};
+  static properties = {
+    text: {attribute: false},
+    name: {},
+    _chosen: {state: true},
+    _wraps: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-1); min-width: 0; }

@@ -18,7 +18,11 @@ import './ac-result-text.js';
  * @slot actions  For the error, such as a button to try again.
  */
 export class AcResult extends Localized(LitElement) {
-  static properties = {envelope: {attribute: false}, isRaw: {type: Boolean, attribute: 'raw'}, isBrief: {type: Boolean, attribute: 'brief'}};
+  static properties = {
+    envelope: {attribute: false},
+    isRaw: {type: Boolean, attribute: 'raw'},
+    isBrief: {type: Boolean, attribute: 'brief'},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }

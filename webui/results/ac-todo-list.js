@@ -8,7 +8,10 @@ const ICONS = {pending: 'circle', in_progress: 'arrow-right', completed: 'circle
 
 /** Things to do, each with how far it is. */
 export class AcTodoList extends Localized(LitElement) {
-  static properties = {todos: {attribute: false}, label: {}};
+  static properties = {
+    todos: {attribute: false},
+    label: {},
+  };
 
   static styles = [base, css`
     ul { display: grid; gap: var(--ac-space-1); font-size: var(--ac-text-s); }

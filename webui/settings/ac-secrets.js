@@ -14,7 +14,10 @@ import '../ui/ac-icon.js';
 
 /** Secrets by their names, who uses them, and which are missing. A value is typed in the approval view alone. */
 export class AcSecrets extends Localized(LitElement) {
-  static properties = {_found: {state: true}, _error: {state: true}};
+  static properties = {
+    _found: {state: true},
+    _error: {state: true},
+  };
 
   static styles = [badges, base, buttons, cards, css`
     .content { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); }

@@ -19,7 +19,10 @@ import './ac-settings-review.js';
 
 /** The settings of one module, or with an empty `module` those of the server: shown, changed, and saved after a look at the diff. */
 export class AcSettingsForm extends Localized(LitElement) {
-  static properties = {module: {}, _isReloading: {state: true}};
+  static properties = {
+    module: {},
+    _isReloading: {state: true},
+  };
 
   static styles = [base, buttons, css`
     .parts { display: grid; gap: var(--ac-space-6); outline: none; }

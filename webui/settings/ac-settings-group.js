@@ -9,7 +9,11 @@ import './ac-settings-row.js';
 /** Settings that belong together, and the groups inside of them. */
 export class AcSettingsGroup extends Localized(LitElement) {
   static properties = {
-    group: {attribute: false}, document: {attribute: false}, changes: {attribute: false}, errors: {attribute: false}, settingsKey: {},
+    group: {attribute: false},
+    document: {attribute: false},
+    changes: {attribute: false},
+    errors: {attribute: false},
+    settingsKey: {},
     isInner: {type: Boolean, attribute: 'inner'},
   };
 

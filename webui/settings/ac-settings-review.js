@@ -12,7 +12,9 @@ import '../ui/ac-icon.js';
  */
 export class AcSettingsReview extends Localized(LitElement) {
   static properties = {
-    review: {attribute: false}, canReload: {attribute: false}, isBusy: {attribute: false},
+    review: {attribute: false},
+    canReload: {attribute: false},
+    isBusy: {attribute: false},
   };
 
   static styles = [base, buttons, css`

@@ -23,7 +23,11 @@ import './ac-settings-origin.js';
  */
 export class AcSettingsRow extends Localized(LitElement) {
   static properties = {
-    row: {attribute: false}, document: {attribute: false}, changes: {attribute: false}, errors: {attribute: false}, settingsKey: {},
+    row: {attribute: false},
+    document: {attribute: false},
+    changes: {attribute: false},
+    errors: {attribute: false},
+    settingsKey: {},
   };
 
   static styles = [base, badges, buttons, code, css`

@@ -16,7 +16,10 @@ const SECRETS = '-secrets';
 
 /** What app.json says, of the server and of each module that it lists. */
 export class AcViewSettings extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+  };
 
   static styles = [base, buttons, views, css`
     :host { container: settings / inline-size; }

@@ -20,7 +20,9 @@ const NARROW = matchMedia('(max-width: 48rem)');
 /** The application: side bar, tabs, and the view that the address names; or the log-in. */
 export class AcApp extends Localized(LitElement) {
   static properties = {
-    isStarted: {attribute: false}, loginError: {attribute: false}, _isNarrow: {state: true},
+    isStarted: {attribute: false},
+    loginError: {attribute: false},
+    _isNarrow: {state: true},
   };
 
   static styles = [base, buttons, css`

@@ -11,7 +11,10 @@ const ASKABLE_AFTER_MS = 1000;
 
 /** The emergency stop: ends everything that runs, after one question. `compact`: an icon with a name. */
 export class AcStop extends Localized(LitElement) {
-  static properties = {isCompact: {type: Boolean, attribute: 'compact'}, _isStopping: {state: true}};
+  static properties = {
+    isCompact: {type: Boolean, attribute: 'compact'},
+    _isStopping: {state: true},
+  };
 
   static styles = [base, buttons, css`
     button {

@@ -10,7 +10,10 @@ const OPEN_COMMAND = /** @type {HTMLMetaElement | null} */ (document.querySelect
 
 /** What to do without a session: a one-time code comes from the person's terminal. */
 export class AcViewLogIn extends Localized(LitElement) {
-  static properties = {error: {attribute: false}, _isBusy: {state: true}};
+  static properties = {
+    error: {attribute: false},
+    _isBusy: {state: true},
+  };
 
   static styles = [base, buttons, fields, css`
     /* a long command makes nothing wider */

@@ -23,7 +23,11 @@ const LOAD_EVERY_MS = 500;
 
 /** Where one begins: what runs, what needs attention, a few tools to try, the last calls. */
 export class AcViewWelcome extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}, _calls: {state: true}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+    _calls: {state: true},
+  };
 
   static styles = [base, badges, buttons, cards, views, css`
     section { margin-top: var(--ac-space-6); }

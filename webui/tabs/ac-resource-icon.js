@@ -8,7 +8,12 @@ const loaded = new Map();
 
 /** The icon of a resource, such as that of the site it shows; else that of its module. It is decoration. */
 export class AcResourceIcon extends LitElement {
-  static properties = {resource: {attribute: false}, module: {attribute: false}, from: {}, _url: {state: true}};
+  static properties = {
+    resource: {attribute: false},
+    module: {attribute: false},
+    from: {},
+    _url: {state: true},
+  };
 
   static styles = css`
     :host { display: inline-flex; flex: none; width: 1.125em; height: 1.125em; }

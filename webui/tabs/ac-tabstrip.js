@@ -20,7 +20,10 @@ import './ac-resource-icon.js';
 /** Tabs of living resources, in the order that the person gave them; not there while there are none. */
 export class AcTabstrip extends Localized(LitElement) {
   static properties = {
-    _focused: {state: true}, _renamed: {state: true}, _announcement: {state: true}, _isFull: {state: true},
+    _focused: {state: true},
+    _renamed: {state: true},
+    _announcement: {state: true},
+    _isFull: {state: true},
   };
 
   static styles = [base, buttons, fields, css`

@@ -14,7 +14,10 @@ import './ac-run-state.js';
  * @fires ac-clear
  */
 export class AcRunList extends Localized(LitElement) {
-  static properties = {runs: {attribute: false}, selected: {type: Number}};
+  static properties = {
+    runs: {attribute: false},
+    selected: {type: Number},
+  };
 
   static styles = [base, buttons, cards, css`
     header { display: flex; align-items: center; justify-content: space-between; margin-bottom: var(--ac-space-2); }

@@ -15,7 +15,11 @@ const TICK_MS = 100;
  * @fires ac-again
  */
 export class AcRun extends Localized(LitElement) {
-  static properties = {run: {attribute: false}, _isRaw: {state: true}, _now: {state: true}};
+  static properties = {
+    run: {attribute: false},
+    _isRaw: {state: true},
+    _now: {state: true},
+  };
 
   static styles = [base, badges, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); min-width: 0; }

@@ -15,7 +15,10 @@ const LOOKS = {
 
 /** What a tool may do to the world: words, or with `brief` only signs. */
 export class AcToolEffects extends Localized(LitElement) {
-  static properties = {effects: {attribute: false}, brief: {type: Boolean}};
+  static properties = {
+    effects: {attribute: false},
+    brief: {type: Boolean},
+  };
 
   static styles = [base, badges, css`
     :host { display: inline-flex; flex-wrap: wrap; gap: var(--ac-space-1); }

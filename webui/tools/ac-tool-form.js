@@ -22,7 +22,10 @@ const SESSION = /^[A-Za-z0-9_-]{1,64}$/;
  */
 export class AcToolForm extends Localized(LitElement) {
   static properties = {
-    tool: {attribute: false}, draft: {attribute: false}, errors: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'},
+    tool: {attribute: false},
+    draft: {attribute: false},
+    errors: {attribute: false},
+    isRunning: {type: Boolean, attribute: 'running'},
     _isRefused: {state: true},
   };
 

@@ -20,7 +20,11 @@ import './ac-tool-icon.js';
  * @fires ac-query {query: string}
  */
 export class AcToolList extends Localized(LitElement) {
-  static properties = {tools: {attribute: false}, selected: {}, query: {}};
+  static properties = {
+    tools: {attribute: false},
+    selected: {},
+    query: {},
+  };
 
   static styles = [base, buttons, fields, css`
     :host { display: flex; flex-direction: column; min-height: 0; }

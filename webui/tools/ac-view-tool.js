@@ -20,7 +20,13 @@ const RESULT_PX = 160; // so much of a result says how the run ended
 
 /** The page of one tool: what it is, its form, and what came of running it. */
 export class AcViewTool extends Localized(LitElement) {
-  static properties = {tool: {attribute: false}, _draft: {state: true}, _errors: {state: true}, _selected: {state: true}, _announcement: {state: true}};
+  static properties = {
+    tool: {attribute: false},
+    _draft: {state: true},
+    _errors: {state: true},
+    _selected: {state: true},
+    _announcement: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-5); container-type: inline-size; }

@@ -19,7 +19,10 @@ const WIDE = matchMedia('(min-width: 64rem)');
 
 /** The console: all tools, and the page of the one that the address names. */
 export class AcViewTools extends Localized(LitElement) {
-  static properties = {path: {attribute: false}, query: {attribute: false}};
+  static properties = {
+    path: {attribute: false},
+    query: {attribute: false},
+  };
 
   static styles = [base, buttons, cards, css`
     :host { display: grid; height: 100%; }

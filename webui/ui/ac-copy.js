@@ -8,7 +8,12 @@ const SHOWN_MS = 2000;
 
 /** Copies a text, and says that it did. `label`: what is copied, for its name; with `text`, the label is shown. */
 export class AcCopy extends Localized(LitElement) {
-  static properties = {value: {attribute: false}, label: {}, isLabelled: {type: Boolean, attribute: 'labelled'}, _isCopied: {state: true}};
+  static properties = {
+    value: {attribute: false},
+    label: {},
+    isLabelled: {type: Boolean, attribute: 'labelled'},
+    _isCopied: {state: true},
+  };
   static styles = [base, buttons];
 
   constructor() {

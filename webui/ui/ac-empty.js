@@ -8,7 +8,11 @@ import './ac-icon.js';
  * @slot actions
  */
 export class AcEmpty extends LitElement {
-  static properties = {icon: {}, heading: {}, isWhole: {type: Boolean, attribute: 'whole'}};
+  static properties = {
+    icon: {},
+    heading: {},
+    isWhole: {type: Boolean, attribute: 'whole'},
+  };
 
   static styles = [base, css`
     :host { padding: var(--ac-space-7) var(--ac-space-4); text-align: center; }

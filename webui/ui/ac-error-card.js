@@ -10,7 +10,12 @@ import './ac-icon.js';
  * @slot hint - what to do
  */
 export class AcErrorCard extends Localized(LitElement) {
-  static properties = {heading: {}, error: {attribute: false}, details: {attribute: false}, isOpen: {type: Boolean, attribute: 'details-open'}};
+  static properties = {
+    heading: {},
+    error: {attribute: false},
+    details: {attribute: false},
+    isOpen: {type: Boolean, attribute: 'details-open'},
+  };
 
   static styles = [base, buttons, code, css`
     section {

@@ -24,7 +24,10 @@ const UNKNOWN = {kind: '', icon: 'circle-help'};
 
 /** The state of a module or of a host, as a word, a sign and a colour; the word is `ROOM.state.STATE` of the texts. */
 export class AcState extends Localized(LitElement) {
-  static properties = {room: {}, state: {}};
+  static properties = {
+    room: {},
+    state: {},
+  };
   static styles = [base, badges, css`:host { display: inline-flex; }`];
 
   constructor() {

@@ -16,8 +16,16 @@ const FOLLOWED_ROWS = 500;
  */
 export class AcVirtualList extends LitElement {
   static properties = {
-    count: {attribute: false}, rowHeight: {attribute: false}, renderRow: {attribute: false}, keyOf: {attribute: false},
-    label: {}, version: {attribute: false}, selected: {attribute: false}, _first: {state: true}, _last: {state: true}, _active: {state: true},
+    count: {attribute: false},
+    rowHeight: {attribute: false},
+    renderRow: {attribute: false},
+    keyOf: {attribute: false},
+    label: {},
+    version: {attribute: false},
+    selected: {attribute: false},
+    _first: {state: true},
+    _last: {state: true},
+    _active: {state: true},
   };
 
   static styles = [base, css`

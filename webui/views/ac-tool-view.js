@@ -29,7 +29,16 @@ const open = new Set();
  * @fires ac-chat-wanted {take: (chat: Chat) => void}  whoever has the chat answers; without one there is no view
  */
 export class AcToolView extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _view: {state: true}, _isReady: {state: true}, _ended: {state: true}, _question: {state: true}, _note: {state: true}, _canWiden: {state: true}, _isWide: {state: true}};
+  static properties = {
+    call: {attribute: false},
+    _view: {state: true},
+    _isReady: {state: true},
+    _ended: {state: true},
+    _question: {state: true},
+    _note: {state: true},
+    _canWiden: {state: true},
+    _isWide: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: block; min-width: 0; }

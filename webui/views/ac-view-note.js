@@ -8,7 +8,10 @@ import {base, buttons} from '../ui/styles.js';
  * @fires ac-insert {text: string}
  */
 export class AcViewNote extends Localized(LitElement) {
-  static properties = {text: {}, tool: {}};
+  static properties = {
+    text: {},
+    tool: {},
+  };
 
   static styles = [base, buttons, css`
     details { border-top: 1px solid var(--ac-border); font-size: var(--ac-text-s); }

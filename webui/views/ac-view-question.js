@@ -12,7 +12,11 @@ const EARLY_MS = 600;
  * @fires ac-answer {isYes: boolean}
  */
 export class AcViewQuestion extends Localized(LitElement) {
-  static properties = {question: {attribute: false}, tool: {}, _isEarly: {state: true}};
+  static properties = {
+    question: {attribute: false},
+    tool: {},
+    _isEarly: {state: true},
+  };
 
   static styles = [base, buttons, css`
     section { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); padding: var(--ac-space-3); border-top: 1px solid var(--ac-border); background: var(--ac-warn-soft); }

@@ -17,7 +17,14 @@ import {isOurs, onTurns, turnOf} from './turns.js';
  * @fires ac-reject {toolId: string, failed: (error: unknown) => void}
  */
 export class AcClientAsk extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, sessionId: {attribute: false}, _turn: {state: true}, _isOurs: {state: true}, _tab: {state: true}, _isBusy: {state: true}};
+  static properties = {
+    call: {attribute: false},
+    sessionId: {attribute: false},
+    _turn: {state: true},
+    _isOurs: {state: true},
+    _tab: {state: true},
+    _isBusy: {state: true},
+  };
 
   static styles = [base, buttons, cardStyles, css`
     article { --pad: var(--ac-space-3); border: 0; border-radius: 0; outline-offset: -2px; }

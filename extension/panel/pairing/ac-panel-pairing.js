@@ -14,7 +14,14 @@ const USUAL_ADDRESS = 'http://127.0.0.1:8765';
  * @fires ac-back  the person does not want to pair a server
  */
 export class AcPanelPairing extends Localized(LitElement) {
-  static properties = {server: {attribute: false}, reason: {}, mayLeave: {type: Boolean, attribute: 'leave'}, _problem: {state: true}, _waitsFor: {state: true}, _isAsking: {state: true}};
+  static properties = {
+    server: {attribute: false},
+    reason: {},
+    mayLeave: {type: Boolean, attribute: 'leave'},
+    _problem: {state: true},
+    _waitsFor: {state: true},
+    _isAsking: {state: true},
+  };
 
   static styles = [base, buttons, fields, cards, css`
     :host { display: grid; align-content: safe center; min-height: 100%; padding: var(--ac-space-5) var(--ac-space-4); }

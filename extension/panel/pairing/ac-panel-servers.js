@@ -14,7 +14,11 @@ import {forget, onServersChanged, servers, use} from '../../worker/servers.js';
  * @fires ac-pair  the person wants to pair another server
  */
 export class AcPanelServers extends Localized(LitElement) {
-  static properties = {open: {type: Boolean}, used: {attribute: false}, _servers: {state: true}};
+  static properties = {
+    open: {type: Boolean},
+    used: {attribute: false},
+    _servers: {state: true},
+  };
 
   static styles = [base, buttons, badges, css`
     .whole { display: grid; gap: var(--ac-space-4); }

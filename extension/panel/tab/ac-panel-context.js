@@ -14,7 +14,12 @@ import './ac-panel-share.js';
 
 /** The page beside the panel, as it goes with the next message: shown on demand, taken off, or why it cannot go. */
 export class AcPanelContext extends Localized(LitElement) {
-  static properties = {sessionId: {attribute: false}, _isOff: {state: true}, _isOpen: {state: true}, _context: {state: true}};
+  static properties = {
+    sessionId: {attribute: false},
+    _isOff: {state: true},
+    _isOpen: {state: true},
+    _context: {state: true},
+  };
 
   static styles = [base, buttons, css`
     .whole { display: grid; grid-template-columns: minmax(0, 1fr); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); background: var(--ac-surface); }

@@ -15,7 +15,13 @@ import {waiting} from './waiting.js';
  * @slot - further buttons
  */
 export class AcApprovalActions extends Localized(LitElement) {
-  static properties = {yes: {}, no: {}, subject: {}, isBusy: {attribute: false}, isRead: {attribute: false}};
+  static properties = {
+    yes: {},
+    no: {},
+    subject: {},
+    isBusy: {attribute: false},
+    isRead: {attribute: false},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-1); }

@@ -9,7 +9,10 @@ const NUMBERED_LINES = 5000;
 
 /** Arguments of a call in full length, one by one: short ones beside their name, long ones line by line below it. */
 export class AcApprovalArguments extends Localized(LitElement) {
-  static properties = {entries: {attribute: false}, schema: {attribute: false}};
+  static properties = {
+    entries: {attribute: false},
+    schema: {attribute: false},
+  };
 
   static styles = [base, css`
     dl { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }

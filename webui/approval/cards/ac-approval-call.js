@@ -18,7 +18,13 @@ import {descriptionOf, reasonOf} from './said.js';
 /** One call that waits: first what it would do, whole; then all else of it, folded; and what a person can say to it. */
 export class AcApprovalCall extends Localized(LitElement) {
   static properties = {
-    call: {attribute: false}, _isEditing: {state: true}, _edited: {state: true}, _offer: {state: true}, _reason: {state: true}, _isBusy: {state: true}, _error: {state: true},
+    call: {attribute: false},
+    _isEditing: {state: true},
+    _edited: {state: true},
+    _offer: {state: true},
+    _reason: {state: true},
+    _isBusy: {state: true},
+    _error: {state: true},
   };
 
   static styles = [base, buttons, fields, badges, cardStyles, css`

@@ -14,7 +14,10 @@ import {waiting} from './waiting.js';
 
 /** One change of what is allowed, with its diff, and what a person can say to it. */
 export class AcApprovalChange extends Localized(LitElement) {
-  static properties = {change: {attribute: false}, _isBusy: {state: true}};
+  static properties = {
+    change: {attribute: false},
+    _isBusy: {state: true},
+  };
 
   static styles = [base, cardStyles];
 

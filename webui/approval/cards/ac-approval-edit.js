@@ -8,7 +8,12 @@ import {base, buttons, fields} from '../../ui/styles.js';
  * @fires ac-cancel
  */
 export class AcApprovalEdit extends Localized(LitElement) {
-  static properties = {value: {attribute: false}, error: {attribute: false}, isBusy: {attribute: false}, _fault: {state: true}};
+  static properties = {
+    value: {attribute: false},
+    error: {attribute: false},
+    isBusy: {attribute: false},
+    _fault: {state: true},
+  };
 
   static styles = [base, buttons, fields, css`
     :host { display: grid; gap: var(--ac-space-1); }

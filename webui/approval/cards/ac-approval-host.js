@@ -36,7 +36,11 @@ const EFFECTS = ['session', 'read', 'write', 'egress', 'execute', 'dangerous'];
  * @fires ac-settled {error: import('../../client/client.js').ApiError | null, accepted: boolean}
  */
 export class AcApprovalHost extends Localized(LitElement) {
-  static properties = {waits: {attribute: false}, _isBusy: {state: true}, _chats: {state: true}};
+  static properties = {
+    waits: {attribute: false},
+    _isBusy: {state: true},
+    _chats: {state: true},
+  };
 
   static styles = [badges, base, cardStyles, css`
     .modules { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-2); }

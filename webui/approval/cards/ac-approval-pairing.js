@@ -12,7 +12,12 @@ import {waiting} from './waiting.js';
 
 /** One client that wants to be paired: what it says of itself, and what it may do, which the person chooses. */
 export class AcApprovalPairing extends Localized(LitElement) {
-  static properties = {pairing: {attribute: false}, _scopes: {state: true}, _isBusy: {state: true}, _error: {state: true}};
+  static properties = {
+    pairing: {attribute: false},
+    _scopes: {state: true},
+    _isBusy: {state: true},
+    _error: {state: true},
+  };
 
   static styles = [base, cardStyles, css`
     fieldset { display: grid; gap: var(--ac-space-2); margin: 0; padding: 0; border: 0; }

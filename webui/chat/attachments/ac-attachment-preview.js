@@ -8,7 +8,10 @@ const SHOWN_BYTES = 8 * 1024 * 1024;
 
 /** The small picture of a file: itself where it is one, else an icon. It is decoration: the name stands beside it. */
 export class AcAttachmentPreview extends LitElement {
-  static properties = {file: {attribute: false}, _loaded: {state: true}};
+  static properties = {
+    file: {attribute: false},
+    _loaded: {state: true},
+  };
 
   static styles = [base, css`
     :host { display: grid; place-items: center; overflow: hidden; background: var(--ac-surface-sunken); color: var(--ac-text-muted); }

@@ -10,7 +10,11 @@ import './ac-attachment-preview.js';
  * @fires ac-emptied  the last of them was taken out
  */
 export class AcAttachments extends Localized(LitElement) {
-  static properties = {attachments: {attribute: false}, items: {attribute: false}, problem: {attribute: false}};
+  static properties = {
+    attachments: {attribute: false},
+    items: {attribute: false},
+    problem: {attribute: false},
+  };
 
   static styles = [base, buttons, css`
     ul { position: relative; display: flex; flex-wrap: wrap; gap: var(--ac-space-2); padding: var(--ac-space-3) var(--ac-space-3) 0; max-height: 11rem; overflow-y: auto; }

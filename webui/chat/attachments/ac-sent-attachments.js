@@ -11,7 +11,12 @@ import './ac-attachment-preview.js';
 
 /** The files that came with a message; each opens. */
 export class AcSentAttachments extends Localized(LitElement) {
-  static properties = {files: {attribute: false}, _open: {state: true}, _url: {state: true}, _error: {state: true}};
+  static properties = {
+    files: {attribute: false},
+    _open: {state: true},
+    _url: {state: true},
+    _error: {state: true},
+  };
 
   static styles = [base, buttons, css`
     ul { display: flex; flex-wrap: wrap; justify-content: flex-end; align-items: flex-end; gap: var(--ac-space-2); }

@@ -13,7 +13,10 @@ const LINE_CHARS = 100; // a longer text stands in a frame of its own
 
 /** The arguments of a call as a person reads them: names with their values, long texts as they are, secrets hidden. */
 export class AcArguments extends Localized(LitElement) {
-  static properties = {value: {attribute: false}, schema: {attribute: false}};
+  static properties = {
+    value: {attribute: false},
+    schema: {attribute: false},
+  };
 
   static styles = [base, css`
     dl { display: grid; grid-template-columns: fit-content(12rem) minmax(0, 1fr); gap: var(--ac-space-2) var(--ac-space-4); align-items: baseline; font-size: var(--ac-text-s); }

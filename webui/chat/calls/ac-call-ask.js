@@ -15,7 +15,11 @@ export const showsWhole = ({kind}) => Boolean(approvalOrigin) && kind !== 'clien
  * @fires ac-reject {toolId: string, failed: (error: unknown) => void}
  */
 export class AcCallAsk extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _isRejecting: {state: true}, _needsLogIn: {state: true}};
+  static properties = {
+    call: {attribute: false},
+    _isRejecting: {state: true},
+    _needsLogIn: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: block; border-top: 1px solid var(--ac-border); }

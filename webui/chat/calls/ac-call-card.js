@@ -46,7 +46,12 @@ const LOOKS = {
  * One call of a tool in a chat: what it is to do, how far it is, what came of it.
  */
 export class AcCallCard extends Localized(LitElement) {
-  static properties = {call: {attribute: false}, _isOpen: {state: true}, _hasWritten: {state: true}, _showsJson: {state: true}};
+  static properties = {
+    call: {attribute: false},
+    _isOpen: {state: true},
+    _hasWritten: {state: true},
+    _showsJson: {state: true},
+  };
 
   static styles = [base, badges, buttons, css`
     article { border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); background: var(--ac-surface); overflow: hidden; }

@@ -9,7 +9,10 @@ import '../../ui/ac-icon.js';
  * and shows messages; their element is there already, and importing it here would be a circle.
  */
 export class AcCallThread extends Localized(LitElement) {
-  static properties = {items: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'}};
+  static properties = {
+    items: {attribute: false},
+    isRunning: {type: Boolean, attribute: 'running'},
+  };
 
   static styles = [base, css`
     details { padding: var(--ac-space-2) var(--ac-space-3); }

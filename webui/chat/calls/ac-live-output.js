@@ -9,7 +9,12 @@ const OVERWRITTEN = /[^\n\r]*\r(?=[^\n\r])/g; // what begins a line anew stands 
 
 /** What a call writes while it runs. It hears of it by itself, so that nothing else of the chat is rendered for it. */
 export class AcLiveOutput extends LitElement {
-  static properties = {callId: {attribute: false}, isRunning: {type: Boolean, attribute: 'running'}, final: {attribute: false}, _text: {state: true}};
+  static properties = {
+    callId: {attribute: false},
+    isRunning: {type: Boolean, attribute: 'running'},
+    final: {attribute: false},
+    _text: {state: true},
+  };
 
   constructor() {
     super();

@@ -17,7 +17,12 @@ const SHIELDS = {allow: 'shield-alert', deny: 'ban'};
  * @fires ac-open-system
  */
 export class AcChatChoices extends Localized(LitElement) {
-  static properties = {model: {}, agentId: {attribute: 'agent-id'}, mode: {}, host: {attribute: false}};
+  static properties = {
+    model: {},
+    agentId: {attribute: 'agent-id'},
+    mode: {},
+    host: {attribute: false},
+  };
 
   static styles = [base, buttons, css`
     :host { display: flex; flex-wrap: wrap; min-width: 0; }

@@ -23,8 +23,17 @@ import '../attachments/ac-attachments.js';
  */
 export class AcChatComposer extends Localized(LitElement) {
   static properties = {
-    text: {attribute: false}, history: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, isStopping: {type: Boolean, attribute: 'stopping'},
-    isSending: {type: Boolean, attribute: 'sending'}, isAsked: {type: Boolean, attribute: 'asked'}, mayChat: {attribute: false}, attachments: {attribute: false}, _completions: {state: true}, _at: {state: true}, _problem: {state: true},
+    text: {attribute: false},
+    history: {attribute: false},
+    isBusy: {type: Boolean, attribute: 'busy'},
+    isStopping: {type: Boolean, attribute: 'stopping'},
+    isSending: {type: Boolean, attribute: 'sending'},
+    isAsked: {type: Boolean, attribute: 'asked'},
+    mayChat: {attribute: false},
+    attachments: {attribute: false},
+    _completions: {state: true},
+    _at: {state: true},
+    _problem: {state: true},
     _sendsLater: {state: true},
   };
 

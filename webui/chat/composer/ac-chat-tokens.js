@@ -12,7 +12,10 @@ const FULL = 0.8; // from here on the server makes the history shorter
 
 /** How full the model's context is, as a small bar; pressed, it tells what the chat has used. */
 export class AcChatTokens extends Localized(LitElement) {
-  static properties = {usage: {attribute: false}, context: {attribute: false}};
+  static properties = {
+    usage: {attribute: false},
+    context: {attribute: false},
+  };
 
   static styles = [base, buttons, css`
     :host { display: inline-flex; flex: none; }

@@ -18,7 +18,11 @@ const CALM = new Set(['cancelled', 'stopped']);
  * @fires ac-use-model {model: string}
  */
 export class AcChatError extends Localized(LitElement) {
-  static properties = {error: {attribute: false}, mayRetry: {type: Boolean, attribute: 'retry'}, mayChoose: {type: Boolean, attribute: 'choose'}};
+  static properties = {
+    error: {attribute: false},
+    mayRetry: {type: Boolean, attribute: 'retry'},
+    mayChoose: {type: Boolean, attribute: 'choose'},
+  };
 
   static styles = [base, buttons, code, css`
     section { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--ac-space-1) var(--ac-space-3); padding: var(--ac-space-3) var(--ac-space-4); border-radius: var(--ac-radius-l); border: 1px solid color-mix(in srgb, var(--ac-danger) 35%, transparent); background: color-mix(in srgb, var(--ac-danger-soft) 55%, var(--ac-surface)); }

@@ -15,7 +15,11 @@ import '../../ui/ac-icon.js';
  * @fires ac-retry
  */
 export class AcChatMessage extends Localized(LitElement) {
-  static properties = {item: {attribute: false}, isLast: {type: Boolean, attribute: 'last'}, isBusy: {type: Boolean, attribute: 'busy'}};
+  static properties = {
+    item: {attribute: false},
+    isLast: {type: Boolean, attribute: 'last'},
+    isBusy: {type: Boolean, attribute: 'busy'},
+  };
 
   static styles = [base, buttons, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-3); }

@@ -27,7 +27,11 @@ const holdsPlace = CSS.supports('overflow-anchor', 'auto');
  */
 export class AcChatMessages extends Localized(LitElement) {
   static properties = {
-    items: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, hasEarlier: {type: Boolean, attribute: 'earlier'}, isEmptying: {type: Boolean, attribute: 'emptying'}, _isAway: {state: true},
+    items: {attribute: false},
+    isBusy: {type: Boolean, attribute: 'busy'},
+    hasEarlier: {type: Boolean, attribute: 'earlier'},
+    isEmptying: {type: Boolean, attribute: 'emptying'},
+    _isAway: {state: true},
   };
 
   static styles = [base, buttons, css`

@@ -11,7 +11,10 @@ const SHARE = 4; // while a text grows, rendering takes at most this part of the
 
 /** Markdown of an answer, also while it is being written (`live`): code has its language and a button to copy it. */
 export class AcChatText extends Localized(LitElement) {
-  static properties = {text: {attribute: false}, live: {type: Boolean}};
+  static properties = {
+    text: {attribute: false},
+    live: {type: Boolean},
+  };
 
   static styles = [base, buttons, code, tables, codeColours, foldStyles, css`
     :host { overflow-wrap: anywhere; line-height: 1.6; min-width: 0; }

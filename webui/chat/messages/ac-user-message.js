@@ -13,7 +13,11 @@ import './ac-sent-page.js';
  * @fires ac-edit {number: number, text: string}
  */
 export class AcUserMessage extends Localized(LitElement) {
-  static properties = {item: {attribute: false}, isBusy: {type: Boolean, attribute: 'busy'}, _isEditing: {state: true}};
+  static properties = {
+    item: {attribute: false},
+    isBusy: {type: Boolean, attribute: 'busy'},
+    _isEditing: {state: true},
+  };
 
   static styles = [base, buttons, fields, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: end; gap: var(--ac-space-1); }

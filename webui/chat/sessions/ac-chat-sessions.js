@@ -16,7 +16,10 @@ const MORE_PX = 300;
 
 /** The chats that there are, by day, with a search in their titles and in what was said. */
 export class AcChatSessions extends Localized(LitElement) {
-  static properties = {selected: {}, _renaming: {state: true}};
+  static properties = {
+    selected: {},
+    _renaming: {state: true},
+  };
 
   static styles = [base, buttons, fields, css`
     :host { display: flex; flex-direction: column; min-height: 0; height: 100%; background: var(--ac-bg); }

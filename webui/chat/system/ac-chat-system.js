@@ -14,7 +14,17 @@ import '../../ui/ac-error-card.js';
 
 /** What the model of a chat is told before the conversation: each part with its source and size, and what of it one wants. */
 export class AcChatSystem extends Localized(LitElement) {
-  static properties = {sessionId: {}, choices: {attribute: false}, begin: {attribute: false}, _system: {state: true}, _usage: {state: true}, _error: {state: true}, _draft: {state: true}, _isBusy: {state: true}, _status: {state: true}};
+  static properties = {
+    sessionId: {},
+    choices: {attribute: false},
+    begin: {attribute: false},
+    _system: {state: true},
+    _usage: {state: true},
+    _error: {state: true},
+    _draft: {state: true},
+    _isBusy: {state: true},
+    _status: {state: true},
+  };
 
   static styles = [base, badges, buttons, code, fields, css`
     :host { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--ac-space-4); color: var(--ac-text); }

@@ -7,7 +7,10 @@ const CHUNK = 0x8000; // arguments that one call of a function can take
 
 /** The bytes of a file as base64, chosen or dropped. */
 export class AcFieldFile extends FieldElement {
-  static properties = {_note: {state: true}, _isDropping: {state: true}};
+  static properties = {
+    _note: {state: true},
+    _isDropping: {state: true},
+  };
 
   static styles = [FieldElement.styles, css`
     .drop { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2); padding: var(--ac-space-3);

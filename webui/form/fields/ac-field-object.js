@@ -10,7 +10,11 @@ import {shapeOf, valuesSchema} from '../../schema/shape.js';
 
 /** Fields for the properties of an object, required ones first, and for entries under names that are free. */
 export class AcFieldObject extends FieldElement {
-  static properties = {_newKey: {state: true}, _renamed: {state: true}, _rename: {state: true}};
+  static properties = {
+    _newKey: {state: true},
+    _renamed: {state: true},
+    _rename: {state: true},
+  };
 
   static styles = [FieldElement.styles, css`
     .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: var(--ac-space-4) var(--ac-space-5); align-items: start; }

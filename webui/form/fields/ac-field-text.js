@@ -10,7 +10,11 @@ const LONG_NAMES = /^(content|contents|text|body|prompt|message|code|script|diff
 
 /** A text: one line or several, typed, pasted, or taken from a file; a secret is not shown. */
 export class AcFieldText extends FieldElement {
-  static properties = {_isLong: {state: true}, _isShown: {state: true}, _fileNote: {state: true}};
+  static properties = {
+    _isLong: {state: true},
+    _isShown: {state: true},
+    _fileNote: {state: true},
+  };
 
   static styles = [FieldElement.styles, css`
     textarea { field-sizing: content; min-height: 4rem; max-height: 24rem; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); }

@@ -39,7 +39,11 @@ const NOWHERE = {part: {}, path: [], label: '', isRequired: false, isBare: false
  */
 export class FieldElement extends Localized(LitElement) {
   /** @type {import("lit").PropertyDeclarations} */
-  static properties = {field: {attribute: false}, value: {attribute: false}, form: {attribute: false}};
+  static properties = {
+    field: {attribute: false},
+    value: {attribute: false},
+    form: {attribute: false},
+  };
 
   /** @type {import('lit').CSSResultGroup} */
   static styles = [base, buttons, fields, css`

@@ -11,7 +11,14 @@ import '../ac-copy.js';
  */
 export class AcCode extends Localized(LitElement) {
   static properties = {
-    text: {attribute: false}, language: {}, first: {type: Number}, label: {}, wraps: {type: Boolean}, folds: {type: Boolean}, _coloured: {state: true}, _shown: {state: true},
+    text: {attribute: false},
+    language: {},
+    first: {type: Number},
+    label: {},
+    wraps: {type: Boolean},
+    folds: {type: Boolean},
+    _coloured: {state: true},
+    _shown: {state: true},
   };
 
   static styles = [base, buttons, code, codeColours, foldStyles, css`

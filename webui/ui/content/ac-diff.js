@@ -13,7 +13,11 @@ const SIGNS = {added: '+', removed: '-', context: ' ', note: ' '};
  */
 export class AcDiff extends Localized(LitElement) {
   static properties = {
-    text: {attribute: false}, isWhole: {type: Boolean, attribute: 'whole'}, folds: {type: Boolean}, isUnnumbered: {type: Boolean, attribute: 'unnumbered'}, _shown: {state: true},
+    text: {attribute: false},
+    isWhole: {type: Boolean, attribute: 'whole'},
+    folds: {type: Boolean},
+    isUnnumbered: {type: Boolean, attribute: 'unnumbered'},
+    _shown: {state: true},
   };
 
   static styles = [base, buttons, foldStyles, css`

@@ -9,7 +9,12 @@ const SMALL = 30; // what opens by itself below the top
 
 /** A JSON value that opens step by step; what is closed costs nothing. `depth`: how many levels are open at first. */
 export class AcJsonTree extends Localized(LitElement) {
-  static properties = {value: {attribute: false}, depth: {type: Number}, _toggled: {state: true}, _shown: {state: true}};
+  static properties = {
+    value: {attribute: false},
+    depth: {type: Number},
+    _toggled: {state: true},
+    _shown: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { position: relative; white-space: normal; font-family: var(--ac-font-mono); font-size: var(--ac-text-s); line-height: 1.6; overflow-x: auto; }

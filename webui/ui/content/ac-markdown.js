@@ -6,7 +6,10 @@ const LIMIT_CHARS = 300_000; // beyond it, rendering would hold the page up
 
 /** Markdown as it is meant; until the renderer is loaded, and when the text is huge, as it is written. */
 export class AcMarkdown extends LitElement {
-  static properties = {text: {attribute: false}, _rendered: {state: true}};
+  static properties = {
+    text: {attribute: false},
+    _rendered: {state: true},
+  };
 
   static styles = [base, code, tables, codeColours, css`
     :host { overflow-wrap: anywhere; max-width: 75ch; }

@@ -11,7 +11,12 @@ const FILTER_FROM = 12; // so many rows are seen at a glance
 /** Rows as a table: sorted by a click on a column, filtered by a text, copied for a spreadsheet. */
 export class AcTable extends Localized(LitElement) {
   static properties = {
-    table: {attribute: false}, label: {}, _sort: {state: true}, _filter: {state: true}, _shown: {state: true}, _isWhole: {state: true},
+    table: {attribute: false},
+    label: {},
+    _sort: {state: true},
+    _filter: {state: true},
+    _shown: {state: true},
+    _isWhole: {state: true},
   };
 
   static styles = [base, buttons, fields, tables, css`

@@ -14,7 +14,13 @@ const EDGE_PX = 8;
  */
 export class AcChoiceMenu extends LitElement {
   static properties = {
-    choices: {attribute: false}, value: {attribute: false}, label: {}, icon: {}, shown: {}, isWarning: {type: Boolean, attribute: 'warning'}, _isOpen: {state: true},
+    choices: {attribute: false},
+    value: {attribute: false},
+    label: {},
+    icon: {},
+    shown: {},
+    isWarning: {type: Boolean, attribute: 'warning'},
+    _isOpen: {state: true},
   };
 
   static styles = [base, buttons, css`

@@ -6,7 +6,10 @@ import './ac-dialog.js';
 /** A question with two answers; use `confirm()`.  @fires ac-answer boolean */
 export class AcConfirm extends Localized(LitElement) {
   static properties = {
-    heading: {}, text: {}, action: {}, isDangerous: {attribute: false},
+    heading: {},
+    text: {},
+    action: {},
+    isDangerous: {attribute: false},
   };
 
   static styles = [base, buttons];

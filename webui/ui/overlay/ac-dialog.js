@@ -11,7 +11,10 @@ import '../ac-icon.js';
  * @csspart dialog
  */
 export class AcDialog extends Localized(LitElement) {
-  static properties = {open: {type: Boolean}, heading: {}};
+  static properties = {
+    open: {type: Boolean},
+    heading: {},
+  };
 
   static styles = [base, buttons, css`
     dialog {

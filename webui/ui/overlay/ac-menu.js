@@ -21,7 +21,10 @@ const EDGE_PX = 8;
  * A menu of things to do, opened beside what it is about: `menu.open(items, anchor, label)`.
  */
 export class AcMenu extends LitElement {
-  static properties = {_items: {state: true}, _label: {state: true}};
+  static properties = {
+    _items: {state: true},
+    _label: {state: true},
+  };
 
   static styles = [base, buttons, css`
     :host { display: contents; }

@@ -8,7 +8,10 @@ import {textsFor} from './texts.js';
 class BrowserPageView extends LivePage {}
 
 class BrowserPanel extends LitElement {
-  static properties = {client: {attribute: false}, _pages: {state: true}};
+  static properties = {
+    client: {attribute: false},
+    _pages: {state: true},
+  };
 
   static styles = [base, buttons, badges, cards, views, css`
     li { display: flex; flex-wrap: wrap; align-items: center; gap: var(--ac-space-2) var(--ac-space-3); padding: var(--ac-space-3) var(--ac-space-4); }

@@ -6,7 +6,10 @@ import {textsFor} from './texts.js';
 
 /** The live picture of one tab. */
 class ChromeTabView extends LivePage {
-  static properties = {...LivePage.properties, tab: {attribute: false}};
+  static properties = {
+    ...LivePage.properties,
+    tab: {attribute: false},
+  };
 
   constructor() {
     super();
@@ -22,7 +25,12 @@ class ChromeTabView extends LivePage {
 }
 
 class ChromePanel extends LitElement {
-  static properties = {client: {attribute: false}, _browsers: {state: true}, _chosen: {state: true}, _busy: {state: true}};
+  static properties = {
+    client: {attribute: false},
+    _browsers: {state: true},
+    _chosen: {state: true},
+    _busy: {state: true},
+  };
 
   static styles = [base, buttons, badges, cards, fields, views, css`
     :host { max-width: none; }

@@ -11,7 +11,15 @@ const SAID_AFTER_MS = 500; // as a rule a page is taken over at once
 const isHandBack = (/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && event.shiftKey;
 
 export class LivePage extends LitElement {
-  static properties = {client: {attribute: false}, target: {}, resourceId: {attribute: false}, _state: {state: true}, _status: {state: true}, _wants: {state: true}, _isLate: {state: true}};
+  static properties = {
+    client: {attribute: false},
+    target: {},
+    resourceId: {attribute: false},
+    _state: {state: true},
+    _status: {state: true},
+    _wants: {state: true},
+    _isLate: {state: true},
+  };
 
   static styles = [base, buttons, fields, badges, css`
     /* it fills its frame, whose height is known to no percentage */

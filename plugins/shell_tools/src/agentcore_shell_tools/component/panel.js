@@ -10,7 +10,11 @@ import {word} from './words.js';
 /** All commands in the background, and a way to start one. */
 export class ShellToolsPanel extends LitElement {
   static properties = {
-    client: {attribute: false}, _processes: {state: true}, _sandbox: {state: true}, _error: {state: true}, _isBusy: {state: true},
+    client: {attribute: false},
+    _processes: {state: true},
+    _sandbox: {state: true},
+    _error: {state: true},
+    _isBusy: {state: true},
   };
 
   static styles = [base, buttons, fields, badges, cards, views, css`

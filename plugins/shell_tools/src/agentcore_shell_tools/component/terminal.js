@@ -12,7 +12,10 @@ const SCROLLBACK_LINES = 5000;
 /** One process in the background: its output as it comes, and a place to type. */
 export class ShellToolsTerminal extends LitElement {
   static properties = {
-    client: {attribute: false}, resourceId: {attribute: false}, _process: {state: true}, _notice: {state: true},
+    client: {attribute: false},
+    resourceId: {attribute: false},
+    _process: {state: true},
+    _notice: {state: true},
     _isLost: {state: true},
   };
 

@@ -16,7 +16,10 @@ const TEXTS = {
 };
 
 class UiPageAbout extends LitElement {
-  static properties = {client: {attribute: false}, _state: {state: true}};
+  static properties = {
+    client: {attribute: false},
+    _state: {state: true},
+  };
 
   static styles = [base, buttons, cards, tables, views, css`
     .card { padding: var(--ac-space-5); margin-bottom: var(--ac-space-4); }

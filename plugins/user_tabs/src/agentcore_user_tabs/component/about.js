@@ -7,7 +7,11 @@ import './view.js';
 /** @typedef {{resourceId: string, sessionId: string, url: string, title: string, isPaused: boolean, isThere: boolean, browser: string, client: string, done: {callId: string, tool: string, outcome: string, time: number}[]}} SharedTab */
 
 class UserTabsAbout extends LitElement {
-  static properties = {client: {attribute: false}, _tabs: {state: true}, _titles: {state: true}};
+  static properties = {
+    client: {attribute: false},
+    _tabs: {state: true},
+    _titles: {state: true},
+  };
 
   static styles = [base, badges, buttons, cards, views, css`
     .card { padding: var(--ac-space-4) var(--ac-space-5); margin-bottom: var(--ac-space-3); overflow-wrap: anywhere; }

@@ -5,7 +5,12 @@ import {hindrance, outcomeText, stateText, texts} from './texts.js';
 
 class UserTabsView extends LitElement {
   static properties = {
-    client: {attribute: false}, resourceId: {attribute: false}, _tab: {state: true}, _picture: {state: true}, _error: {state: true}, _isLooking: {state: true},
+    client: {attribute: false},
+    resourceId: {attribute: false},
+    _tab: {state: true},
+    _picture: {state: true},
+    _error: {state: true},
+    _isLooking: {state: true},
   };
 
   static styles = [base, badges, buttons, cards, views, css`
