@@ -197,7 +197,7 @@ async def test_nothing_is_done_on_another_site_also_before_the_tab_is_heard_to_h
         await chrome.storage.session.set({shares});
     }"""
     await shared.extension.run(script, shared.share["shareId"])
-    assert (await shared.call(fill("elsewhere")))["error"]["type"] == "user_tab_forbidden"
+    assert (await shared.call(fill("elsewhere")))["error"]["type"] == "user_tab_paused"
     assert await shared.page.locator("#search").input_value() == ""
 
 
