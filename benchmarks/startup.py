@@ -15,7 +15,7 @@ from benchmarks.measure import Row, alternate
 _ROUNDS = 9
 
 FIND_THREE = (
-    "from agentcore.core.discovery.finding import find_module\n"
+    "from agentcore.core.discovery.source_search import find_module\n"
     "for n in range(3): find_module(f'installed_{n}', None).load()"
 )
 """What a Python is told to do beside that folder."""
@@ -70,7 +70,7 @@ def make_site(site: Path) -> Path:
 def _discovery(folder: Path) -> list[Row]:
     site = make_site(folder / "site")
     floor = (
-        "import importlib, importlib.metadata as m\nfrom agentcore.core.discovery.finding import find_module\n"
+        "import importlib, importlib.metadata as m\nfrom agentcore.core.discovery.source_search import find_module\n"
         "found = {e.name: e for e in m.entry_points(group='agentcore.modules')}\n"
         "for n in range(3): found[f'installed_{n}'].load()"
     )

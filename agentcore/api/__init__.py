@@ -29,8 +29,8 @@ from agentcore.api.tool_view import ToolView, ViewPermission
 from agentcore.api.web import Request, Response, Route, Socket, WebComponent
 from agentcore.documents import PdfReader, PdfText, seen_text
 from agentcore.errors import ToolError
+from agentcore.files.encoding_detection import guess_encoding
 from agentcore.files.folder import Folder
-from agentcore.files.guessing import guess_encoding
 from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command

@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either
         sys.excepthook(*sys.exc_info())
         code = ExitCode.CALL_FAILED
-    if "agentcore.core.containment.ending" in sys.modules:  # code of modules may have run here
+    if "agentcore.core.containment.process_exit" in sys.modules:  # code of modules may have run here
         from agentcore.core.containment import exit_process
 
         exit_process(code)

@@ -28,10 +28,10 @@ from agentcore.core.discovery.families import nameless_blocks
 from agentcore.core.event_loop.guard import LoopGuard
 from agentcore.core.event_loop.watchdog import Watchdog
 from agentcore.core.events import Event, EventBus
+from agentcore.core.modules.host_protocols import ModuleHost, ModuleHosts, NoModuleHosts
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool
 from agentcore.core.modules.modules import Modules
-from agentcore.core.modules.places import ModuleHost, ModuleHosts, NoModuleHosts
 from agentcore.core.modules.routes import RouteTable
 from agentcore.core.modules.runtime import HostServices
 from agentcore.core.modules.source_choice import SourceChoice

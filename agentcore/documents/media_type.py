@@ -3,7 +3,7 @@
 import codecs
 import mimetypes
 
-from agentcore.files.guessing import guess_encoding
+from agentcore.files.encoding_detection import guess_encoding
 
 HEAD_BYTES = 8192
 """What is looked at."""

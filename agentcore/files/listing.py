@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from agentcore.errors import ToolError
 from agentcore.files.folder import Folder
 from agentcore.files.ignoring import IGNORE_FILE, IgnoreRule, is_ignored, read_rules
+from agentcore.files.location import Place
 from agentcore.files.names import show_name
-from agentcore.files.place import Place
 from agentcore.files.workspace import Workspace
 
 ENTRIES = 20_000

@@ -5,9 +5,9 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from agentcore.files.beneath import Opener
 from agentcore.files.folder import Folder, real_path_of
-from agentcore.files.place import Place, Root, split_absolute, split_path
+from agentcore.files.location import Place, Root, split_absolute, split_path
+from agentcore.files.open_beneath import Opener
 
 PATH_ONLY: int = getattr(os, "O_PATH", os.O_RDONLY)
 """Opens without reading, and without the right to read, where the system can do that."""

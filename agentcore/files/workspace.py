@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from agentcore.errors import ToolError
-from agentcore.files import folder, open_file, place
+from agentcore.files import folder, location, open_file
 from agentcore.files.errors import file_error, file_errors
 from agentcore.files.git_leads import GitLeads
+from agentcore.files.location import Root, split_absolute, split_path
 from agentcore.files.names import read_name, show_name
-from agentcore.files.place import Root, split_absolute, split_path
 from agentcore.files.protection import (
     CONTROL_FILE,
     MODULES_FOLDER,
@@ -49,7 +49,7 @@ class Workspace:
         OSError: A root does not exist or is no folder.
     """
 
-    Place: TypeAlias = place.Place
+    Place: TypeAlias = location.Place
     Folder: TypeAlias = folder.Folder
     OpenFile: TypeAlias = open_file.OpenFile
     Entry: TypeAlias = folder.Entry
@@ -109,12 +109,12 @@ class Workspace:
         name = _bytes_of(path)
         parts = split_path(name)
         if not name.startswith(b"/"):
-            return place.Place(self._roots[0], parts)
+            return location.Place(self._roots[0], parts)
         inside = split_absolute(self._roots, parts)
         if inside is None:
             message = f"The path {path!r} lies outside of the workspace; only paths inside its roots work."
             raise ToolError("path_outside_workspace", message, path=path)
-        return place.Place(*inside)
+        return location.Place(*inside)
 
     def show(self, place: Place) -> str:
         """The path as callers see and use it: relative in the first root, absolute in the others; always UTF-8."""
@@ -370,7 +370,7 @@ class Workspace:
         """Whether a path is what git runs or obeys in a repository by any name, or would make a folder one."""
         for depth, name in enumerate(parts):
             if name in REPOSITORY_OBEYED or name in REPOSITORY_MARKS:
-                above = place.Place(root, parts[:depth])
+                above = location.Place(root, parts[:depth])
                 marks = {mark for mark in REPOSITORY_MARKS if mark != name and self._resolver.exists(above.child(mark))}
                 if is_repository(marks | ({name} & REPOSITORY_MARKS)):
                     return True
@@ -391,7 +391,7 @@ class Workspace:
     def _is_modules_folder(self, root: Root, parts: tuple[bytes, ...], texts: Sequence[str]) -> bool:
         for depth, text in enumerate(texts):
             if text.casefold() == MODULES_FOLDER and self._resolver.exists(
-                place.Place(root, (*parts[:depth], CONTROL_FILE.encode()))
+                location.Place(root, (*parts[:depth], CONTROL_FILE.encode()))
             ):
                 return True
         return False

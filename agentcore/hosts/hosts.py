@@ -12,15 +12,15 @@ from agentcore.config.hosts import PoolConfig, RemoteHostConfig
 from agentcore.config.loading import AppConfig
 from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import pool_of
-from agentcore.core.modules.places import HostReport, ModuleHost
+from agentcore.core.modules.host_protocols import HostReport, ModuleHost
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.machines import Machines
-from agentcore.hosts.places.child import stop_surviving_process
-from agentcore.hosts.places.process import ProcessHost
-from agentcore.hosts.places.services import ProcessHostServices
 from agentcore.hosts.pool.member import host_in_pool
 from agentcore.hosts.pool.pool import Pool
+from agentcore.hosts.server_end.host_process import stop_surviving_process
+from agentcore.hosts.server_end.process_host import ProcessHost
+from agentcore.hosts.server_end.services import ProcessHostServices
 
 log = structlog.get_logger(__name__)
 

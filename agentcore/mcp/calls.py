@@ -24,7 +24,7 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.inputs import ClientAsker, Inputs
-from agentcore.mcp.telling import CallEventForwarder, CallReporter
+from agentcore.mcp.progress_notifications import CallEventForwarder, CallReporter
 
 RESULT_KEPT_SECONDS = 120.0
 """How long the result of a call is kept whose client went away while it ran."""

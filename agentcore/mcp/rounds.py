@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from agentcore.mcp.caller import Departure
 from agentcore.mcp.calls import RESULT_KEPT_SECONDS
 from agentcore.mcp.inputs import RESPONSES, Inputs, approval_request, supports_urls
-from agentcore.mcp.telling import CallReporter, LogLevel
+from agentcore.mcp.progress_notifications import CallReporter, LogLevel
 
 _CALL = "call:"
 _APPROVAL = "approval:"

@@ -8,7 +8,7 @@ from agentcore.core import Core
 from agentcore.core.events import Event
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
-from agentcore.mcp.served import Served
+from agentcore.mcp.prompts_and_resources import Served
 
 _GATHERED_SECONDS = 0.1
 _GATHERED = 1_000

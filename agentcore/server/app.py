@@ -33,8 +33,8 @@ from agentcore.server.http.response import Answer, Sent
 from agentcore.server.http.unread_answers import UNREAD_ANSWERS
 from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
+from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.routes import serve_module_route
-from agentcore.server.modules.switch import ModuleSwitch
 from agentcore.server.modules.tool_views import ToolViews
 from agentcore.server.page.cookie_help import cookie_help
 from agentcore.server.route_table import ServerRoute, route_finder

@@ -19,7 +19,7 @@ from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
-from agentcore.server.modules.switch import ModuleSwitch
+from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.tool_views import ToolViews
 
 Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]

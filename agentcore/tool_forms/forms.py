@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from agentcore.tool_forms.dialect_schema import Lowered, lower_schema
 from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
-from agentcore.tool_forms.lowering import Lowered, lower_schema
 from agentcore.tool_forms.references import inline_references
 from agentcore.tool_forms.repair import repair_arguments
 

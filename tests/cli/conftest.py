@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.cli.terminal.proof import can_be_pushed
+from agentcore.cli.terminal.typed_answer import can_be_pushed
 from tests.forking import Command
 from tests.support.certificates import one_certificate
 from tests.support.command_line import run_command

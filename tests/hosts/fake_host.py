@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcore.api.definition import ToolDefinition
-from agentcore.hosts.wire.declared import definition_to_wire
+from agentcore.hosts.wire.declarations import definition_to_wire
 from agentcore.hosts.wire.frames import BINARY, PROTOCOL, TEXT, encode_chunk, encode_frame
 
 TOOL = definition_to_wire(

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from agentcore.chat.model.no_connection import address_of
+from agentcore.chat.model.connection_failure import address_of
 from agentcore.chat.model.provider_models import ASK_SECONDS, ask_for_models, sort_chat_models_first, suggest_model
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError

@@ -19,8 +19,8 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
+from agentcore.chat.model.connection_failure import address_of, no_answer_in_time, no_connection
 from agentcore.chat.model.context_errors import full_error_text, is_too_long, parse_context_limit
-from agentcore.chat.model.no_connection import address_of, no_answer_in_time, no_connection
 from agentcore.chat.model.providers import PROVIDERS
 from agentcore.chat.settings import ModelChoice
 from agentcore.errors import ToolError

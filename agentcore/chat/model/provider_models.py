@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 from pydantic import SecretStr
 
-from agentcore.chat.model.no_connection import address_of, no_answer_in_time, no_connection
+from agentcore.chat.model.connection_failure import address_of, no_answer_in_time, no_connection
 from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from agentcore.api import Principal
-from agentcore.chat.session.kept_result import ResultShrinker
+from agentcore.chat.session.stored_result import ResultShrinker
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.call_announcement import CallAnnouncement

@@ -2,6 +2,7 @@
 
 from agentcore.cli.clients.catalog import CLIENTS, AgentClient
 from agentcore.cli.clients.change import BACKUP, FileChange, find_entry, is_any_running, plan_change, run_client_command
+from agentcore.cli.clients.configured_servers import ForeignServer, all_foreign_servers, foreign_servers
 from agentcore.cli.clients.documents import find_member, read_document
 from agentcore.cli.clients.entry import (
     BEARER_VARIABLE,
@@ -12,4 +13,3 @@ from agentcore.cli.clients.entry import (
     is_own_entry,
     stdio_entry,
 )
-from agentcore.cli.clients.foreign import ForeignServer, all_foreign_servers, foreign_servers

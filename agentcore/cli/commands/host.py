@@ -80,7 +80,7 @@ def host(
     from agentcore.core import load_config
     from agentcore.core.containment import bounded_runner
     from agentcore.core.process_privacy import hide_secrets
-    from agentcore.hosts.dialling import (
+    from agentcore.hosts.machine_program import (
         HostCallbacks,
         HostNotPaired,
         Membership,

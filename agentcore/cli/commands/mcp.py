@@ -156,7 +156,7 @@ def log_in(config_path: Path, no_browser: bool, landed: str | None, name: str) -
       agentcore mcp login linear --no-browser
       agentcore mcp login linear --landed 'http://127.0.0.1:40123/callback?code=…&state=…'
     """
-    from agentcore.cli.backend.logging_in import log_in_to
+    from agentcore.cli.backend.module_login import log_in_to
 
     return log_in_to(config_path, _resolve_module(config_path, name), opens=not no_browser, landed=landed)
 
@@ -166,7 +166,7 @@ def log_in(config_path: Path, no_browser: bool, landed: str | None, name: str) -
 @click.argument("name")
 def log_out(config_path: Path, name: str) -> int:
     """Log out at an MCP server: what its log-in gave is forgotten, and ended there where that is possible."""
-    from agentcore.cli.backend.logging_in import log_out_of
+    from agentcore.cli.backend.module_login import log_out_of
 
     return log_out_of(config_path, _resolve_module(config_path, name))
 

@@ -12,7 +12,7 @@ from agentcore.cli.conversation.answers import Question, collect_answer, format_
 from agentcore.cli.conversation.client import ChatClient
 from agentcore.cli.conversation.event_feed import EventFeed
 from agentcore.cli.conversation.interrupts import capture_interrupts
-from agentcore.cli.conversation.meanwhile import Meanwhile
+from agentcore.cli.conversation.typed_ahead import Meanwhile
 from agentcore.cli.conversation.view import ChatView
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.terminal import discard_typed_input, read_line

@@ -6,8 +6,8 @@ from typing import Self
 
 from agentcore.cli.terminal.approval_text import approval_text, explanation_lines
 from agentcore.cli.terminal.editor import edit_text
-from agentcore.cli.terminal.proof import Proof
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, write_line
+from agentcore.cli.terminal.typed_answer import Proof
 from agentcore.cli.terminal.visible_text import all_visible, json_safe
 from agentcore.core.approvals import ApprovalRequest, Verdict
 from agentcore.core.core import Core

@@ -5,8 +5,8 @@ from typing import Protocol, get_args
 
 from agentcore.api.context import KeyScope
 from agentcore.cli.terminal.call_dialogue import CallDialogue, call_help
-from agentcore.cli.terminal.proof import Proof
 from agentcore.cli.terminal.terminal import EXPIRED, TERMINAL, number_needed, write_line
+from agentcore.cli.terminal.typed_answer import Proof
 from agentcore.cli.terminal.visible_text import all_visible
 from agentcore.cli.terminal.waiting_text import change_text, pairing_text
 from agentcore.core.approvals import ApprovalRequest, Pairing, PolicyChange

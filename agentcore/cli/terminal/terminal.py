@@ -5,7 +5,7 @@ import os
 import sys
 import termios
 
-from agentcore.cli.terminal.proof import Proof
+from agentcore.cli.terminal.typed_answer import Proof
 
 TERMINAL = "terminal"
 """Who decides, where a person at a terminal does."""

@@ -28,8 +28,8 @@ from agentcore.core.approvals.stored import (
 from agentcore.core.events import EventBus
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import USER_ACCOUNT
+from agentcore.core.policy.grant_offers import host_offers
 from agentcore.core.policy.grants import grant_row
-from agentcore.core.policy.offers import host_offers
 from agentcore.errors import ToolError
 from agentcore.store.approvals.rows import ApprovalRow, GrantRow, SourceRow
 from agentcore.store.record import CallRow

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from agentcore.api import CallPreview, Principal, Resource, ToolResult
 from agentcore.approval_rules.decisions import ApprovalMode
 from agentcore.core.approvals.pending import PendingApproval
-from agentcore.core.calls.reported import ShownOutput
+from agentcore.core.calls.call_reports import ShownOutput
 from agentcore.core.containment.containment import Contained
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.policy.authority import PERSONS, USER_ACCOUNT, Decision, client_in

@@ -8,8 +8,8 @@ from agentcore.config.app_json import LimitsConfig
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
-from agentcore.core.calls.carried_on import CarriedOnCalls
 from agentcore.core.calls.context import CallServices
+from agentcore.core.calls.continued_calls import CarriedOnCalls
 from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.calls.errors import CallDetached, CallTimeout, ModuleError, cancelled_error, error_from_exception
 from agentcore.core.calls.permission import Permission
@@ -18,8 +18,8 @@ from agentcore.core.calls.running import CarryOn, Execution
 from agentcore.core.calls.settling import Settlement
 from agentcore.core.containment.containment import Contained
 from agentcore.core.events import EventBus
+from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.places import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import PERSONS, authorise

@@ -10,15 +10,15 @@ from typing import Any, TypeVar, overload
 
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
-from agentcore.core.calls.asking_hosts import HostQuestion, ask_host
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, pause_clock
+from agentcore.core.calls.call_reports import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.core.calls.conversation import ConversationSlot, no_session
+from agentcore.core.calls.host_requests import HostQuestion, ask_host
 from agentcore.core.calls.model_part import model_chars
 from agentcore.core.calls.questions import Questions
-from agentcore.core.calls.reported import ShownOutput, read_fraction, read_log, read_message, read_output
 from agentcore.core.containment.ownership import OWNER
 from agentcore.core.events import EventBus
-from agentcore.core.modules.places import ModuleHosts
+from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError

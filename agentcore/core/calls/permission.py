@@ -16,7 +16,7 @@ from agentcore.core.calls.prepare import Preparation
 from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.policy.approval_policy import OWN_CALL, ApprovalPolicy
 from agentcore.core.policy.authority import Decision, is_looser
-from agentcore.core.policy.offers import offers_for
+from agentcore.core.policy.grant_offers import offers_for
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_pattern import host_of

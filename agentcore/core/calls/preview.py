@@ -15,7 +15,7 @@ from agentcore.core.calls.errors import read_error
 from agentcore.core.calls.preview_turns import PreviewTurn, PreviewTurns
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure, type_name
-from agentcore.core.containment.previewing import previewing
+from agentcore.core.containment.preview_state import previewing
 from agentcore.errors import ToolError
 
 log = structlog.get_logger(__name__)

@@ -7,8 +7,8 @@ from agentcore.core.calls.call import Call
 from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.calls.errors import chat_refused
 from agentcore.core.declarations.hosted_names import host_title, is_member, pool_of
+from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import RegisteredTool
-from agentcore.core.modules.places import ModuleHosts
 from agentcore.core.modules.tool_registry import ToolRegistry
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError

@@ -4,7 +4,7 @@ import hashlib
 from typing import Protocol
 
 from agentcore.bounds import STORED_BYTES
-from agentcore.core.containment.previewing import refuse_in_preview
+from agentcore.core.containment.preview_state import refuse_in_preview
 from agentcore.core.containment.reading import WrongValueError, read_text
 from agentcore.errors import ToolError
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentcore.core.discovery.families import FamilyMember, name_of_block, nameless_blocks
-    from agentcore.core.discovery.finding import (
+    from agentcore.core.discovery.installed import Family, installed_entries, installed_families
+    from agentcore.core.discovery.source_search import (
         Found,
         ModuleNotChosen,
         choose_command,
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
         find_module,
         installed_names,
     )
-    from agentcore.core.discovery.installed import Family, installed_entries, installed_families
 
 __all__ = [
     "Family",
@@ -33,14 +33,14 @@ __all__ = [
 _HOMES = {
     "Family": "agentcore.core.discovery.installed",
     "FamilyMember": "agentcore.core.discovery.families",
-    "Found": "agentcore.core.discovery.finding",
-    "ModuleNotChosen": "agentcore.core.discovery.finding",
-    "find_candidates": "agentcore.core.discovery.finding",
-    "choose_command": "agentcore.core.discovery.finding",
-    "find_module": "agentcore.core.discovery.finding",
+    "Found": "agentcore.core.discovery.source_search",
+    "ModuleNotChosen": "agentcore.core.discovery.source_search",
+    "find_candidates": "agentcore.core.discovery.source_search",
+    "choose_command": "agentcore.core.discovery.source_search",
+    "find_module": "agentcore.core.discovery.source_search",
     "installed_entries": "agentcore.core.discovery.installed",
     "installed_families": "agentcore.core.discovery.installed",
-    "installed_names": "agentcore.core.discovery.finding",
+    "installed_names": "agentcore.core.discovery.source_search",
     "name_of_block": "agentcore.core.discovery.families",
     "nameless_blocks": "agentcore.core.discovery.families",
 }

@@ -7,12 +7,12 @@ if TYPE_CHECKING:
     from agentcore.core.declarations.components import policy_lines
     from agentcore.core.declarations.definitions import RESERVED_NAMES
     from agentcore.core.declarations.hosted_names import host_in, is_member, pool_of
-    from agentcore.core.discovery.finding import title_of
-    from agentcore.core.modules.added_to_page import page_additions
+    from agentcore.core.discovery.source_search import title_of
     from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
+    from agentcore.core.modules.host_protocols import HostReport
     from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
     from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
-    from agentcore.core.modules.places import HostReport
+    from agentcore.core.modules.page_policy_additions import page_additions
     from agentcore.core.modules.routes import ModuleRoute, RouteTable
     from agentcore.core.modules.source_choice import remembered_sources
     from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
@@ -48,7 +48,7 @@ _HOMES = {
     "HostFacts": "agentcore.core.modules.tool_registry",
     "ModuleRecord": "agentcore.core.modules.module_record",
     "ModuleRoute": "agentcore.core.modules.routes",
-    "HostReport": "agentcore.core.modules.places",
+    "HostReport": "agentcore.core.modules.host_protocols",
     "RESERVED_NAMES": "agentcore.core.declarations.definitions",
     "RegisteredTool": "agentcore.core.modules.module_record",
     "RouteTable": "agentcore.core.modules.routes",
@@ -61,13 +61,13 @@ _HOMES = {
     "host_in": "agentcore.core.declarations.hosted_names",
     "invalid_arguments": "agentcore.core.modules.validation",
     "is_member": "agentcore.core.declarations.hosted_names",
-    "page_additions": "agentcore.core.modules.added_to_page",
+    "page_additions": "agentcore.core.modules.page_policy_additions",
     "policy_lines": "agentcore.core.declarations.components",
     "pool_of": "agentcore.core.declarations.hosted_names",
     "raw_block": "agentcore.core.modules.family_block",
     "remembered_sources": "agentcore.core.modules.source_choice",
     "settings_in_code": "agentcore.core.modules.family_block",
-    "title_of": "agentcore.core.discovery.finding",
+    "title_of": "agentcore.core.discovery.source_search",
 }
 
 

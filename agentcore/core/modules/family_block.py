@@ -12,8 +12,8 @@ from agentcore.core.containment.foreign_error import type_name
 from agentcore.core.containment.reading import WrongValueError
 from agentcore.core.declarations.manifest import settings_of
 from agentcore.core.discovery.families import FamilyMember
-from agentcore.core.discovery.finding import Found, Places
 from agentcore.core.discovery.references import references_of
+from agentcore.core.discovery.source_search import Found, Places
 from agentcore.secrets import register_masked_values
 
 _PARAMETERS = 2

@@ -19,13 +19,13 @@ from agentcore.core.containment.foreign_error import log_failure
 from agentcore.core.containment.ownership import source_dirs
 from agentcore.core.declarations.hosted_names import is_member
 from agentcore.core.discovery.families import FamilyMember
-from agentcore.core.discovery.finding import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.discovery.installed import InstalledModule
 from agentcore.core.discovery.requirements import check_requirements
+from agentcore.core.discovery.source_search import Found, ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.modules import loader
+from agentcore.core.modules.host_protocols import ModuleHost, ModuleHosts, ModuleProxy, NoModuleHosts
 from agentcore.core.modules.leftovers import RunPeriod, Surroundings, clear_up
 from agentcore.core.modules.module_record import ModuleRecord, ModuleState
-from agentcore.core.modules.places import ModuleHost, ModuleHosts, ModuleProxy, NoModuleHosts
 from agentcore.core.modules.runtime import HostedRuntime, HostServices, ModuleRuntime
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry

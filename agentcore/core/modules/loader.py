@@ -18,8 +18,8 @@ from agentcore.core.declarations.components import read_component
 from agentcore.core.declarations.definitions import count_parts, read_definition, without_session
 from agentcore.core.declarations.manifest import read_manifest
 from agentcore.core.discovery.families import FamilyMember
-from agentcore.core.discovery.finding import Found, title_of
 from agentcore.core.discovery.references import references_of
+from agentcore.core.discovery.source_search import Found, title_of
 from agentcore.core.modules.family_block import block_model, make_member, raw_block
 from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
 from agentcore.core.modules.tool_registry import compile_tool

@@ -17,9 +17,9 @@ from agentcore.secrets import register_masked_values
 from agentcore.tool_forms import FORMS, FormName, LoweredSchema, check_tool
 
 if TYPE_CHECKING:
-    from agentcore.core.discovery.finding import Found
+    from agentcore.core.discovery.source_search import Found
+    from agentcore.core.modules.host_protocols import ModuleProxy
     from agentcore.core.modules.leftovers import Surroundings
-    from agentcore.core.modules.places import ModuleProxy
     from agentcore.core.modules.validation import CheckResult, Validate
 
 ModuleState = Literal["missing", "loading", "ready", "failed", "stopping", "stopped"]

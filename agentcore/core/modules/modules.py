@@ -11,7 +11,8 @@ from agentcore.config.loading import AppConfig
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.declarations.definitions import without_session
 from agentcore.core.discovery.families import FamilyMember, code_in
-from agentcore.core.discovery.finding import (
+from agentcore.core.discovery.installed import invalidate_metadata
+from agentcore.core.discovery.source_search import (
     Found,
     ModuleNotChosen,
     ModuleNotInstalled,
@@ -20,10 +21,9 @@ from agentcore.core.discovery.finding import (
     find_module,
     unload_modules,
 )
-from agentcore.core.discovery.installed import invalidate_metadata
+from agentcore.core.modules.host_protocols import ModuleProxy
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord, merged_instructions
-from agentcore.core.modules.places import ModuleProxy
 from agentcore.core.modules.reloading import Reload
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry

@@ -10,7 +10,13 @@ import structlog
 from agentcore.api import Principal
 from agentcore.config.loading import AppConfig
 from agentcore.core.approvals.policy_changes import PolicyChanges, Proposal
-from agentcore.core.discovery.finding import Found, ModuleNotChosen, describe_found_module, find_candidates, find_module
+from agentcore.core.discovery.source_search import (
+    Found,
+    ModuleNotChosen,
+    describe_found_module,
+    find_candidates,
+    find_module,
+)
 from agentcore.errors import ToolError
 from agentcore.store.module_sources import ModuleSources, SourceRow, read_chosen
 from agentcore.store.state.state_dir import DATABASE_NAME

@@ -11,7 +11,7 @@ from agentcore.api import Image
 from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.plain_values import plain_text
-from agentcore.core.containment.previewing import refuse_in_preview
+from agentcore.core.containment.preview_state import refuse_in_preview
 from agentcore.core.containment.reading import WrongValueError, read_flag, read_mapping, read_text
 from agentcore.core.resources.registry import OnRelease, ResourceRegistry
 

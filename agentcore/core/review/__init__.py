@@ -1,5 +1,5 @@
 """Looking at a call without running it: edited arguments, explanations, rules that are tried."""
 
 from agentcore.core.review.completing import Completed, Completion
-from agentcore.core.review.explaining import Explanation, Question, explain_policy_decision
+from agentcore.core.review.explanation import Explanation, Question, explain_policy_decision
 from agentcore.core.review.rule_trial import Trial, TrialResult, try_rule

@@ -15,7 +15,7 @@ from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.preview import approval_basis
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import Decision
-from agentcore.core.policy.offers import offers_for
+from agentcore.core.policy.grant_offers import offers_for
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 

@@ -16,7 +16,7 @@ from agentcore.core.declarations.hosted_names import host_in, pool_of
 from agentcore.core.policy.approval_policy import ApprovalPolicy
 from agentcore.core.policy.authority import Decision
 from agentcore.core.review.call_review import CallReview
-from agentcore.core.review.explaining import Wire
+from agentcore.core.review.explanation import Wire
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
 from agentcore.store.record import CallRow, Record, RecordedRow, RecordFilter

@@ -13,8 +13,8 @@ from agentcore.config.app_json import AppDocument
 from agentcore.config.families import with_families
 from agentcore.core.containment.containment import without_exit
 from agentcore.core.containment.foreign_error import reason_of
-from agentcore.core.discovery.finding import Places, find_module, installed_names
 from agentcore.core.discovery.installed import installed_families
+from agentcore.core.discovery.source_search import Places, find_module, installed_names
 from agentcore.core.modules.family_block import block_model, settings_in_code
 from agentcore.encoding import to_json
 

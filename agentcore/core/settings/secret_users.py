@@ -9,7 +9,7 @@ from agentcore.config.loading import AppConfig
 from agentcore.config.references import secrets_named
 from agentcore.config.settings_of_modules import module_settings
 from agentcore.core.discovery.families import FamilyMember
-from agentcore.core.discovery.finding import ModuleNotChosen, ModuleNotInstalled, find_module
+from agentcore.core.discovery.source_search import ModuleNotChosen, ModuleNotInstalled, find_module
 
 
 def users_of_secrets(config: AppConfig, keys: Mapping[str, str]) -> dict[str, list[str]]:

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agentcore.api import ToolResult
-from agentcore.core.calls.carried_on import CarriedOnCalls
 from agentcore.core.calls.context import CallContext
+from agentcore.core.calls.continued_calls import CarriedOnCalls
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.places.answers import Hello
-from agentcore.hosts.places.linked_module import LinkedModule, module_failed_error
-from agentcore.hosts.places.operations import ForeignMachine
-from agentcore.hosts.places.sent_calls import SentCall, SentCalls
+from agentcore.hosts.server_end.answers import Hello
+from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
+from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
 
 _LEFT_SECONDS = 0.3
 """How long before its deadline a call that could not be sent reports that, instead of a timeout."""

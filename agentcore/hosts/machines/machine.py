@@ -17,19 +17,19 @@ from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
 from agentcore.core.core import Core
+from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.places import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
+from agentcore.hosts.machines.event_filter import Hearing
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
-from agentcore.hosts.machines.hearing import Hearing
 from agentcore.hosts.machines.module import HostedModule, hosted_module
-from agentcore.hosts.places.answers import Hello, RunningModule
-from agentcore.hosts.places.link import HostLink
-from agentcore.hosts.places.linked_module import LinkedModule
-from agentcore.hosts.places.operations import ForeignMachine
-from agentcore.hosts.places.standing import HostStatus
+from agentcore.hosts.server_end.answers import Hello, RunningModule
+from agentcore.hosts.server_end.link import HostLink
+from agentcore.hosts.server_end.linked_module import LinkedModule
+from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.status import HostStatus
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Peer, Transport
 from agentcore.store.credentials.host_keys import KnownHost, KnownHosts

@@ -10,7 +10,7 @@ from agentcore.config.hosts import KEEP_MINUTES, RemoteHostConfig
 from agentcore.core.approvals.host_pairings import HostOffer
 from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import is_member, pool_of
-from agentcore.core.modules.places import HostReport
+from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.pairing import pair_host

@@ -12,11 +12,11 @@ from agentcore.core.calls.context import CallContext
 from agentcore.core.modules.runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import host_away
-from agentcore.hosts.places.answers import RunningModule
-from agentcore.hosts.places.link import HostLink
-from agentcore.hosts.places.linked_module import LinkedModule
-from agentcore.hosts.places.module import RemoteModule
-from agentcore.hosts.wire.declared import preview_of
+from agentcore.hosts.server_end.answers import RunningModule
+from agentcore.hosts.server_end.link import HostLink
+from agentcore.hosts.server_end.linked_module import LinkedModule
+from agentcore.hosts.server_end.module import RemoteModule
+from agentcore.hosts.wire.declarations import preview_of
 from agentcore.hosts.wire.frames import LinkError
 
 _PREVIEW_SECONDS = 0.95 * PREVIEW_SECONDS

@@ -20,10 +20,10 @@ from agentcore.core.declarations.definitions import read_definition, without_ses
 from agentcore.core.modules.module_record import merged_instructions
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_members
-from agentcore.hosts.places.answers import Hello, RunningModule
-from agentcore.hosts.places.handlers import Handlers
-from agentcore.hosts.places.messages import Nothing
-from agentcore.hosts.wire.declared import definition_of
+from agentcore.hosts.server_end.answers import Hello, RunningModule
+from agentcore.hosts.server_end.handlers import Handlers
+from agentcore.hosts.server_end.messages import Nothing
+from agentcore.hosts.wire.declarations import definition_of
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, Peer, Transport
 from agentcore.hosts.wire.web_socket import SocketLink, WebSocket

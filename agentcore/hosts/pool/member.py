@@ -13,22 +13,22 @@ from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.calls.context import CallContext
 from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import hosted_name, member_name
-from agentcore.core.modules.places import HostReport
+from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import host_away
 from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.pairing import definitions_in, instructions_in
-from agentcore.hosts.places.answers import Hello
-from agentcore.hosts.places.link import HostLink
-from agentcore.hosts.places.linked_module import LinkedModule
-from agentcore.hosts.places.messages import OfModule
 from agentcore.hosts.pool.connection import NatsConnection
 from agentcore.hosts.pool.leases import Leases
 from agentcore.hosts.pool.nats_link import NatsLink
-from agentcore.hosts.pool.said import Announcement, DrainRequest, OpenLink
+from agentcore.hosts.pool.pool_messages import Announcement, DrainRequest, OpenLink
 from agentcore.hosts.pool.storage_requests import StorageRequests
 from agentcore.hosts.pool.stored_objects import StoredObjects
 from agentcore.hosts.pool.subjects import Subjects
+from agentcore.hosts.server_end.answers import Hello
+from agentcore.hosts.server_end.link import HostLink
+from agentcore.hosts.server_end.linked_module import LinkedModule
+from agentcore.hosts.server_end.messages import OfModule
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.store.credentials.host_keys import KnownHost
 

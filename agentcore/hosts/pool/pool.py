@@ -16,15 +16,21 @@ from agentcore.config.hosts import PoolConfig
 from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import host_in, is_member, pool_of
 from agentcore.core.events import Event
-from agentcore.core.modules.places import HostReport
+from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
-from agentcore.hosts.places.standing import HostStatus
 from agentcore.hosts.pool.connection import NatsConnection, NatsServers, PoolAddressError
 from agentcore.hosts.pool.leases import Leases
 from agentcore.hosts.pool.member import MemberRecords, PoolMember
-from agentcore.hosts.pool.said import Announcement, PlacementReply, PlacementRequest, ServerSign, read_pool_message
+from agentcore.hosts.pool.pool_messages import (
+    Announcement,
+    PlacementReply,
+    PlacementRequest,
+    ServerSign,
+    read_pool_message,
+)
 from agentcore.hosts.pool.subjects import Subjects
+from agentcore.hosts.server_end.status import HostStatus
 from agentcore.hosts.wire.frames import LinkError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pydantic import Field
 from agentcore.bounds import STORED_BYTES
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
-from agentcore.hosts.places.handlers import Handlers
-from agentcore.hosts.places.messages import Number, OfModule
+from agentcore.hosts.server_end.handlers import Handlers
+from agentcore.hosts.server_end.messages import Number, OfModule
 from agentcore.hosts.wire.peer import Message, Peer
 
 _AT_ONCE = 2

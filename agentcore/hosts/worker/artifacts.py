@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcore.api.result import ArtifactLines, ArtifactLink
 from agentcore.files.open_file import OpenFile
-from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.server_connection import Line
 
 
 class RemoteArtifacts:

@@ -9,12 +9,12 @@ from typing import Any, TypeVar, overload
 
 from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
-from agentcore.core.calls.reported import read_fraction, read_log, read_message, read_output
+from agentcore.core.calls.call_reports import read_fraction, read_log, read_message, read_output
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.hosts.wire.values import principal_of, result_of
 from agentcore.hosts.worker.artifacts import RemoteArtifacts
-from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.server_connection import Line
 from agentcore.valid_text import valid_text, with_valid_text
 
 T = TypeVar("T")

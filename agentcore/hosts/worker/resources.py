@@ -8,7 +8,7 @@ from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceS
 from agentcore.core.events import Event, EventBus
 from agentcore.core.resources.registry import OnRelease, ResourceRegistry
 from agentcore.hosts.wire.values import resource_to_wire
-from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.server_connection import Line
 
 
 class WorkerResources(ResourceRegistry):

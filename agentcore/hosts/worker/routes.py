@@ -16,7 +16,7 @@ from agentcore.core.modules.routes import ModuleRoute, RouteTable
 from agentcore.errors import ToolError
 from agentcore.hosts.wire.channel import Inlet, Outlet
 from agentcore.hosts.wire.values import error_to_wire, principal_of
-from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.server_connection import Line
 
 log = structlog.get_logger(__name__)
 

@@ -14,17 +14,17 @@ from agentcore.api.report import ReadReport
 from agentcore.api.requirement import LocalizedText
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.core.containment.requirement import ModuleRequirement
-from agentcore.core.declarations.handed_over import ReadingRuntime
 from agentcore.core.declarations.module_storage import ModuleStorage
+from agentcore.core.declarations.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.logins import OfferedLogin
 from agentcore.hosts.worker.resources import WorkerResources
 from agentcore.hosts.worker.routes import WorkerRoutes
+from agentcore.hosts.worker.server_connection import Line
 from agentcore.hosts.worker.storage import ServerStorage
-from agentcore.hosts.worker.surroundings import HostSurroundings
 from agentcore.net.url_policy import UrlPolicy
 from agentcore.supervision.control import ControlFiles
 

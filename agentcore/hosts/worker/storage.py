@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from agentcore.hosts.worker.line import Line
+from agentcore.hosts.worker.server_connection import Line
 
 _LIMIT_SECONDS = 40.0
 """The server itself gives up waiting for NATS after 30 s."""

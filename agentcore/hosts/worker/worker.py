@@ -15,19 +15,19 @@ from agentcore.core.containment.foreign_error import log_failure, reason_of
 from agentcore.core.event_loop.watchdog import NoExternalWatcher, Watchdog
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
-from agentcore.hosts.wire.declared import preview_to_wire
+from agentcore.hosts.wire.declarations import preview_to_wire
 from agentcore.hosts.wire.frames import PROTOCOL, LinkError
 from agentcore.hosts.wire.peer import Message, OnMessage, OnRequest, Peer, Transport
 from agentcore.hosts.wire.values import arguments_of, error_to_wire, resource_of, result_to_wire
 from agentcore.hosts.worker.context import RemoteContext
 from agentcore.hosts.worker.ended_calls import EndedCall, EndedCalls
-from agentcore.hosts.worker.line import Line
-from agentcore.hosts.worker.member import Member, find_installed, import_target
+from agentcore.hosts.worker.environment import HostSurroundings
+from agentcore.hosts.worker.hosted_module import Member, find_installed, import_target
+from agentcore.hosts.worker.module_runs import ModuleRuns
 from agentcore.hosts.worker.resources import WorkerResources
 from agentcore.hosts.worker.routes import WorkerRoutes
 from agentcore.hosts.worker.runtime import RemoteRuntime
-from agentcore.hosts.worker.stays import ModuleRuns
-from agentcore.hosts.worker.surroundings import HostSurroundings
+from agentcore.hosts.worker.server_connection import Line
 from agentcore.supervision.control import ControlReport
 from agentcore.supervision.holder import Holder
 

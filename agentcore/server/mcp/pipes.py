@@ -18,8 +18,8 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.refusal import Refusal
-from agentcore.server.mcp.entrance import McpEntrance
 from agentcore.server.mcp.greeting import PipeConnectRequest
+from agentcore.server.mcp.lazy_endpoint import McpEntrance
 
 log = structlog.get_logger(__name__)
 

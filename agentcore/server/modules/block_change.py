@@ -22,7 +22,7 @@ from agentcore.core.settings import (
 from agentcore.errors import ToolError
 from agentcore.secrets import MASK
 from agentcore.server.http.refusal import Refusal
-from agentcore.server.modules.switch import ModuleSwitch, listed_names
+from agentcore.server.modules.enabling import ModuleSwitch, listed_names
 
 _NOTHING = object()
 

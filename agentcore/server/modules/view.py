@@ -15,8 +15,8 @@ from agentcore.core.policy import PERSONS
 from agentcore.core.settings import SettingsSubject
 from agentcore.encoding import to_json
 from agentcore.server.modules.blocks import BlockView, block_view, subject_of_blocks
+from agentcore.server.modules.enabling import is_passed_as_object, listed_names
 from agentcore.server.modules.hosts import host_of
-from agentcore.server.modules.switch import is_passed_as_object, listed_names
 
 
 class ComponentView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):

@@ -27,7 +27,7 @@ from agentcore.store.artifacts.files import (
     translate_disk_full,
     unknown_artifact,
 )
-from agentcore.store.artifacts.holding import is_artifact_pinned, pin_artifacts, unpin_artifacts
+from agentcore.store.artifacts.message_references import is_artifact_pinned, pin_artifacts, unpin_artifacts
 from agentcore.store.artifacts.rows import (
     Artifact,
     charge_of,

@@ -1,7 +1,7 @@
 """Control files, which decide what runs outside of the sandbox: found, pinned by the kernel, else quarantined."""
 
 from agentcore.supervision.control.guard import ConfinedRun, ControlFiles, ControlReport
-from agentcore.supervision.control.holding import PinnedPaths
+from agentcore.supervision.control.pinned_paths import PinnedPaths
 from agentcore.supervision.control.quarantine import Quarantined, describe_quarantined
 
 __all__ = ["ConfinedRun", "ControlFiles", "ControlReport", "PinnedPaths", "Quarantined", "describe_quarantined"]

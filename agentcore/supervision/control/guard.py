@@ -15,10 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.change_checker import ChangeChecker, Known
 from agentcore.supervision.control.entry import Entry, read_entries
-from agentcore.supervision.control.holding import PinnedPaths, is_below, plan_pinned_paths
-from agentcore.supervision.control.judge import ChangeChecker, Known
-from agentcore.supervision.control.leading import GlobalConfig, find_redirected_paths
 from agentcore.supervision.control.limits import (
     FOLDERS_LOOKED_AT,
     LAST_LOOK_S,
@@ -26,7 +24,9 @@ from agentcore.supervision.control.limits import (
     LOOK_SECONDS,
     REPORTED_KEPT,
 )
+from agentcore.supervision.control.pinned_paths import PinnedPaths, is_below, plan_pinned_paths
 from agentcore.supervision.control.quarantine import Mover, Quarantined
+from agentcore.supervision.control.redirected_paths import GlobalConfig, find_redirected_paths
 from agentcore.supervision.control.tree import Found, Kind, TooLargeError, Tree
 from agentcore.supervision.sandbox.sandbox import Confinement
 from agentcore.supervision.supervisor import SupervisedProcess

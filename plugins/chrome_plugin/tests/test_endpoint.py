@@ -5,7 +5,7 @@ import socket
 
 import pytest
 import pytest_asyncio
-from agentcore_chrome.browser.probing import probe_endpoint
+from agentcore_chrome.browser.reachability import probe_endpoint
 from agentcore_chrome.endpoint import Endpoint, is_loopback
 from agentcore_chrome.settings import EngineSettings
 from aiohttp import web

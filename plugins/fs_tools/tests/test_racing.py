@@ -12,7 +12,7 @@ from agentcore_fs_tools.search.grepping import search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
 from agentcore_fs_tools.transfer.copying import copy_path
-from agentcore_fs_tools.transfer.removing import delete_path
+from agentcore_fs_tools.transfer.deleting import delete_path
 from agentcore_fs_tools.transfer.targets import destination_for, locate_existing, locate_removable
 
 from agentcore.api import ToolError, Workspace

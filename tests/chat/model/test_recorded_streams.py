@@ -8,7 +8,7 @@ import ssl
 
 import pytest
 
-from agentcore.chat.model.no_connection import no_connection
+from agentcore.chat.model.connection_failure import no_connection
 from tests.chat.notes import TOKEN, Notes
 
 pytestmark = pytest.mark.spec("C2")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentcore.cli.terminal.proof import WRONG_NUMBERS, Proof, can_be_pushed
+from agentcore.cli.terminal.typed_answer import WRONG_NUMBERS, Proof, can_be_pushed
 
 pytestmark = pytest.mark.spec("S2")
 

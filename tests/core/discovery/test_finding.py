@@ -11,7 +11,8 @@ from structlog.testing import capture_logs
 
 from agentcore.api import Module
 from agentcore.core.discovery.code import READ_WHOLE_BYTES
-from agentcore.core.discovery.finding import (
+from agentcore.core.discovery.installed import installed_entries
+from agentcore.core.discovery.source_search import (
     ModuleNotChosen,
     ModuleNotInstalled,
     describe_found_module,
@@ -20,7 +21,6 @@ from agentcore.core.discovery.finding import (
     installed_names,
     unload_modules,
 )
-from agentcore.core.discovery.installed import installed_entries
 from tests.core.installing import Site
 
 Install = Callable[..., Path]

@@ -11,7 +11,7 @@ from agentcore.api.context import Principal
 from agentcore.approval_rules.call_facts import CallFacts
 from agentcore.config.app_json import ApprovalRule, ApprovalsConfig
 from agentcore.core.policy.approval_policy import ApprovalPolicy
-from agentcore.core.policy.offers import offers_for
+from agentcore.core.policy.grant_offers import offers_for
 from agentcore.store.approvals.store import ApprovalStore
 
 pytestmark = pytest.mark.spec("S2", "K3")

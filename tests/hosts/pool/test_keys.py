@@ -10,7 +10,7 @@ import nats as nats_py
 import pytest
 from nats.errors import TimeoutError as NatsTimeout
 
-from agentcore.hosts.pool.said import PlacementRequest, read_pool_message
+from agentcore.hosts.pool.pool_messages import PlacementRequest, read_pool_message
 from agentcore.hosts.pool.subjects import QUEUE, Subjects
 from tests.forking import run
 from tests.hosts.pool.test_storage import say, storing_place

@@ -37,7 +37,7 @@ async def test_server_without_the_sdk_says_how_to_install_it(start_mcp, monkeypa
     key = await mcp.key()
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        "agentcore.server.mcp.entrance.find_spec", lambda name: None if name == "mcp" else find_spec(name)
+        "agentcore.server.mcp.lazy_endpoint.find_spec", lambda name: None if name == "mcp" else find_spec(name)
     )
     status, answer, _ = await ByHand(mcp.url, key).post(request("initialize"))
     assert (status, answer["error"]["type"]) == (501, "mcp_not_installed")

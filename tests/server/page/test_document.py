@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentcore.api import Module, WebComponent
-from agentcore.server.modules.switch import ModuleSwitch
+from agentcore.server.modules.enabling import ModuleSwitch
 
 
 class Panel(Module):
@@ -200,7 +200,7 @@ async def test_what_a_module_adds_to_the_page_is_in_the_diff_that_a_person_confi
     source = f"""
 from pathlib import Path
 from agentcore.api import Module, WebComponent
-from agentcore.server.modules.switch import ModuleSwitch
+from agentcore.server.modules.enabling import ModuleSwitch
 
 class Maps(Module):
     def get_web_component(self):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentcore.core.discovery.finding import find_module
+from agentcore.core.discovery.source_search import find_module
 from tests.server.approving import page
 
 pytestmark = [pytest.mark.spec("K5"), pytest.mark.spec("K3"), pytest.mark.spec("S2")]

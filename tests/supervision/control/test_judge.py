@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from agentcore.files.workspace import Workspace
+from agentcore.supervision.control.change_checker import ChangeChecker, Known
 from agentcore.supervision.control.entry import Entry, read_entries
 from agentcore.supervision.control.guard import choose_pause
-from agentcore.supervision.control.judge import ChangeChecker, Known
 from agentcore.supervision.control.limits import LONGEST_PAUSE_S, LOOK_SECONDS
 from agentcore.supervision.control.tree import Found, Tree
 

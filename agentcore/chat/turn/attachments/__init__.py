@@ -1,6 +1,6 @@
 """Files that a person attaches to messages, as models get them; kept in the history by reference."""
 
-from agentcore.chat.turn.attachments.attached import (
+from agentcore.chat.turn.attachments.message_content import (
     AttachedFiles,
     attachment_of,
     attachments_of,

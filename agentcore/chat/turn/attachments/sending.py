@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
 
 from agentcore.chat.bounds import PICTURES_SENT, PICTURES_SENT_BYTES
 from agentcore.chat.texts import result_text
-from agentcore.chat.turn.attachments.attached import PICTURE_SCHEME
+from agentcore.chat.turn.attachments.message_content import PICTURE_SCHEME
 
 LoadPicture = Callable[[str], Awaitable[bytes | None]]
 """Gives the bytes of an artifact; None: it is not there any more."""

@@ -17,11 +17,11 @@ from agentcore.chat.session.view import ContextView
 from agentcore.chat.settings import ModelChoice
 from agentcore.chat.texts import localized_text
 from agentcore.chat.turn.attachments import has_images, may_refuse_images, prepare_to_send
+from agentcore.chat.turn.compaction.model_history import ModelHistory
 from agentcore.chat.turn.compaction.plan import CompactionPlan, CompactionResult
 from agentcore.chat.turn.compaction.shortening import Shortener
 from agentcore.chat.turn.compaction.summary import cut_to_tokens, write_summary
 from agentcore.chat.turn.compaction.token_estimate import text_tokens, tools_tokens
-from agentcore.chat.turn.compaction.told import ModelHistory
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, ask_model, instructions_of
 from agentcore.errors import ToolError
 

@@ -6,11 +6,11 @@ from agentcore.chat.model.engine import Engine
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.settings import ModelChoice
+from agentcore.chat.turn.compaction.compaction_storage import SessionKeeper
 from agentcore.chat.turn.compaction.compactor import Compactor
-from agentcore.chat.turn.compaction.keeping import SessionKeeper
+from agentcore.chat.turn.compaction.model_history import HistoryEntry, ModelHistory, load_history
 from agentcore.chat.turn.compaction.plan import CompactionResult
 from agentcore.chat.turn.compaction.summary import summary_of
-from agentcore.chat.turn.compaction.told import HistoryEntry, ModelHistory, load_history
 from agentcore.chat.turn.model_reply import used_tokens
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core import Core

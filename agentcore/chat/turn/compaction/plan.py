@@ -9,9 +9,9 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 
 from agentcore.chat.bounds import KEPT_SHARE, WORDS_SHARE
 from agentcore.chat.texts import Locale
+from agentcore.chat.turn.compaction.model_history import HistoryEntry, ModelHistory, can_start_history
 from agentcore.chat.turn.compaction.shortening import Shortener, part_tokens
 from agentcore.chat.turn.compaction.summary import build_summary, summary_of
-from agentcore.chat.turn.compaction.told import HistoryEntry, ModelHistory, can_start_history
 
 WriteSummary = Callable[[Sequence[ModelMessage]], Awaitable[str]]
 """Sums messages up."""

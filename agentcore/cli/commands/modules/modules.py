@@ -138,8 +138,8 @@ def choose(config_path: Path, name: str, source: str | None) -> int:
     It takes a person's word: here, at a terminal, while no server runs; with a server in the approval view, or at the
     server's own terminal. Without SOURCE, what there is to choose from is listed.
     """
-    from agentcore.cli.backend.choosing import choose_source, print_sources
     from agentcore.cli.backend.opening import open_backend
+    from agentcore.cli.backend.source_confirmation import choose_source, print_sources
 
     with open_backend(config_path, warns=False) as backend:
         if source is None:

@@ -31,12 +31,12 @@ from agentcore_fs_tools.search.grepping import search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
 from agentcore_fs_tools.search.searching import SearchRequest
 from agentcore_fs_tools.settings import FsSettings
-from agentcore_fs_tools.transfer.between_hosts.answering import CopyingSide
-from agentcore_fs_tools.transfer.between_hosts.carrying import Copying
+from agentcore_fs_tools.transfer.between_hosts.copy_relay import Copying
+from agentcore_fs_tools.transfer.between_hosts.local_side import CopyingSide
 from agentcore_fs_tools.transfer.copying import copy_path
+from agentcore_fs_tools.transfer.deleting import delete_path
 from agentcore_fs_tools.transfer.moving import move_path
 from agentcore_fs_tools.transfer.previews import preview_delete, preview_transfer
-from agentcore_fs_tools.transfer.removing import delete_path
 from agentcore_fs_tools.transfer.targets import destination_for, locate_existing, locate_removable
 from agentcore_fs_tools.translations import EXAMPLES, ZH
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from agentcore_fs_tools.read.listing import LISTED_ENTRIES
-from agentcore_fs_tools.text.presenting import show_count, show_size
+from agentcore_fs_tools.text.formatting import show_count, show_size
 
 HOST = {"modules": ["fs_tools"]}
 

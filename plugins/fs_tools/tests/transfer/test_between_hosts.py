@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentcore_fs_tools.transfer.between_hosts.answering import CopyingSide
 from agentcore_fs_tools.transfer.between_hosts.incoming import Incoming
+from agentcore_fs_tools.transfer.between_hosts.local_side import CopyingSide
 from agentcore_fs_tools.transfer.between_hosts.messages import Receive
 
 from agentcore.api import ToolError, Workspace

@@ -3,7 +3,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentcore_fs_tools.transfer.removing import DEPTH_LIMIT
+from agentcore_fs_tools.transfer.deleting import DEPTH_LIMIT
 
 HOST = {"modules": ["fs_tools"]}
 

@@ -32,7 +32,6 @@ from agentcore.api import (
     mask_secrets,
 )
 from agentcore_mcp_servers.address import ServerAddress, ServerLogin, checked_headers
-from agentcore_mcp_servers.asked import Asked
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.definitions import create_definition
 from agentcore_mcp_servers.link import START_SECONDS, Carrier, create_client
@@ -43,6 +42,7 @@ from agentcore_mcp_servers.reporting import create_report
 from agentcore_mcp_servers.resources import TOOL, create_resources_definition, has_resources, list_or_read_resources
 from agentcore_mcp_servers.results import convert_result
 from agentcore_mcp_servers.server import Server
+from agentcore_mcp_servers.server_requests import Asked
 from agentcore_mcp_servers.views import TOOL as TOOL_OF_VIEWS
 from agentcore_mcp_servers.views import Shown, create_reading_definition, read_for_view, read_views, shows_views
 

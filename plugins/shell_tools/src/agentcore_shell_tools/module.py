@@ -28,7 +28,7 @@ from agentcore.api import (
 )
 from agentcore_shell_tools.foreground import run_foreground
 from agentcore_shell_tools.limits import BLOCK_MS, TIMEOUT_MS, TIMEOUT_MS_MOST
-from agentcore_shell_tools.looking import compile_filter, read_process_output
+from agentcore_shell_tools.process_output import compile_filter, read_process_output
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
 from agentcore_shell_tools.sandbox import Consent

@@ -1,8 +1,8 @@
 """`Output`: what a process writes, kept stream by stream and as it comes on a screen."""
 
 from agentcore.api import Recording, SupervisedProcess, Track
-from agentcore_shell_tools.bell import Bell
 from agentcore_shell_tools.limits import SCREEN_BYTES, SCREEN_LINES, STREAM_BYTES, STREAM_LINES, WHOLE_BYTES
+from agentcore_shell_tools.output_signal import Bell
 
 
 class ForegroundOutput:

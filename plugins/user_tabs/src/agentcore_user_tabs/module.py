@@ -22,6 +22,7 @@ from agentcore.api import (
     tool,
 )
 from agentcore_user_tabs.actions import ACTIONS, PageAction, are_read_only
+from agentcore_user_tabs.call_summary import describe_actions, one_line
 from agentcore_user_tabs.channel import PREFIX, Channel
 from agentcore_user_tabs.results import (
     ActionsAnswer,
@@ -37,7 +38,6 @@ from agentcore_user_tabs.results import (
 from agentcore_user_tabs.tab import SharedTab
 from agentcore_user_tabs.tabs import RESOURCE_TYPE, SharedTabs
 from agentcore_user_tabs.translations import ZH
-from agentcore_user_tabs.words import describe_actions, one_line
 
 _FOLDER = Path(__file__).parent / "component"
 _TAB = ResourceUse(RESOURCE_TYPE, not_found="user_tab_not_shared")

@@ -8,7 +8,7 @@ from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, Too
 from agentcore_web_tools.body_text import decode_body, parse_charset
 from agentcore_web_tools.client import Reply, status_phrase
 from agentcore_web_tools.media import Media, detect_media
-from agentcore_web_tools.reading.finding import find_parts
+from agentcore_web_tools.reading.section_search import find_parts
 
 Format = Literal["markdown", "text", "html", "raw"]
 

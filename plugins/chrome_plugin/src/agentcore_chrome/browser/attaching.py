@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
 from agentcore_chrome.browser.launching import Launcher, LaunchOptions
-from agentcore_chrome.browser.probing import debugger_address
 from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.reachability import debugger_address
 from agentcore_chrome.endpoint import Endpoint
 from agentcore_chrome.failures import extract_headline
 from agentcore_chrome.tab.refs import ENGINE, register_selector_engine

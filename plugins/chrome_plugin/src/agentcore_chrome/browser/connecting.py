@@ -5,12 +5,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agentcore.api import ToolError
-from agentcore_chrome.browser.judging import RequestFilter
-from agentcore_chrome.browser.kept_state import StorageStateFile
 from agentcore_chrome.browser.launching import Launcher, LaunchOptions, build_context_options
-from agentcore_chrome.browser.probing import advice_for, versions_in
 from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.reachability import advice_for, versions_in
+from agentcore_chrome.browser.request_policy import RequestFilter
 from agentcore_chrome.browser.stealth import SWITCH, apply_stealth, plain_user_agent
+from agentcore_chrome.browser.stored_state import StorageStateFile
 from agentcore_chrome.endpoint import Endpoint
 from agentcore_chrome.failures import extract_headline
 

@@ -20,7 +20,7 @@ from agentcore_chrome.browser.attached_pages import (
     target_not_found,
 )
 from agentcore_chrome.browser.guard import parse_host_and_port
-from agentcore_chrome.browser.kept_state import StorageStateFile
+from agentcore_chrome.browser.stored_state import StorageStateFile
 from agentcore_chrome.browser.targets import (
     LOOK_AGAIN_SECONDS,
     TabTargets,
@@ -38,7 +38,7 @@ from agentcore_chrome.tab.tab import Tab, TabOptions
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
-    from agentcore_chrome.browser.judging import RequestFilter
+    from agentcore_chrome.browser.request_policy import RequestFilter
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from agentcore.api import Field, Image, Resource, ToolContext, ToolDefinition, ToolError, ToolResult, tool
 from agentcore_chrome.live.picture import LIVE_VIEW
 from agentcore_chrome.settings import Viewport
-from agentcore_chrome.tab import waiting
+from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.clicking import click_element
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import (
@@ -25,6 +25,7 @@ from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_prev
 from agentcore_chrome.tab.scrolling import Direction, Scroll
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
+from agentcore_chrome.tools.action_report import Brief
 from agentcore_chrome.tools.actions import (
     Button,
     Modifier,
@@ -39,6 +40,7 @@ from agentcore_chrome.tools.actions import (
     type_text,
     typing_ms,
 )
+from agentcore_chrome.tools.argument_aliases import with_spellings
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
@@ -60,8 +62,6 @@ from agentcore_chrome.tools.live_picture import LiveViewTools
 from agentcore_chrome.tools.page_tools import PageTools
 from agentcore_chrome.tools.result import ToolOutput, describe_dialog
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page, reads_page
-from agentcore_chrome.tools.spellings import with_spellings
-from agentcore_chrome.tools.telling import Brief
 from agentcore_chrome.tools.translations import SESSION_PAGES_EXAMPLES, SESSION_PAGES_ZH
 
 _WAIT_MS = 10_000
@@ -369,7 +369,7 @@ class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
         self,
         ctx: ToolContext,
         selector: PageSelector | None = None,
-        state: Annotated[waiting.ElementState, known_field("What the element shall be.")] = "visible",
+        state: Annotated[wait_conditions.ElementState, known_field("What the element shall be.")] = "visible",
         condition: Annotated[
             str | None, known_field("JavaScript expression that shall be true.", max_length=100_000)
         ] = None,
@@ -387,13 +387,13 @@ class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
 
         async def wait(tab: Tab) -> ToolOutput:
             if condition is not None:
-                await waiting.for_condition(tab, condition, timeout)
+                await wait_conditions.for_condition(tab, condition, timeout)
             elif text is not None:
-                await waiting.for_selector(tab, f"text={text}", "visible", timeout)
+                await wait_conditions.for_selector(tab, f"text={text}", "visible", timeout)
             elif textGone is not None:
-                await waiting.for_selector(tab, f"text={textGone}", "hidden", timeout)
+                await wait_conditions.for_selector(tab, f"text={textGone}", "hidden", timeout)
             else:
-                await waiting.for_selector(tab, str(selector), state, timeout)
+                await wait_conditions.for_selector(tab, str(selector), state, timeout)
             return ToolOutput("It is so now.", {"url": tab.page.url})
 
         return await self.on_page(ctx, wait)

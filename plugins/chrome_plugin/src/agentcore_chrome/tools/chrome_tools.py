@@ -23,7 +23,7 @@ from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.failures import explain_tab_gone, instance_not_found
 from agentcore_chrome.settings import Viewport
-from agentcore_chrome.tab import waiting
+from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.clicking import click_element
 from agentcore_chrome.tab.elements import Target, on_element
 from agentcore_chrome.tab.navigation import WaitUntil, read_state
@@ -369,7 +369,7 @@ class Chrome(EngineModule):
         ctx: ToolContext,
         tabId: TabId,
         selector: TabSelector | None = None,
-        state: Annotated[waiting.ElementState, Field(description="What the element shall be.")] = "visible",
+        state: Annotated[wait_conditions.ElementState, Field(description="What the element shall be.")] = "visible",
         condition: Annotated[
             str | None, Field(max_length=100_000, description="JavaScript expression that shall be true.")
         ] = None,
@@ -377,7 +377,7 @@ class Chrome(EngineModule):
             str | None,
             Field(max_length=16_384, description="A part of the address; or all of it, with * and ** for anything."),
         ] = None,
-        loadState: waiting.LoadState | None = None,
+        loadState: wait_conditions.LoadState | None = None,
         timeoutMs: PageLimitMs = DEFAULT_MS,
     ) -> ToolResult[results.TabAddress]:
         """Wait for one of: an element's state, a condition, an address, a load state."""
@@ -390,13 +390,13 @@ class Chrome(EngineModule):
 
         async def wait() -> ToolOutput:
             if selector is not None:
-                await waiting.for_selector(tab, selector, state, timeoutMs)
+                await wait_conditions.for_selector(tab, selector, state, timeoutMs)
             elif condition is not None:
-                await waiting.for_condition(tab, condition, timeoutMs)
+                await wait_conditions.for_condition(tab, condition, timeoutMs)
             elif url is not None:
-                await waiting.for_url(tab, url, timeoutMs)
+                await wait_conditions.for_url(tab, url, timeoutMs)
             elif loadState is not None:
-                await waiting.for_load_state(tab, loadState, timeoutMs)
+                await wait_conditions.for_load_state(tab, loadState, timeoutMs)
             return ToolOutput("It is so now.", {"url": tab.page.url})
 
         return await self.run_for_result(ctx, tab, wait())

@@ -24,8 +24,8 @@ from agentcore.api import (
 from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.engine import Engine, acquire_engine, release_engine
 from agentcore_chrome.browser.installing import BrowserRequirement
-from agentcore_chrome.browser.probing import Answer, local_playwright_version, probe_endpoint
 from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.browser.reachability import Answer, local_playwright_version, probe_endpoint
 from agentcore_chrome.call_limit import CallLimit, cleaning_s, not_counted
 from agentcore_chrome.live.favicons import Favicons
 from agentcore_chrome.live.input import WatchMessage

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from difflib import Match, SequenceMatcher
 
 from agentcore.api import ToolError
-from agentcore_fs_tools.text.presenting import show_size
+from agentcore_fs_tools.text.formatting import show_size
 
 EDIT_LIMIT_BYTES = 16 << 20
 """A larger file is not edited, and no edit makes a larger one."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, detect_line_ends, named_form
-from agentcore_fs_tools.text.presenting import show_size
+from agentcore_fs_tools.text.formatting import show_size
 
 
 @dataclass(frozen=True, slots=True)

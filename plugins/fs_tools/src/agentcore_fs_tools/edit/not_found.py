@@ -6,7 +6,7 @@ from itertools import islice
 
 from agentcore.api import ToolError
 from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_if_cancelled
-from agentcore_fs_tools.text.presenting import cut_line
+from agentcore_fs_tools.text.formatting import cut_line
 
 PLACES_COUNTED = 100
 """Occurrences of one text are counted up to here."""

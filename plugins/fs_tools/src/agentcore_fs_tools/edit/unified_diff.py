@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agentcore.api import ToolError
 from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, StoppableMatcher, never_cancelled
-from agentcore_fs_tools.text.presenting import show_count
+from agentcore_fs_tools.text.formatting import show_count
 
 _CONTEXT_LINES = 3
 _SPLIT_LINES = 20_000  # of both sides together; more are not held as objects

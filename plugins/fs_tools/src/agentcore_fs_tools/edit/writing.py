@@ -3,7 +3,7 @@
 from agentcore.api import Text, ToolResult, Workspace
 from agentcore_fs_tools.edit.bounds import IsCancelled
 from agentcore_fs_tools.edit.changes import Change
-from agentcore_fs_tools.text.presenting import show_count, show_size
+from agentcore_fs_tools.text.formatting import show_count, show_size
 
 _COMPARED_CHARS = 1 << 20
 """Texts that are longer together are not compared once more than the preview does."""

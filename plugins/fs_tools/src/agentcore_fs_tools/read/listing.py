@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.status import kind_name
-from agentcore_fs_tools.text.presenting import fit_lines, show_count, show_size
+from agentcore_fs_tools.text.formatting import fit_lines, show_count, show_size
 
 LISTED_ENTRIES = 2_000
 """More entries are counted, not listed."""

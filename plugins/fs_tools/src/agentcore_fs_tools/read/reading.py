@@ -8,7 +8,7 @@ from functools import lru_cache
 from agentcore.api import Image, Text, ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
 from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, TextForm, detect_form, detect_line_ends, named_form
-from agentcore_fs_tools.text.presenting import LINE_CHARS, cut_line, show_count, show_size
+from agentcore_fs_tools.text.formatting import LINE_CHARS, cut_line, show_count, show_size
 
 LINES_DEFAULT = 2_000
 """How many lines one call gives, unless it asks for another number."""

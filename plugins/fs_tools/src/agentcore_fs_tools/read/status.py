@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.images import image_type
 from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, detect_form
-from agentcore_fs_tools.text.presenting import show_count, show_size
+from agentcore_fs_tools.text.formatting import show_count, show_size
 
 COUNT_LIMIT_BYTES = 64 << 20
 """Lines of larger files are not counted."""

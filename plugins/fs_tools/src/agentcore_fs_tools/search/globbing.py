@@ -15,7 +15,7 @@ from agentcore_fs_tools.search.ripgrep import (
     run_ripgrep,
     search_error,
 )
-from agentcore_fs_tools.text.presenting import fit_lines, show_count
+from agentcore_fs_tools.text.formatting import fit_lines, show_count
 
 Order = Literal["modified", "path", "none"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
+from agentcore_fs_tools.search.match_selection import count_by_folder, pick_evenly
 from agentcore_fs_tools.search.searching import FileHits, Search, SearchOutcome, SearchRequest
-from agentcore_fs_tools.search.spreading import count_by_folder, pick_evenly
-from agentcore_fs_tools.text.presenting import show_count
+from agentcore_fs_tools.text.formatting import show_count
 
 LINE_CHARS = 500
 """Of a longer line the part around the match is shown."""

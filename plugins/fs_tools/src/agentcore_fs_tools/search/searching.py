@@ -11,6 +11,7 @@ from agentcore_fs_tools.search.candidates import FileMatches, read_candidates, r
 from agentcore_fs_tools.search.globs import FileFilter
 from agentcore_fs_tools.search.ignoring import GIT_FOLDER, folder_glob, rules_above
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
+from agentcore_fs_tools.search.match_selection import fair_share, pick_evenly
 from agentcore_fs_tools.search.ripgrep import (
     OutputCutError,
     RipgrepError,
@@ -18,7 +19,6 @@ from agentcore_fs_tools.search.ripgrep import (
     pattern_error,
     run_ripgrep,
 )
-from agentcore_fs_tools.search.spreading import fair_share, pick_evenly
 from agentcore_fs_tools.text.encoding import is_binary
 
 MATCH_LIMIT = 1_000

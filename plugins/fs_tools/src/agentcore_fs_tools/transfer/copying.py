@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from agentcore.api import ToolError, ToolResult, Workspace
-from agentcore_fs_tools.text.presenting import show_count, show_size
-from agentcore_fs_tools.transfer.removing import DEPTH_LIMIT, Removal
+from agentcore_fs_tools.text.formatting import show_count, show_size
+from agentcore_fs_tools.transfer.deleting import DEPTH_LIMIT, Removal
 from agentcore_fs_tools.transfer.targets import Target
 
 

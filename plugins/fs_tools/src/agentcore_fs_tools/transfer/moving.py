@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.transfer.copying import Copy
-from agentcore_fs_tools.transfer.removing import Removal
+from agentcore_fs_tools.transfer.deleting import Removal
 from agentcore_fs_tools.transfer.targets import Target
 
 

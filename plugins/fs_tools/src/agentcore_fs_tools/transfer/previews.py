@@ -1,7 +1,7 @@
 """What a person sees before something is deleted, moved or copied."""
 
 from agentcore.api import CallPreview, Workspace
-from agentcore_fs_tools.transfer.removing import refuse_full_folder
+from agentcore_fs_tools.transfer.deleting import refuse_full_folder
 from agentcore_fs_tools.transfer.targets import Target
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from agentcore.api import ToolError, Workspace
-from agentcore_fs_tools.text.presenting import show_size
+from agentcore_fs_tools.text.formatting import show_size
 from agentcore_fs_tools.transfer.between_hosts.messages import Receive
 
 IDLE_SECONDS = 150.0

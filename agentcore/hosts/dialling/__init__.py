@@ -1,7 +1,0 @@
-"""The program of a host on another machine: runs the modules of its own app.json, and dials in to its server."""
-
-from agentcore.hosts.dialling.connection import HostNotPaired, Server
-from agentcore.hosts.dialling.host_program import run_host_for_server, run_host_in_pool
-from agentcore.hosts.dialling.pool_host import Membership
-from agentcore.hosts.dialling.telling import HostCallbacks
-from agentcore.hosts.pool.connection import NatsServers

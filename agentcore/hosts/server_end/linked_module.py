@@ -1,0 +1,47 @@
+"""A module that a host runs, as the server's end of the link knows it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentcore.core.modules.runtime import ModuleRuntime
+from agentcore.errors import ToolError
+from agentcore.hosts.server_end import messages
+
+
+@dataclass(eq=False)
+class LinkedModule:
+    """A module that the host runs, as the link knows it.
+
+    Args:
+        runtime: What it may use here, once it starts.
+        tools: The names of its tools, including those that wait for the user's review.
+        resource_types: The types of resources that its calls act on.
+    """
+
+    name: str
+    number: int
+    runtime: ModuleRuntime | None = None
+    tools: frozenset[str] = frozenset()
+    resource_types: frozenset[str] = frozenset()
+    on_definitions: Callable[[], None] = lambda: None
+    on_report: Callable[[], None] = lambda: None
+    on_login: Callable[[messages.LoginState], None] = lambda status: None
+    on_requirement: Callable[[messages.RequirementInfo], None] = lambda info: None
+    on_requirement_progress: Callable[[messages.RequirementProgress], None] = lambda progress: None
+    subscriptions: dict[int, Callable[[], None]] = field(default_factory=dict)
+
+
+def module_failed_error(module: str, reason: str) -> ToolError:
+    """Return the error of a call whose host has ended."""
+    return ToolError(
+        "module_failed",
+        f"the process of module {module!r} ended: {reason or 'it was closed'}; whether the call had an effect is not "
+        "known",
+        module=module,
+    )
+
+
+def types_of(tools: Sequence[Any]) -> frozenset[str]:
+    """The types of resources that tools act on."""
+    return frozenset(tool.resource.type for tool in tools if tool.resource is not None)

@@ -1,0 +1,458 @@
+"""The door for MCP clients: what they ask, as the host answers it. Knows no transport."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.runner import ServerRunner
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
+from mcp.shared.dispatcher import DispatchContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+
+from agentcore.api import Background
+from agentcore.bounds import APPROVAL_SECONDS
+from agentcore.chat.turn.toolbox import FIND_TOOLS
+from agentcore.chat.turn.untrusted import use_mark
+from agentcore.core import Core
+from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader
+from agentcore.core.modules import RegisteredTool
+from agentcore.encoding import to_json
+from agentcore.errors import ToolError
+from agentcore.mcp.artifacts import ClientArtifacts
+from agentcore.mcp.caller import Caller
+from agentcore.mcp.calls import ClientCalls
+from agentcore.mcp.catalog import CALL_TOOL, Catalog
+from agentcore.mcp.inputs import DirectInputs, Inputs, NoInputs, can_be_asked
+from agentcore.mcp.progress_notifications import CallReporter, ClientReporter
+from agentcore.mcp.prompts_and_resources import Served, to_completion, to_contents, to_prompt
+from agentcore.mcp.results import to_error, to_mcp
+from agentcore.mcp.rounds import ApprovalRequired, Rounds
+from agentcore.mcp.views import VIEW_URI, shows_views, view_contents, with_data
+from agentcore.mcp.watching import Watching
+
+_NAME = "agentcore"
+_NO_INPUTS = NoInputs()
+_INSTRUCTIONS = (
+    "Tools of a person's own machine. A person may have to approve a call: a result that says `approval_required` "
+    "tells where. Tell them, and send the same call again once they have; it runs once. Results that are too long are "
+    "cut, and say how the rest is read."
+)
+
+Context = ServerRequestContext[Any, Any]
+Params = TypeVar("Params", bound=types.InputResponseRequestParams)
+Channel = DispatchContext[TransportContext]
+CallerOf = Callable[[Context], Caller]
+"""Finds the client behind a request; the transport put it there."""
+
+
+class McpEndpoint:
+    """Answers what clients ask, whichever way it comes in.
+
+    Args:
+        host: Carries it out.
+        caller_of: Says who asks.
+
+    Attributes:
+        server: The SDK's registry of handlers, for a transport to drive.
+        calls: The calls of all clients.
+        on_resource_changed: Is called with the address of a resource that is something else now.
+    """
+
+    def __init__(self, core: Core, caller_of: CallerOf) -> None:
+        self._core = core
+        self._caller_of = caller_of
+        self._catalog = Catalog(core.registry)
+        self._served = Served(core.registry)
+        self.calls = ClientCalls(core)
+        self.on_resource_changed: Callable[[str], None] = lambda uri: None
+        self._rounds = Rounds()
+        self._artifacts = ClientArtifacts(core)
+        self._watching = Watching(core, self._served, self._find_resource, self._notify_resource_changed)
+        self._changes = InMemorySubscriptionBus()
+        self._listeners = ListenHandler(self._changes)
+        self._background = Background("mcp:changes")
+        self._unsubscribe = core.events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
+        self.server = _Server(
+            _NAME,
+            version=version("agentcore-runtime"),
+            title="agentcore",
+            instructions=_INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+            on_list_resource_templates=self._list_templates,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete_argument,
+            on_subscribe_resource=self._subscribe_resource,
+            on_unsubscribe_resource=self._unsubscribe_resource,
+            on_subscriptions_listen=self._listen_for_changes,
+        )
+        self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_log_level)
+        self.server.middleware.clear()  # spans that nobody collects: calls are on record here
+        self._states = _seal_states(core, caller_of)
+
+    @property
+    def handshake(self) -> InitializationOptions:
+        """What a client is told when it connects."""
+        return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
+
+    def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
+        """The schema of a tool's arguments, where it wants some of them in headers too."""
+        return self._catalog.header_schema(caller, name)
+
+    def is_subscribed(self, caller: Caller, uri: str) -> bool:
+        """Whether a session is told that a resource is something else now."""
+        return self._watching.is_subscribed(caller, uri)
+
+    async def close(self) -> None:
+        """End what goes on without a client."""
+        self._unsubscribe()
+        self._watching.close()
+        self._listeners.close()
+        await self._background.stop()
+        await self._rounds.close()
+        await self.calls.close()
+
+    def _notify_tools_changed(self) -> None:
+        # all three come of the tools
+        for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
+            self._background.start(self._changes.publish(change))
+
+    def _notify_resource_changed(self, uri: str) -> None:
+        self._background.start(self._changes.publish(ResourceUpdated(uri=uri)))
+        self.on_resource_changed(uri)
+
+    def answer_request(
+        self, runner: ServerRunner[Any], channel: Channel, method: str, params: dict[str, Any] | None
+    ) -> Awaitable[dict[str, Any]]:
+        """Answer a request of a client: a call by itself, anything else as the SDK's runner does.
+
+        Args:
+            runner: Holds what is known of the client.
+            channel: The way to it, with who it is.
+            method: What it asks.
+            params: The parameters.
+        Raises:
+            MCPError: It cannot be answered.
+            ValidationError: The parameters are none.
+        """
+        if method == "tools/call" and params is not None and _is_current_revision(runner.connection):
+            return self._call_without_validation(runner.connection, channel, params)
+        return runner.on_request(channel, method, params)
+
+    async def _call_without_validation(
+        self, connection: Connection, channel: Channel, given: dict[str, Any]
+    ) -> dict[str, Any]:
+        """A call in the newest two revisions, without validating its parameters and its result twice."""
+        params = types.CallToolRequestParams.model_validate(given, by_name=False)
+        metadata = channel.message_metadata
+        ctx: Context = ServerRequestContext(
+            session=ServerSession(channel, connection, request_meta=params.meta),
+            lifespan_context={},
+            method="tools/call",
+            params=given,
+            request_id=channel.request_id,
+            meta=params.meta,
+            protocol_version=connection.protocol_version,
+            request=metadata.request_context if isinstance(metadata, ServerMessageMetadata) else None,
+        )
+        result = await self._call_tool(ctx, params)
+        said: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if isinstance(result, types.InputRequiredResult):
+            said = serialize_server_result("tools/call", connection.protocol_version, said)
+        if connection.protocol_version == LATEST_HANDSHAKE_VERSION:
+            del said["resultType"]
+            return said
+        said["_meta"] = {**said.get("_meta", {}), types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
+        return said
+
+    # -- what clients ask --------------------------------------------------------------------------------------
+
+    async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        caller = self._caller_of(ctx)
+        try:
+            cursor = None if params is None else params.cursor
+            return self._catalog.list_tools_page(
+                caller, cursor, with_views=shows_views(ctx.session.client_capabilities)
+            )
+        except ToolError as exc:
+            raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
+        return await self._serve_in_rounds(ctx, params, self._answer_call)
+
+    async def _serve_in_rounds(
+        self, ctx: Context, params: Params, serve: Callable[[Context, Params], Awaitable[Any]]
+    ) -> Any:
+        """Serve a request that may be sent again with a state, which is opened before and sealed after."""
+        if not _has_rounds(ctx, params):
+            return await serve(ctx, params)
+
+        async def opened(ctx: Context) -> Any:
+            state = None if ctx.params is None else ctx.params.get("requestState")
+            return await serve(ctx, params.model_copy(update={"request_state": state}))
+
+        return await self._states(ctx, opened)
+
+    async def _answer_call(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        caller = self._caller_of(ctx)
+        name = params.name
+        arguments = params.arguments or {}
+        use_mark(caller.mark)
+        with_views = shows_views(ctx.session.client_capabilities)
+        try:
+            if name == FIND_TOOLS and caller.is_model:
+                return await self._find_tools(ctx, caller, arguments)
+            if name == CALL_TOOL and caller.is_model:
+                # a model's; views call their tools by name
+                (name, arguments) = _parse_inner_call(arguments)
+                with_views = False
+            tool = self._catalog.get_tool(caller, name, with_views=with_views)
+            outcome = await self._run_call(ctx, params, caller, tool, arguments)
+        except ToolError as exc:
+            return to_error(exc)
+        except ApprovalRequired as wanted:
+            return wanted.result
+        if isinstance(outcome, types.InputRequiredResult):
+            return outcome
+        _check_missing_capability(ctx, outcome)
+        reading = ArtifactReading(self._core.registry.tools, ModelReader(may_call=caller.may_use_tool))
+        is_for_model = caller.is_model and tool.definition.served_as is None
+        result = to_mcp(outcome, tool.definition.name, reading, for_model=is_for_model)
+        return with_data(result, outcome) if with_views and isinstance(tool.definition.view, str) else result
+
+    async def _run_call(
+        self,
+        ctx: Context,
+        params: types.InputResponseRequestParams,
+        caller: Caller,
+        tool: RegisteredTool,
+        arguments: dict[str, Any],
+    ) -> CallOutcome | types.InputRequiredResult:
+        tell = ClientReporter(ctx, caller)
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return await self.calls.call_tool(caller, tool, arguments, tell, DirectInputs(ctx))
+        if not _has_rounds(ctx, params):
+            return await self.calls.call_tool(caller, tool, arguments, tell, _NO_INPUTS)
+        capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
+
+        def start_call(inputs: Inputs, report: CallReporter) -> Awaitable[CallOutcome]:
+            return self.calls.call_tool(caller, tool, arguments, report, inputs)
+
+        outcome: CallOutcome | types.InputRequiredResult = await self._rounds.answer_request(
+            capabilities, params, tell, start_call
+        )
+        return outcome
+
+    async def _find_tools(self, ctx: Context, caller: Caller, arguments: dict[str, Any]) -> types.CallToolResult:
+        before = list(caller.found)
+        with_views = shows_views(ctx.session.client_capabilities)
+        found = self._catalog.search_tools(caller, arguments, with_views=with_views)
+        if caller.found != before:
+            await ctx.session.send_tool_list_changed()
+        text = to_json(found).decode()
+        return types.CallToolResult(content=[types.TextContent(text=text)])
+
+    # -- what is no tool to them --------------------------------------------------------------------------------
+
+    async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=self._served.list_prompts(self._caller_of(ctx)))
+
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
+        return await self._serve_in_rounds(ctx, params, self._make_prompt)
+
+    async def _make_prompt(
+        self, ctx: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        caller = self._caller_of(ctx)
+        use_mark(caller.mark)
+        with _convert_tool_errors():
+            tool = self._served.get_prompt(caller, params.name)
+            outcome = await self._call_served(ctx, params, caller, tool, dict(params.arguments or {}))
+            if isinstance(outcome, types.InputRequiredResult):
+                return outcome
+            outcome.unwrap()
+        reading = ArtifactReading(self._core.registry.tools, ModelReader(may_call=caller.may_use_tool))
+        result = to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
+        return to_prompt(result.content, tool.definition.description)
+
+    async def _complete_argument(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        tool = self._served.find_completed_tool(self._caller_of(ctx), params.ref)
+        argument = params.argument
+        if tool is None:
+            return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
+        given = {} if params.context is None else params.context.arguments or {}
+        return to_completion(await self._core.complete_argument(tool, argument.name, argument.value, given))
+
+    async def _list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        caller = self._caller_of(ctx)
+        cursor = None if params is None else params.cursor
+        listed = await self._artifacts.list_resources(caller, cursor)
+        served = self._served.list_resources(caller) if cursor is None else []
+        return listed.model_copy(update={"resources": [*served, *listed.resources]})
+
+    async def _list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=self._served.list_templates(self._caller_of(ctx)))
+
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
+        return await self._serve_in_rounds(ctx, params, self._answer_read)
+
+    async def _answer_read(
+        self, ctx: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        caller = self._caller_of(ctx)
+        uri = str(params.uri)
+        with _convert_tool_errors():
+            if uri.startswith(VIEW_URI):
+                return view_contents(uri, self._catalog.get_view(caller, uri))
+            found = self._served.find_resource(caller, uri)
+            if found is None:
+                with self.calls.counted(caller):  # each has 4 MiB in memory
+                    return await self._artifacts.read_resource(caller, uri)
+            outcome = await self._call_served(ctx, params, caller, *found)
+            if isinstance(outcome, types.InputRequiredResult):
+                return outcome
+            return to_contents(uri, outcome)
+
+    # -- what they want to be told of ----------------------------------------------------------------------------
+
+    async def _set_log_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        self._caller_of(ctx).wishes.log_level = params.level
+        return types.EmptyResult()
+
+    async def _subscribe_resource(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        with _convert_tool_errors():
+            await self._watching.add_subscription(self._caller_of(ctx), str(params.uri))
+        return types.EmptyResult()
+
+    async def _unsubscribe_resource(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._caller_of(ctx).wishes.resources.pop(str(params.uri), None)
+        return types.EmptyResult()
+
+    async def _listen_for_changes(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        wanted = params.notifications
+        uris = await self._watching.filter_readable(self._caller_of(ctx), wanted.resource_subscriptions)
+        readable = wanted.model_copy(update={"resource_subscriptions": uris})
+        return await self._listeners(ctx, params.model_copy(update={"notifications": readable}))
+
+    async def _find_resource(self, caller: Caller, uri: str) -> None:
+        if uri.startswith(VIEW_URI):
+            self._catalog.get_view(caller, uri)
+        elif self._served.find_resource(caller, uri) is None:
+            await self._artifacts.find_artifact(caller, uri)
+
+    async def _call_served(
+        self,
+        ctx: Context,
+        params: types.InputResponseRequestParams,
+        caller: Caller,
+        tool: RegisteredTool,
+        arguments: dict[str, Any],
+    ) -> CallOutcome | types.InputRequiredResult:
+        try:
+            outcome = await self._run_call(ctx, params, caller, tool, arguments)
+        except ApprovalRequired as wanted:
+            return wanted.result
+        if isinstance(outcome, CallOutcome):
+            _check_missing_capability(ctx, outcome)
+        return outcome
+
+
+@contextmanager
+def _convert_tool_errors() -> Iterator[None]:
+    """Tell a failure as an error of the protocol, where no result can say it."""
+    try:
+        yield
+    except ToolError as exc:
+        raise MCPError(types.INVALID_PARAMS, exc.message, exc.to_json()) from exc
+
+
+class _Server(Server[Any]):
+    """The SDK's, which copies deeply for each answer what it says of itself."""
+
+    @property
+    def server_info_stamp(self) -> dict[str, Any]:
+        """What each answer of the newest revision says of this server; nobody changes it."""
+        return self._stamp
+
+    @cached_property
+    def _stamp(self) -> dict[str, Any]:
+        return self.server_info.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def _is_current_revision(connection: Connection) -> bool:
+    """Whether it speaks one of the newest two revisions, and what it says of itself is what these have."""
+    if connection.protocol_version == LATEST_HANDSHAKE_VERSION:
+        return connection.initialize_accepted
+    return connection.protocol_version in MODERN_PROTOCOL_VERSIONS and connection.client_params is not None
+
+
+def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:
+    """Whether a request may end with what is wanted of its client, or goes on with one that did."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return False
+    capabilities = ctx.session.client_capabilities
+    return params.request_state is not None or (capabilities is not None and can_be_asked(capabilities))
+
+
+def _seal_states(core: Core, caller_of: CallerOf) -> RequestStateBoundary:
+    """Seals the states that clients send back: bound to client, tool and arguments, and of no use after a while."""
+    key = hashlib.sha256(b"requestState of MCP " + core.state.token.get_secret_value().encode()).digest()
+    security = RequestStateSecurity(
+        keys=[key], ttl=APPROVAL_SECONDS, bind_principal=lambda ctx: caller_of(ctx).principal.name
+    )
+    return RequestStateBoundary(security, default_audience=_NAME)
+
+
+def _check_missing_capability(ctx: Context, outcome: CallOutcome) -> None:
+    """A call that ended because its client cannot be asked for something is, in the newest revision, no result.
+
+    Raises:
+        MCPError: It is such a call.
+    """
+    error = outcome.error
+    if error is None or error.type != "no_model" or ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return
+    if ctx.session.client_capabilities is None or ctx.session.client_capabilities.sampling is None:
+        missing: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
+        raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, error.message, missing)
+
+
+def _parse_inner_call(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    name = arguments.get("name")
+    inner = arguments.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(inner, dict):
+        message = f"{CALL_TOOL} takes name, a text, and arguments, an object, as {FIND_TOOLS} gave them"
+        raise ToolError("invalid_arguments", message)
+    return name, inner
