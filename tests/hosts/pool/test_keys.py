@@ -58,7 +58,8 @@ async def test_hosts_and_servers_with_keys_work_together_and_nobody_without_one(
                 said = await server.call("count", session_id=session)
                 assert said["ok"], said
                 assert said["data"]["count"] == turn
-        assert (await server.call("draw", size=500_000))["ok"]
+        drawn = await server.call("draw", size=500_000)
+        assert drawn["ok"], drawn
         async with member(member_place(tmp_path / "three"), nats, "three") as other:
             await other.said("(?i)authorization")
             assert await server.host("farm.three") is None
