@@ -1,14 +1,19 @@
 """Commands that installed distributions add to `agentcore`, and what they get."""
 
+import contextlib
+import os
+import pkgutil
 import sys
-from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentcore.cli.lazy import LazyGroup
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GROUP = "agentcore.commands"
 """The entry-point group: the name of a command, and where its `click.Command` is."""
@@ -21,10 +26,8 @@ class AddedCommands:
         self._progress: Any = None
         self._last = ""
 
-    def read_settings(self, config_path: Path, key: str) -> Mapping[str, Any]:
+    def read_settings(self, config_path: "Path", key: str) -> Mapping[str, Any]:
         """See `agentcore.api.CommandContext`."""
-        import os
-
         from agentcore.config import module_settings
         from agentcore.core import load_config
 
@@ -61,10 +64,10 @@ class RootGroup(LazyGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         own = super().get_command(ctx, cmd_name)
-        point = self._find_added().get(cmd_name)
-        if own is not None or point is None:
+        point = None if own is not None else self._find_added().get(cmd_name)
+        if point is None:
             return own
-        command = _load_command(point)
+        command = point.load()
         ctx.obj = AddedCommands()
         return command
 
@@ -74,25 +77,70 @@ class RootGroup(LazyGroup):
 
     def short_helps(self) -> list[tuple[str, str]]:
         """The names with a line for each; that of an added one names its distribution, for nothing is imported."""
-        added = [(name, f"Added by {_distribution_name(point)}.") for name, point in self._find_added().items()]
+        added = [(name, f"Added by {point.distribution}.") for name, point in self._find_added().items()]
         return [*super().short_helps(), *added]
 
-    def _find_added(self) -> dict[str, EntryPoint]:
-        points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-        return {point.name: point for point in points if not super(RootGroup, self).knows_command(point.name)}
+    def _find_added(self) -> dict[str, "_AddedCommand"]:
+        found: dict[str, _AddedCommand] = {}
+        for folder in _list_metadata_folders():
+            for command in _read_added_commands(folder):
+                if not super().knows_command(command.name):
+                    found.setdefault(command.name, command)
+        return dict(sorted(found.items()))
 
 
-def _load_command(point: EntryPoint) -> click.Command:
+@dataclass(frozen=True, slots=True)
+class _AddedCommand:
+    """An entry point of the group.
+
+    Args:
+        value: `module:attribute`.
+        distribution: The name of the distribution that has it.
+    """
+
+    name: str
+    value: str
+    distribution: str
+
+    def load(self) -> click.Command:
+        """Import it.
+
+        Raises:
+            click.ClickException: It cannot be loaded, or is no command.
+        """
+        try:
+            command = pkgutil.resolve_name(self.value)
+        except Exception as exc:
+            raise click.ClickException(f"command {self.name!r} of {self.distribution} cannot be loaded: {exc}") from exc
+        if not isinstance(command, click.Command):
+            raise click.ClickException(f"command {self.name!r} of {self.distribution} is no click command")
+        return command
+
+
+def _list_metadata_folders() -> Iterator[str]:
+    """List the folders with the metadata of installed distributions, those first that are imported first.
+
+    `importlib.metadata` does the same, but importing it takes a fifth of the time of `agentcore --help`.
+    """
+    for folder in sys.path:
+        with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:  # an archive, or not there
+            names = sorted(entry.name for entry in entries if entry.name.endswith((".dist-info", ".egg-info")))
+            yield from (f"{folder or '.'}/{name}" for name in names)
+
+
+def _read_added_commands(folder: str) -> Iterator[_AddedCommand]:
     try:
-        command = point.load()
-    except Exception as exc:
-        raise click.ClickException(
-            f"command {point.name!r} of {_distribution_name(point)} cannot be loaded: {exc}"
-        ) from exc
-    if not isinstance(command, click.Command):
-        raise click.ClickException(f"command {point.name!r} of {_distribution_name(point)} is no click command")
-    return command
-
-
-def _distribution_name(point: EntryPoint) -> str:
-    return "an unknown package" if point.dist is None else point.dist.name
+        with open(f"{folder}/entry_points.txt", encoding="utf-8") as file:  # noqa: PTH123 - without importing pathlib
+            text = file.read()
+    except (OSError, ValueError):  # most have none
+        return
+    if GROUP not in text:
+        return
+    distribution = folder.rpartition("/")[2].partition("-")[0].removesuffix(".egg").replace("_", "-")
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            section = line.strip("[] ")
+        elif section == GROUP and "=" in line and not line.startswith(("#", ";")):
+            name, _, value = line.partition("=")
+            yield _AddedCommand(name.strip(), value.partition("[")[0].strip(), distribution)
