@@ -19,14 +19,14 @@ import pytest_asyncio
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from playwright.async_api import Browser, async_playwright, expect
 
-from agentcore.plain_structlog import import_without_rich
+from agentcore.plain_structlog import import_without_extras
 from tests import programs
 
 if TYPE_CHECKING:
     from agentcore.testing import ClientFactory, EventLog, HostFactory
 
 # rich takes up to seconds of processor time for the traceback of one error in the log, with all local variables
-import_without_rich()
+import_without_extras()
 
 # Examples are the same in each run, and none has to be made within a time: a run says something about the code, not
 # about the machine or its luck. `--hypothesis-profile=default` looks for new ones.

@@ -1,6 +1,5 @@
 """Which known name was probably meant by one that nobody knows."""
 
-import difflib
 from collections.abc import Collection, Iterable
 
 NAME_CHARS = 200
@@ -18,6 +17,8 @@ def _find_similar(name: str, known: Iterable[str], most: int) -> list[str]:
     if len(name) > NAME_CHARS:
         return []
     short = [each for each in known if len(each) <= NAME_CHARS]
+    import difflib  # noqa: PLC0415 - few processes need it
+
     return difflib.get_close_matches(name, short, n=most)  # noqa: TID251 - bounded here
 
 

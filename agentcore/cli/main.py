@@ -11,7 +11,7 @@ from agentcore import __version__
 from agentcore.cli.added_commands import RootGroup
 from agentcore.cli.lazy import LazyCommand
 from agentcore.cli.terminal.exits import ExitCode, to_cli_error
-from agentcore.plain_structlog import import_without_rich
+from agentcore.plain_structlog import import_without_extras
 
 _COMMANDS = {
     "serve": LazyCommand("agentcore.cli.commands.serve:serve", "Start the server."),
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     # pydantic imports every installed package that calls itself a plugin of it: nobody listed these, and it takes time
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    import_without_rich()
+    import_without_extras()
     try:
         code = _run_command(arguments)
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either

@@ -1,6 +1,5 @@
 """`DefinitionReview`: definitions of a module cannot change after the user has seen them; new or changed ones wait."""
 
-import difflib
 import hashlib
 import json
 import re
@@ -305,6 +304,8 @@ def _label_tool(name: str, text: str, others: set[str]) -> str:
 
 
 def _diff(label: str, before: str, after: str) -> str:
+    import difflib  # noqa: PLC0415 - few processes need it
+
     lines = difflib.unified_diff(
         before.split("\n") if before else [], after.split("\n"), label, label, lineterm="", n=3
     )

@@ -1,6 +1,5 @@
 """`InstructionReview`: instruction files of a folder reach a model as the user has accepted them, and no other way."""
 
-import difflib
 from collections.abc import Mapping
 from functools import partial
 
@@ -93,5 +92,7 @@ _KEY = "instruction files"
 
 def _diff(path: str, before: str, after: str) -> str:
     old = before.split("\n") if before else []
+    import difflib  # noqa: PLC0415 - few processes need it
+
     lines = difflib.unified_diff(old, after.split("\n"), path, path, lineterm="", n=3)
     return "\n".join(lines) + "\n"

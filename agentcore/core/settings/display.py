@@ -1,6 +1,5 @@
 """Settings for display: secrets are masked, also in diffs."""
 
-import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -138,6 +137,8 @@ def diff_of(before: SettingsDocument, after: SettingsDocument) -> tuple[tuple[st
     if old.source.text == new.source.text:
         return ()
     hides = _hides_in(before.subject)
+    import difflib  # noqa: PLC0415 - few processes need it
+
     lines = difflib.unified_diff(
         _masked_lines(old.source, hides, {}) if old.exists else [],
         _masked_lines(new.source, hides, _changed_secrets(old.source, new.source, hides)),

@@ -10,7 +10,7 @@ import socket
 import sys
 from pathlib import Path
 
-from agentcore.plain_structlog import import_without_rich
+from agentcore.plain_structlog import import_without_extras
 
 _KEY_BYTES = 256
 _OOM_SCORE = "500"
@@ -19,7 +19,7 @@ _OOM_SCORE = "500"
 def main() -> None:
     """Run until the server is gone, or no other one has come."""
     told = _detach_process() if len(sys.argv) > 2 else -1  # noqa: PLR2004 - it survives its server
-    import_without_rich()
+    import_without_extras()
     from agentcore.hosts.worker.running import run_surviving_worker, run_worker  # noqa: PLC0415 - after structlog is configured
 
     with contextlib.suppress(OSError):

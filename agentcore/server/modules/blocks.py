@@ -1,6 +1,5 @@
 """The blocks of families as people see them: secrets are masked, and what is another now is shown line by line."""
 
-import difflib
 import json
 from collections.abc import Iterable
 
@@ -86,6 +85,8 @@ def block_diff(core: Core, name: str, found: Iterable[Found]) -> tuple[tuple[str
     place = " ".join(member.path)
     old = [] if before is None else _format_lines(subject, before)
     new = _format_lines(subject, member, _NOTHING if before is None else before.block)
+    import difflib  # noqa: PLC0415 - few processes need it
+
     lines = difflib.unified_diff(old, new, place if old else "/dev/null", place, lineterm="")
     return ((place, "\n".join(lines)),)
 
