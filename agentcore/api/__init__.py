@@ -1,5 +1,7 @@
 """Everything that a module may import from agentcore."""
 
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.background import Background
@@ -38,10 +40,12 @@ from agentcore.net.url_policy import UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
-from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
+
+if TYPE_CHECKING:
+    from agentcore.supervision.control import ConfinedRun, ControlFiles, Quarantined, describe_quarantined
 
 __all__ = [
     "HIDDEN_FROM_MODELS",
@@ -131,3 +135,14 @@ __all__ = [
     "seen_text",
     "tool",
 ]
+
+_CONTROL_FILES = frozenset(("ConfinedRun", "ControlFiles", "Quarantined", "describe_quarantined"))
+
+
+def __getattr__(name: str) -> object:
+    # at first use: only modules that run confined programs need them
+    if name not in _CONTROL_FILES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from agentcore.supervision import control  # noqa: PLC0415 - as above
+
+    return getattr(control, name)

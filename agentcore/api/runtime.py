@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -16,7 +16,9 @@ from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
-from agentcore.supervision.control import ControlFiles
+
+if TYPE_CHECKING:
+    from agentcore.supervision.control import ControlFiles
 
 
 class Runtime(Protocol):
@@ -58,7 +60,7 @@ class Runtime(Protocol):
         ...
 
     @property
-    def control_files(self) -> ControlFiles:
+    def control_files(self) -> "ControlFiles":
         """Protects the files that decide what runs outside of the sandbox, for each confined program.
 
         To run a program in a `Sandbox` that can write the workspace, call `control_files.begin`, wrap it with the

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
@@ -51,8 +51,10 @@ from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.state import StateDir
 from agentcore.store.state.loop_report import read_loop_report
 from agentcore.store.store import Store
-from agentcore.supervision.control import ControlFiles, ControlReport
 from agentcore.supervision.holder import Holder
+
+if TYPE_CHECKING:
+    from agentcore.supervision.control import ControlFiles, ControlReport
 
 log = structlog.get_logger(__name__)
 
@@ -119,9 +121,8 @@ class Core:
         self.started_at = time.time()
         self.workspace, self.protected = open_workspace(config, state.path)
         self.workspace_files = WorkspaceFiles(self.workspace)
-        self.control_files = ControlFiles(
-            self.workspace, state.path / "control_files" / "server.json", self.report_control_files
-        )
+        self._control_files_state = state.path / "control_files" / "server.json"
+        self._control_files: ControlFiles | None = None
         self.events = EventBus()
         self.registry = ToolRegistry()
         self.resources = ResourceRegistry(self.events, UsedIndexes(store.resource_indexes))
@@ -161,7 +162,7 @@ class Core:
             state=state,
             record=store.record,
             workspace=self.workspace,
-            control_files=self.control_files,
+            find_control_files=lambda: self.control_files,
             events=self.events,
             resources=self.resources,
             routes=self.routes,
@@ -268,6 +269,15 @@ class Core:
         loop."""
         return self._watchdog.during_imports()
 
+    @property
+    def control_files(self) -> "ControlFiles":
+        """The guard of control files; created for the first confined program, or for what an earlier server left."""
+        if self._control_files is None:
+            from agentcore.supervision.control import ControlFiles  # noqa: PLC0415 - as above
+
+            self._control_files = ControlFiles(self.workspace, self._control_files_state, self.report_control_files)
+        return self._control_files
+
     async def start(self) -> None:
         """Start the modules that app.json lists, and those passed as objects."""
         names = [*self.config.modules, *self._given]
@@ -276,7 +286,8 @@ class Core:
         for problem in await asyncio.to_thread(nameless_blocks, self.config):
             log.error("block_refused", reason=str(problem))
         # before a module runs anything, and before the user works on in what an earlier server left
-        await self.control_files.restore()
+        if self._control_files_state.exists():
+            await self.control_files.restore()
         for session_id, resource_id, host in await self.approvals.targets_left():
             self.resources.reserve_id(session_id, resource_id, host)
         with self.during_imports():
@@ -316,7 +327,8 @@ class Core:
         self.tabs.stop_following()
         await self.modules.stop()
         await self.resources.indexes.wait_until_saved()
-        await self.control_files.close()
+        if self._control_files is not None:
+            await self._control_files.close()
 
     async def emergency_stop(self, by: Principal) -> dict[str, int]:
         """End all calls and all resources, reject pending approvals, and refuse new calls; the server keeps running.
@@ -430,7 +442,7 @@ class Core:
             "loop_blocked": dict(self.loop_blocked),
         }
 
-    def report_control_files(self, report: ControlReport, host: str = "") -> None:
+    def report_control_files(self, report: "ControlReport", host: str = "") -> None:
         """Report to the user what was quarantined, and which limits were reached, wherever the programs run.
 
         Args:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -14,13 +14,13 @@ from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.modules.host_protocols import HostReport, ModuleHost
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.machines import Machines
-from agentcore.hosts.pool.member import host_in_pool
-from agentcore.hosts.pool.pool import Pool
-from agentcore.hosts.server_end.host_process import stop_surviving_process
-from agentcore.hosts.server_end.process_host import ProcessHost
-from agentcore.hosts.server_end.services import ProcessHostServices
+
+# What hosts need is imported with the first one: most servers have none.
+if TYPE_CHECKING:
+    from agentcore.hosts.machines.machine import Machine
+    from agentcore.hosts.pool.pool import Pool
+    from agentcore.hosts.server_end.process_host import ProcessHost
 
 log = structlog.get_logger(__name__)
 
@@ -33,6 +33,10 @@ async def stop_all_surviving_hosts(state: Path, but: Collection[str] = ()) -> li
         but: Hosts that keep running.
     """
     found = await asyncio.to_thread(lambda: sorted(path.parent for path in (state / "hosts").glob("*/socket")))
+    if not found:
+        return []
+    from agentcore.hosts.server_end.host_process import stop_surviving_process  # noqa: PLC0415 - as above
+
     return [folder.name for folder in found if folder.name not in but and await stop_surviving_process(folder)]
 
 
@@ -56,6 +60,17 @@ class Hosts:
     def attach_core(self, core: Core) -> None:
         """Use this core; called before its modules start."""
         self._core = core
+        core.own_origins.on_change.append(self._send_origins)
+        remote = {name: host for name, host in self._config.hosts.items() if isinstance(host, RemoteHostConfig)}
+        if len(remote) < len(self._config.hosts):
+            self._add_configured_hosts(core)
+        self._machines = Machines(core, remote, [*self._places, *self._pools])
+
+    def _add_configured_hosts(self, core: Core) -> None:
+        from agentcore.hosts.pool.pool import Pool  # noqa: PLC0415 - as above
+        from agentcore.hosts.server_end.process_host import ProcessHost  # noqa: PLC0415
+        from agentcore.hosts.server_end.services import ProcessHostServices  # noqa: PLC0415
+
         services = ProcessHostServices(
             config=self._config,
             state=core.state,
@@ -67,12 +82,10 @@ class Hosts:
             on_blocked=core.count_blocked,
             on_control_files=core.report_control_files,
         )
-        core.own_origins.on_change.append(self._send_origins)
-        remote: dict[str, RemoteHostConfig] = {}
         for name, config in self._config.hosts.items():
             if isinstance(config, RemoteHostConfig):
-                remote[name] = config
-            elif isinstance(config, PoolConfig):
+                continue
+            if isinstance(config, PoolConfig):
                 self._pools[name] = Pool(name, config, self._config.folder, core)
                 core.registry.claimed.update(dict.fromkeys(config.modules, name))
                 core.registry.allow_chats(name, is_on=config.chats)
@@ -80,7 +93,6 @@ class Hosts:
                 self._places[name] = ProcessHost(
                     name, config, services, self._handle_lost_modules, self._restart_modules
                 )
-        self._machines = Machines(core, remote, [*self._places, *self._pools])
 
     def find_module_host(self, name: str) -> ModuleHost | None:
         place = self._of.get(name)
@@ -103,7 +115,7 @@ class Hosts:
         members = [member for pool in self._pools.values() for member in pool.list_hosts()]
         return [machine.build_host_info() for machine in (*self.machines.list_machines(), *members)]
 
-    def require_machine(self, name: str) -> Machine:
+    def require_machine(self, name: str) -> "Machine":
         """Return the foreign machine of a name, or of a pool.
 
         Raises:
@@ -125,6 +137,8 @@ class Hosts:
             ToolError: `host_not_found`; `host_in_pool`: NATS controls its access.
         """
         if pool_of(name) in self._pools:
+            from agentcore.hosts.pool.member import host_in_pool  # noqa: PLC0415 - as above
+
             raise host_in_pool(name)
         await self.machines.unpair_host(name)
 

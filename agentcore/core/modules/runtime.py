@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pydantic_core
 from pydantic import BaseModel
@@ -32,7 +32,9 @@ from agentcore.store.credentials import ModuleSecrets
 from agentcore.store.record import Record
 from agentcore.store.record.call_row import make_notice_row
 from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
-from agentcore.supervision.control import ControlFiles
+
+if TYPE_CHECKING:
+    from agentcore.supervision.control import ControlFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class HostServices:
     state: StateDir
     record: Record
     workspace: Workspace
-    control_files: ControlFiles
+    find_control_files: Callable[[], "ControlFiles"]
     events: EventBus
     resources: ResourceRegistry
     routes: RouteTable
@@ -102,9 +104,9 @@ class ModuleRuntime(ReadingRuntime):
         return self._services.workspace
 
     @property
-    def control_files(self) -> ControlFiles:
+    def control_files(self) -> "ControlFiles":
         """The guard of the files that decide what runs outside of the sandbox."""
-        return self._services.control_files
+        return self._services.find_control_files()
 
     @property
     def locale(self) -> Literal["en", "zh"]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -12,10 +13,12 @@ from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import is_member, pool_of
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
-from agentcore.hosts.machines.machine import Machine
-from agentcore.hosts.machines.pairing import pair_host
-from agentcore.hosts.wire.web_socket import SocketLink, WebSocket
 from agentcore.store.credentials.host_keys import KnownHost
+
+# What machines need is imported with the first one: most servers have none.
+if TYPE_CHECKING:
+    from agentcore.hosts.machines.machine import Machine
+    from agentcore.hosts.wire.web_socket import WebSocket
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +50,9 @@ class Machines:
         self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
 
-    def _make_machine(self, known: KnownHost) -> Machine:
+    def _make_machine(self, known: KnownHost) -> "Machine":
+        from agentcore.hosts.machines.machine import Machine  # noqa: PLC0415 - as above
+
         self._core.registry.allow_chats(known.name, is_on=known.may_use_chats)
         named = self._named.get(known.name)
         keeps = {"": KEEP_MINUTES} if named is None else named.minutes_by_type()
@@ -55,11 +60,11 @@ class Machines:
 
     # -- what is known -----------------------------------------------------------------------------------------
 
-    def get(self, name: str) -> Machine | None:
+    def get(self, name: str) -> "Machine | None":
         """Return the host of a name; None: none is paired."""
         return self._machines.get(name)
 
-    def list_machines(self) -> list[Machine]:
+    def list_machines(self) -> "list[Machine]":
         """Return the paired hosts, by name."""
         return [self._machines[name] for name in sorted(self._machines)]
 
@@ -71,7 +76,7 @@ class Machines:
             if name not in self._machines
         ]
 
-    def require_machine(self, name: str) -> Machine:
+    def require_machine(self, name: str) -> "Machine":
         """Return the host of a name.
 
         Raises:
@@ -94,8 +99,11 @@ class Machines:
         if known is not None:
             await self.require_machine(known.name).check_may_connect()
 
-    async def serve_connection(self, known: KnownHost | None, socket: WebSocket, address: str) -> None:
+    async def serve_connection(self, known: KnownHost | None, socket: "WebSocket", address: str) -> None:
         """Carry a connection from its beginning to its end."""
+        from agentcore.hosts.machines.pairing import pair_host  # noqa: PLC0415 - as above
+        from agentcore.hosts.wire.web_socket import SocketLink  # noqa: PLC0415
+
         if known is None:
             await pair_host(self._core.host_pairings, self._check_name, socket, address)
         else:
