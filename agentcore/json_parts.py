@@ -54,7 +54,7 @@ class JsonParts:
 def has_more_json_parts(data: bytes, limit: int) -> bool:
     """Whether JSON text has more values than a limit."""
     # counted in strings too: most text is within the limit even so
-    if sum(data.count(each) for each in _SEPARATORS) <= limit:
+    if len(data) <= limit or sum(data.count(each) for each in _SEPARATORS) <= limit:
         return False
     parts = JsonParts(limit)
     parts.feed(data)

@@ -123,6 +123,7 @@ _known_lock = threading.Lock()
 _longest_first: tuple[str, ...] = ()
 
 _NONE: frozenset[str] = frozenset()
+_PLAIN_KINDS = frozenset((int, float, bool, NoneType))
 _harmless: set[str] = set()  # keys of log lines that were looked at already
 _HARMLESS_KEPT = 1000  # they are names in code, so there are never so many
 
@@ -600,10 +601,13 @@ def _as_json(value: Any) -> str:
 def mask_line(line: MutableMapping[str, Any]) -> None:
     """Put `MASK` in place of what stands under a secret's name in a log line, and of each secret that is in use."""
     for key, value in line.items():
-        if key == "exc_info" or isinstance(value, int | float | NoneType):
-            continue  # an exception in hand is written, and masked, as a traceback
-        known = mask_known_secrets_inside(value)
-        line[key] = known if isinstance(known, str) else mask_named_secrets(known)
+        kind = type(value)
+        if kind is str:  # nearly all are
+            if _longest_first:
+                line[key] = mask_known_secrets(value)
+        elif kind not in _PLAIN_KINDS and key != "exc_info":  # an exception is masked in its traceback
+            known = mask_known_secrets_inside(value)
+            line[key] = known if isinstance(known, str) else mask_named_secrets(known)
     if line.keys() <= _harmless:
         return
     for key in line:

@@ -15,7 +15,15 @@ from agentcore.encoding import to_json
 
 log = structlog.get_logger(__name__)
 
+_TYPES_CACHED = 1_000
+"""Types of events whose listeners are remembered; modules may publish any number of types."""
+
 _ENVELOPE = ("id", "type", "time", "sessionId")
+_ENVELOPE_BYTES = 300
+"""About what the envelope and the names of a few fields take."""
+_SMALL_BYTES = 2_000
+"""Most events, such as those of calls, are smaller, and are encoded only if somebody reads them."""
+_PLAIN_KINDS = frozenset((int, float, bool, type(None)))
 
 
 class Event:
@@ -58,6 +66,17 @@ class Event:
             self._encoded = to_json(self.to_json())
         return self._encoded
 
+    def estimate_small_size(self) -> int:
+        """Return about how many bytes a small event of plain values takes; 0: it has others, or is large."""
+        size = _ENVELOPE_BYTES
+        for value in () if self._data is None else self._data.values():
+            kind = type(value)
+            if kind is str:
+                size += len(value)
+            elif kind not in _PLAIN_KINDS:
+                return 0
+        return size if size <= _SMALL_BYTES else 0
+
     def without_data(self) -> "Event":
         """Return the same event as JSON text only, for later readers: its values need many times the memory."""
         copy = Event(self.id, self.seq, self.type, None, self.session_id)
@@ -81,19 +100,22 @@ class _EventBuffer:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._events: OrderedDict[int, tuple[Event, str]] = OrderedDict()
+        self._events: OrderedDict[int, tuple[Event, int, str]] = OrderedDict()
         self._of_publishers: dict[str, deque[int]] = {}
         self._bytes: Counter[str] = Counter()
         self._total_bytes = 0
         self.last_dropped = 0
 
     def __iter__(self) -> Iterator[Event]:
-        return (event for event, _ in self._events.values())
+        return (event for event, _, _ in self._events.values())
 
     def add(self, event: Event, publisher: str) -> None:
         """Add an event; without capacity, drop the oldest ones, first those of a publisher that exceeds its share."""
-        size = len(event.encode())
-        self._events[event.seq] = (event.without_data(), publisher)
+        size = event.estimate_small_size()
+        if not size:
+            size = len(event.encode())
+            event = event.without_data()
+        self._events[event.seq] = (event, size, publisher)
         self._total_bytes += size
         if publisher:
             self._of_publishers.setdefault(publisher, deque()).append(event.seq)
@@ -104,8 +126,7 @@ class _EventBuffer:
             self._drop(next(iter(self._events)))
 
     def _drop(self, seq: int) -> None:
-        event, publisher = self._events.pop(seq)
-        size = len(event.encode())
+        _, size, publisher = self._events.pop(seq)
         self._total_bytes -= size
         if publisher:
             # it is the oldest of its publisher, too
@@ -128,6 +149,7 @@ class EventBus:
         self._seq = 0
         self._kept = _EventBuffer(kept) if kept else None
         self._listeners: list[tuple[str, Listener]] = []
+        self._matching: dict[str, tuple[Listener, ...]] = {}
 
     @property
     def last_id(self) -> str:
@@ -156,19 +178,30 @@ class EventBus:
         event = Event(f"{self._boot}-{self._seq}", self._seq, event_type, data, session_id)
         if kept and self._kept is not None:
             self._kept.add(event, publisher)
-        for pattern, listener in tuple(self._listeners):
-            if matches_pattern(pattern, event_type):
-                _notify_listener(listener, event)
+        listeners = self._matching.get(event_type)
+        if listeners is None:
+            listeners = self._find_listeners(event_type)
+        for listener in listeners:
+            _notify_listener(listener, event)
+
+    def _find_listeners(self, event_type: str) -> tuple[Listener, ...]:
+        if len(self._matching) >= _TYPES_CACHED:
+            self._matching.clear()
+        found = tuple(listener for pattern, listener in self._listeners if matches_pattern(pattern, event_type))
+        self._matching[event_type] = found
+        return found
 
     def subscribe(self, pattern: str, listener: Listener) -> Callable[[], None]:
         """Call `listener` for each event whose type matches; return a function that unsubscribes, safe to call
         twice."""
         entry = (pattern, listener)
         self._listeners.append(entry)
+        self._matching.clear()
 
         def unsubscribe() -> None:
             if entry in self._listeners:
                 self._listeners.remove(entry)
+                self._matching.clear()
 
         return unsubscribe
 

@@ -312,6 +312,8 @@ class Call:
     @property
     def account(self) -> str:
         """The account whose limited capacity it uses: that of the outermost call that the user did not make."""
+        if self.parent is None:
+            return self.request.account
         accounts = [call.request.account for call in (self, *self.ancestors())]
         return next((account for account in reversed(accounts) if account != USER_ACCOUNT), USER_ACCOUNT)
 
