@@ -1,1 +1,1 @@
-"""HTTP over the host: who comes in, what is read, how it is answered. It translates and decides nothing."""
+"""The HTTP server of the core: authenticates requests, reads them and sends responses. It makes no decisions."""

@@ -1,10 +1,10 @@
-"""Which names the server answers to, and which origins are its own."""
+"""The names that the server answers to, and its own origins."""
 
 import ipaddress
 from dataclasses import dataclass, field
 
 LOOPBACK = "127.0.0.1"
-"""What documents are served at; the server's own spelling of itself."""
+"""The address at which documents are served, as the server writes it."""
 
 
 @dataclass(frozen=True)
@@ -13,13 +13,13 @@ class Addresses:
 
     Args:
         port: The port that is bound.
-        hosts: Further values of the Host header, `name` or `name:port`, as behind a proxy.
-        name: The server's own name in its addresses: the loopback address that is bound.
+        hosts: Further values of the Host header, `name` or `name:port`, for example behind a proxy.
+        name: The server's name in its own URLs: the loopback address that is bound.
 
     Attributes:
-        allowed: All values of the Host header that are taken, in lower case.
+        allowed: All values of the Host header that are accepted, in lower case.
         origins: The origins of their pages.
-        plain: Those of the hosts that are spoken to without TLS.
+        plain: The allowed hosts that are served without TLS.
         redirected: The second name of this machine, from which documents are redirected.
     """
 
@@ -42,22 +42,22 @@ class Addresses:
 
     @property
     def base_url(self) -> str:
-        """Where the page is, without a final slash."""
+        """Base URL of the origin, without a final slash."""
         return f"http://{self.name}:{self.port}"
 
 
 def view_addresses(port: int, hosts: tuple[str, ...]) -> Addresses:
-    """The addresses of tools' views, by another name of this machine than the page's.
+    """Return the addresses of tool views, under another name of this machine than the page's.
 
-    To a browser these are two sites: views get a process of their own, and no cookie of the page is ever sent there.
+    Browsers treat these as two sites: views get their own process and never receive a cookie of the page.
     """
     return Addresses(port, hosts, "localhost")
 
 
 def counterpart_url(own: Addresses, host: str, other: Addresses) -> str:
-    """Where the other one of page and approval view is, for a browser that reached the one at `host`.
+    """Return the URL of the page or the approval view for a browser that reached the other one at `host`.
 
-    Declared names belong together in their order; where there are fewer of the other, its last one stands for the rest.
+    Declared names correspond by position; if the other one has fewer, its last name is used for the rest.
     """
     declared = [name.lower() for name in own.hosts]
     if host.lower() not in declared or not other.hosts:
@@ -67,12 +67,12 @@ def counterpart_url(own: Addresses, host: str, other: Addresses) -> str:
 
 
 def origin_of(host: str) -> str:
-    """The origin of pages that are asked at this host: loopback is plain, anything else stands behind TLS."""
+    """Return the origin of pages at this host: http for loopback, https for anything else, which is behind TLS."""
     return f"http://{host}" if is_loopback(_name_of(host)) else f"https://{host}"
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or an address, without a port, means this machine only."""
+    """True if a name or an address, without a port, refers to this machine only."""
     bare = name[1:-1] if name.startswith("[") and name.endswith("]") else name
     try:
         return ipaddress.ip_address(bare).is_loopback

@@ -1,4 +1,4 @@
-"""The application: from a request to its answer. Routes are found here, and every error becomes an answer here."""
+"""The HTTP application: routes requests to handlers and turns every error into a response."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -47,16 +47,16 @@ _NO_ROUTES = RouteTable()
 
 
 class Dispatcher:
-    """Answers every request of one origin.
+    """Answers every request to one origin.
 
     Args:
-        parts: What handlers share.
+        parts: Objects that the handlers share.
         routes: The server's own routes at this origin.
-        serves_modules: Whether the routes of modules are found here.
-        pipes: Lets in those that come through `agentcore mcp`; None: nobody comes so.
+        serves_modules: True if the routes of modules are served at this origin.
+        pipes: Accepts clients that connect through `agentcore mcp`; None: they cannot connect.
 
     Attributes:
-        parts: The same; `connections` in it counts those of this origin.
+        parts: The same, with `connections` counting those of this origin.
         connections: The open connections, once the server listens.
     """
 
@@ -77,7 +77,7 @@ class Dispatcher:
         )
 
     async def answer_request(self, request: web.BaseRequest) -> Reply:
-        """The answer to a request, whatever happens."""
+        """Answer a request. Every error except cancellation and a lost connection becomes a response."""
         try:
             if self.parts.addresses.port == 0:
                 self._learn_port(request)
@@ -88,7 +88,7 @@ class Dispatcher:
             return add_cross_origin_head(request, _error_answer(request, exc))
 
     def _learn_port(self, request: web.BaseRequest) -> None:
-        """Somebody else has bound any free port: the first connection tells which one."""
+        """Read the port from the first connection, if the code that bound the socket let the system choose it."""
         name = request.get_extra_info("sockname")
         if name is None:
             return
@@ -118,7 +118,10 @@ class Dispatcher:
         return await self._answer_revocable(route, exchange)
 
     async def _identify_principal(self, request: web.BaseRequest, path: str) -> Principal:
-        """Who asks; the key of an MCP client opens nothing but the one door, which keeps it to sessions of its own."""
+        """Identify the principal of a request.
+
+        The key of an MCP client is valid only at `MCP_PATH`, which restricts it to its own sessions.
+        """
         principal = await self._within_bounds(request, await self.parts.gate.identify_principal(request))
         if principal.kind == "mcp" and path != MCP_PATH:
             message = f"this key is for MCP alone: it is shown at {MCP_PATH}"
@@ -126,14 +129,14 @@ class Dispatcher:
         return principal
 
     async def _within_bounds(self, request: web.BaseRequest, principal: Principal) -> Principal:
-        """Have a request and its answer wait until its client has read the answers before; gives who that is."""
+        """Delay a request and its answer until its client has read earlier answers, then return the principal."""
         connection = request.protocol
         assert isinstance(connection, Connection)  # noqa: S101 - the application makes no others
         request[UNREAD_ANSWERS] = await self.parts.live_connections.wait_until_read(principal, connection)
         return principal
 
     async def _answer_extension(self, request: web.BaseRequest, path: str, raw_query: str) -> Reply:
-        """The answer to an extension: on the routes that are for them, and without a key where those are open."""
+        """Answer a browser extension, only on routes open to extensions; open routes need no key."""
         if request.method == hdrs.METH_OPTIONS:
             return answer_preflight(request)
         gate = self.parts.gate
@@ -150,7 +153,7 @@ class Dispatcher:
         return await self._answer_revocable(route, Exchange(self.parts, request, principal, path, values, raw_query))
 
     async def _answer_revocable(self, route: ServerRoute, exchange: Exchange) -> Reply:
-        """The answer to somebody whose credential can be taken back, which ends it."""
+        """Answer a principal whose credential can be revoked, which ends the request."""
         with self.parts.live_connections.track_connection(exchange.principal, exchange.connection):
             if exchange.principal.kind == "client":
                 self.parts.gate.check_route(exchange.request, is_for_extensions=route.is_for_extensions)
@@ -158,7 +161,7 @@ class Dispatcher:
             return await self._run_handler(route, exchange)
 
     async def _check_reach(self, route: ServerRoute, exchange: Exchange) -> None:
-        """Keep whoever has a right in sessions of their own only to these."""
+        """Restrict a principal that may act only in its own sessions to these."""
         principal = exchange.principal
         action = route.action
         if action is not None and find_reach(principal, action) == "own" and not route.keeps_to_own:
@@ -178,7 +181,10 @@ class Dispatcher:
         return await route.handler(exchange)
 
     async def _answer_other(self, request: web.BaseRequest, principal: Principal, path: str, raw_query: str) -> Reply:
-        """What is no route of the server's own: a module's, or nothing. Nobody learns which without a credential."""
+        """Answer a request that matches no route of the server: call a module's route, or raise an error.
+
+        The principal is already identified, so that nobody learns which routes exist without a credential.
+        """
         table = self.parts.core.routes if self._serves_modules else _NO_ROUTES
         found = table.find_route(request.method, path)
         if found is not None:
@@ -217,7 +223,7 @@ def _error_answer(request: web.BaseRequest, exc: Exception) -> Answer:
             return exc.to_answer()
         case ToolError():
             return answer_error(exc)
-        case web.HTTPException():  # aiohttp's own: a malformed wish for a WebSocket
+        case web.HTTPException():  # aiohttp's own: a malformed WebSocket request
             return Refusal(exc.status, "invalid_request", exc.reason, closes=True).to_answer()
     log.error("request_failed", method=request.method, path=request.path, exc_info=exc)
     return answer_error(ToolError("internal_error", "the server failed; its log has the traceback"))
@@ -255,15 +261,16 @@ def create_app(
     limits: TimeLimits | None = None,
     max_connections: int | None = None,
 ) -> Application:
-    """The application that serves a host: page and API. Made inside of the running event loop.
+    """Create the application that serves the page and the API. Call it inside the running event loop.
 
     Args:
-        host: Open, and kept open by the caller for as long as the application serves.
-        addresses: What it answers to; None: the configured port on loopback.
-        approval: What the approval view answers to, which `create_approval_app` serves; None: there is none.
-        apps: What tools' views answer to, which `create_apps_app` serves; None: the chat shows none.
+        core: The core, which the caller keeps open while the application serves.
+        addresses: Addresses that it answers to; None: the configured port on loopback.
+        approval: Addresses of the approval view, which `create_approval_app` serves; None: it is not served.
+        apps: Addresses of tool views, which `create_apps_app` serves; None: the chat shows none.
         limits: Time limits.
-        max_connections: Connections at one time; None: as many as the process has descriptors for, within the bound.
+        max_connections: Maximum number of open connections; None: as many as the process has descriptors for, within
+            the server's limit.
     """
     server = core.config.server
     store = core.store
@@ -312,7 +319,7 @@ def create_app(
         await mcp.close()
 
     async def close_chat(_: web.Application) -> None:
-        """Before the host rejects what waits: these calls wait again after a restart."""
+        """Close the chat before the core rejects waiting calls, so that these calls wait again after a restart."""
         await parts.chat.close()
 
     app.on_startup.append(warm_chat)
@@ -322,11 +329,11 @@ def create_app(
 
 
 def create_approval_app(page: Application, addresses: Addresses) -> Application:
-    """The application of the approval view's own origin, which shares the page's host and nothing that opens the page.
+    """Create the application of the approval view. It shares the page's core, but none of the page's credentials.
 
     Args:
         page: The application of the page.
-        addresses: What this one answers to.
+        addresses: Addresses that the approval view answers to.
     """
     shared = page.dispatcher.parts
     credentials = Credentials(
@@ -350,11 +357,11 @@ def create_approval_app(page: Application, addresses: Addresses) -> Application:
 
 
 def create_apps_app(page: Application, addresses: Addresses) -> Application:
-    """The application of tools' views: documents at an origin of their own, where nothing else can be asked for.
+    """Create the application of tool views: documents at their own origin, where nothing else is served.
 
     Args:
         page: The application of the page, which alone may frame them.
-        addresses: What this one answers to.
+        addresses: Addresses that the tool views answer to.
     """
     shared = page.dispatcher.parts
     nobody = Credentials(None, "page", hint="there is nothing here but the views of tools")
@@ -378,5 +385,5 @@ async def _describe_routes(routes: Sequence[ServerRoute], of_modules: Iterable[M
 
 
 def _is_document(path: str) -> bool:
-    """Whether a path is opened by navigation or loaded by a document, and not by the page's own scripts."""
+    """True if a path is opened by navigation or loaded by a document, and not requested by the page's scripts."""
     return path == "/" or path.startswith(("/static/", "/modules/", "/views/"))

@@ -1,4 +1,4 @@
-"""Changes of what is allowed: made at once for whoever may, confirmed by a person for whoever may only ask for it."""
+"""Policy changes: applied at once for principals with that right, else only after the user confirms them."""
 
 from agentcore.api import Principal
 from agentcore.core import Core
@@ -10,16 +10,16 @@ from agentcore.errors import ToolError
 async def change_policy(
     core: Core, by: Principal, proposal: Proposal, apply: Apply, session_owner: str | None = None
 ) -> None:
-    """Apply a change, or have a person confirm it in the approval view, where it is applied.
+    """Apply a change, or ask the user to confirm it in the approval view, which then applies it.
 
     Args:
-        host: Keeps what waits.
-        by: Who asks.
-        proposal: What the person is shown.
-        apply: Carries it out.
-        session_owner: Who made the session that it is about; None: it is about none.
+        core: Stores pending changes.
+        by: Principal that requests the change.
+        proposal: Shown to the user.
+        apply: Applies the change.
+        session_owner: Owner of the session that the change is about; None: it is about no session.
     Raises:
-        ToolError: `forbidden`; `confirmation_required`, with the change's id, when a person is asked.
+        ToolError: `forbidden`; `confirmation_required`, with the change's id, if the user is asked.
     """
     if needs_confirmation(by, session_owner):
         raise propose_change(core, by, proposal, apply)
@@ -27,10 +27,10 @@ async def change_policy(
 
 
 def needs_confirmation(by: Principal, session_owner: str | None = None) -> bool:
-    """Whether who asks may change the policy only by way of a person.
+    """True if the principal may change the policy only after the user confirms it.
 
     Raises:
-        ToolError: `forbidden`: not even so.
+        ToolError: `forbidden`: It may not even request the change.
     """
     try:
         authorise(by, "change_policy", session_owner)
@@ -42,7 +42,7 @@ def needs_confirmation(by: Principal, session_owner: str | None = None) -> bool:
 
 
 def propose_change(core: Core, by: Principal, proposal: Proposal, apply: Apply) -> ToolError:
-    """Have a person confirm a change, whoever asks for it; gives the error that says so.
+    """Ask the user to confirm a change, whoever requests it, and return the error that reports this.
 
     Raises:
         ToolError: `too_many_waiting`.

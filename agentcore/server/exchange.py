@@ -26,32 +26,32 @@ Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
 """Answers one request."""
 
 Describe = Callable[[Iterable[ModuleRoute]], Awaitable[dict[str, Any]]]
-"""Gives the description of the API (OpenAPI), with the routes that modules serve now."""
+"""Returns the description of the API (OpenAPI), including the routes that modules serve now."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
-    """What the handlers of one server share.
+    """Objects that the handlers of one server share.
 
     Args:
-        host: Carries out what is asked.
-        addresses: What the origin answers to: that of the page, or that of the approval view.
-        counterpart: The addresses of the other one of the two; None: it is not served.
-        gate: Decides who comes in.
+        core: Carries out calls.
+        addresses: Addresses of this origin, which is the page, the approval view or tool views.
+        counterpart: Addresses of the approval view, if this origin is the page, else of the page; None: not served.
+        gate: Authenticates requests.
         reader: Reads bodies.
         events: Event streams of pages.
-        switch: Turns modules on and off.
+        switch: Enables and disables modules.
         chat: Chat sessions.
-        connections: How many connections are open.
-        live_control: Which pages may act through modules' own routes.
-        live_connections: Who is being served on which connection.
-        serve_mcp: Answers clients of MCP.
-        views: The views of tools, by the addresses that they have at an origin of their own.
+        connections: Returns the number of open connections.
+        live_control: Decides which pages may act through modules' own routes.
+        live_connections: Tracks which principal is served on which connection.
+        serve_mcp: Answers MCP clients.
+        views: The views of tools, by their addresses at their own origin.
         apps: The addresses of that origin; None: it is not served.
-        streams: Ends the open streams and WebSockets of modules, one by one.
-        cache: What was made once: the description of the API, hashes of the list of tools.
+        streams: Functions that close the open streams and WebSockets of modules, one each.
+        cache: Values that are computed once: the description of the API, hashes of the tool list.
         limits: Time limits.
-        hits: Counts the bounds that were hit.
+        hits: Counts how often limits were hit.
         describe: Describes the API that this origin serves.
     """
 
@@ -78,15 +78,15 @@ class ServerParts:
 
 @dataclass(slots=True)
 class Exchange:
-    """One request that has passed the gate.
+    """One request that passed the gate.
 
     Args:
-        parts: The server's parts.
+        parts: The shared objects of the server.
         request: aiohttp's request.
-        principal: Who asks.
-        path: The path without the query, as it was sent.
+        principal: Principal that sent the request.
+        path: The path without the query, as sent.
         path_values: Values of the placeholders in the route's path.
-        raw_query: The query as it was sent.
+        raw_query: The query as sent.
         query: The query as the route's model, or None.
         body: The body as the route's model, or None.
     """
@@ -102,12 +102,12 @@ class Exchange:
 
     @property
     def core(self) -> Core:
-        """Carries out what is asked."""
+        """The core, which carries out calls."""
         return self.parts.core
 
     @property
     def connection(self) -> Connection:
-        """The connection that it came by."""
+        """The connection on which the request arrived."""
         connection = self.request.protocol
         assert isinstance(connection, Connection)  # noqa: S101 - the application makes no others
         return connection

@@ -1,4 +1,4 @@
-"""The one place that decides whether a request comes in: Host, then Origin, then who asks."""
+"""Access control for requests, in one place: checks Host, then Origin, then the credential."""
 
 import hmac
 from dataclasses import dataclass
@@ -24,26 +24,26 @@ from agentcore.store.credentials import (
 )
 
 SESSION_HEADER = istr("X-Agentcore-Session")
-"""Carries the page's half of its session that is no cookie."""
+"""Header for the part of a page session that is not a cookie."""
 
 SESSION_PROTOCOL = "agentcore.session."
-"""Begins the WebSocket subprotocol that carries the same."""
+"""Prefix of the WebSocket subprotocol that carries the same value."""
 
 KEY_PROTOCOL = "agentcore.key."
-"""Begins the one that carries the key of a paired client, which cannot send a header of its own there."""
+"""Prefix of the WebSocket subprotocol that carries the key of a paired client, which cannot set headers there."""
 
 SOCKET_PROTOCOL = "agentcore"
-"""The WebSocket subprotocol that the server picks."""
+"""The WebSocket subprotocol that the server selects."""
 
 ANYBODY = Principal("page", "")
-"""Who asks at a route that is open to all; no right hangs on it."""
+"""The principal at routes that are open to everyone; no right depends on it."""
 
 _TOKEN = Principal("token")
 _SEC_FETCH_SITE = istr("Sec-Fetch-Site")
 _SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 _SITES_WRITING = frozenset((None, "same-origin"))
 _SITES_READING = frozenset((None, "same-origin", "none"))
-# `none`: of an extension that its person lets read pages of this host, as where a tab of it is shared
+# `none`: from an extension that its user lets read pages of this host, for example because a tab of it is shared
 _SITES_OF_EXTENSIONS = frozenset((None, "cross-site", "none"))
 _EXTENSION_SCHEME = "chrome-extension://"
 _OF_EXTENSION = web.RequestKey("of_extension", bool)
@@ -51,17 +51,17 @@ _OF_EXTENSION = web.RequestKey("of_extension", bool)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What opens one origin.
+    """The credentials that are valid at one origin.
 
     Args:
-        sessions: Browsers that are logged in to it; None: nobody can be.
-        session_kind: What such a browser is.
-        cookie_name: The cookie that such a browser shows.
-        token: The API token; None: it opens nothing here.
-        client_keys: Keys of paired clients; None: they open nothing here.
-        extensions: Ids of browser extensions that may ask here, each with a key that was paired from it.
-        host_keys: Keys of hosts on other machines; None: they cannot dial in here.
-        hint: What to show, for whoever shows nothing that counts.
+        sessions: Sessions of logged-in browsers; None: browsers cannot log in.
+        session_kind: Kind of principal of such a browser.
+        cookie_name: Name of such a browser's cookie.
+        token: The API token; None: it is not valid at this origin.
+        client_keys: Keys of paired clients; None: they are not valid at this origin.
+        extensions: Ids of browser extensions that may send requests, each with a key that was paired from it.
+        host_keys: Keys of hosts on other machines; None: they cannot dial in at this origin.
+        hint: Message for a request without a valid credential; says which one to send.
     """
 
     sessions: PageSessions | None
@@ -75,12 +75,12 @@ class Credentials:
 
 
 class Gate:
-    """Lets a request in, or refuses it.
+    """Accepts or refuses requests.
 
     Args:
-        addresses: What the origin answers to.
-        credentials: What opens it.
-        hits: Counts what is refused.
+        addresses: Addresses that the origin answers to.
+        credentials: Credentials that are valid at it.
+        hits: Counts refusals.
     """
 
     def __init__(self, addresses: Addresses, credentials: Credentials, hits: Hits) -> None:
@@ -92,14 +92,14 @@ class Gate:
         self._extensions = frozenset(_EXTENSION_SCHEME + extension for extension in credentials.extensions)
 
     def check_origin(self, request: web.BaseRequest, *, is_api: bool) -> bool:
-        """Refuse what a page of another origin sends, or what is meant for another host.
+        """Refuse requests from pages of other origins, and requests meant for another host.
 
         Args:
             request: The request.
-            is_api: Whether the path is part of the API; documents and scripts may be asked for by any navigation.
+            is_api: True if the path is part of the API; any navigation may request documents and scripts.
         Returns:
-            Whether an extension asks, by its origin. It may read the answer whatever that is; what it may do stands
-            with the route (`check_route`) and its key (`identify_extension`).
+            True if the Origin is that of an extension. It may read any response; what it may do depends on the route
+            (`check_route`) and on its key (`identify_extension`).
         Raises:
             Refusal: `misdirected_request`, `foreign_origin`.
         """
@@ -123,7 +123,7 @@ class Gate:
         return False
 
     def check_route(self, request: web.BaseRequest, *, is_for_extensions: bool) -> None:
-        """Refuse a request of an extension, known by its origin or by its key, at a route that is for none.
+        """Refuse a request of an extension, known by its origin or its key, at a route that is not open to extensions.
 
         Raises:
             Refusal: `foreign_origin`.
@@ -140,7 +140,7 @@ class Gate:
         )
 
     async def identify_principal(self, request: web.BaseRequest) -> Principal:
-        """Who asks, by the credential that the request shows.
+        """Return the principal of the credential in the request.
 
         Raises:
             Refusal: `unauthorized`.
@@ -160,7 +160,7 @@ class Gate:
         raise self._unauthorized_refusal(self.credentials.hint)
 
     async def identify_extension(self, request: web.BaseRequest) -> Principal:
-        """Who asks, where that is an extension: the client that was paired from it, by its key and nothing else.
+        """Return the client that was paired from the extension that sends a request, by its key alone.
 
         Raises:
             Refusal: `unauthorized`.
@@ -180,7 +180,7 @@ class Gate:
         raise self._unauthorized_refusal("the Authorization header holds nothing that is valid here")
 
     async def _find_client(self, key: str | None, request: web.BaseRequest) -> Principal | None:
-        """The client of a key, where that counts for a request."""
+        """Return the client of a key, if the key is valid for this request."""
         keys = self.credentials.client_keys
         if keys is None or key is None or not key.startswith(KEY_PREFIX):
             return None
@@ -188,13 +188,13 @@ class Gate:
         return known.principal if known is not None and self._is_from_paired_origin(known, request) else None
 
     def _is_from_paired_origin(self, known: KnownClient, request: web.BaseRequest) -> bool:
-        """Whether a key comes from where it was paired: an extension's from that extension, a program's from none."""
+        """True if a key is used where it was paired: an extension's in that extension, a program's in no extension."""
         if request.get(_OF_EXTENSION, False):
             return known.origin == request.headers[hdrs.ORIGIN]
         if not known.origin.startswith(_EXTENSION_SCHEME):
             return True
-        # Chromium gives no Origin to what an extension reads of a host whose pages it may read, but says `none`, which
-        # no page can; what it writes has an Origin always
+        # Chromium sends no Origin when an extension reads from a host whose pages it may read, but sends
+        # `Sec-Fetch-Site: none`, which no page can; when an extension writes, it always sends an Origin
         is_reading = request.method in _SAFE_METHODS and hdrs.ORIGIN not in request.headers
         if not is_reading or request.headers.get(_SEC_FETCH_SITE) != "none" or known.origin not in self._extensions:
             return False
@@ -202,10 +202,10 @@ class Gate:
         return True
 
     def identify_host(self, request: web.BaseRequest) -> KnownHost | None:
-        """The host on another machine that dials in, by its key; None: it shows none, because it wants to be let in.
+        """Return the host that dials in from another machine, by its key; None if it sends no key, to ask for pairing.
 
         Raises:
-            Refusal: `unauthorized`; `foreign_origin`: a browser asks.
+            Refusal: `unauthorized`; `foreign_origin`: The request is from a browser.
         """
         if hdrs.ORIGIN in request.headers:
             raise self._foreign_origin_refusal("Origin", request.headers[hdrs.ORIGIN])
@@ -224,7 +224,7 @@ class Gate:
         return known
 
     def must_redirect(self, request: web.BaseRequest) -> bool:
-        """Whether a document is asked for at a second name of this machine, where a session would be another one."""
+        """True if a document is requested under the second name of this machine, which would have separate sessions."""
         return request.headers.get(hdrs.HOST, "").lower() == self._addresses.redirected
 
     def _misdirected_refusal(self, hosts: list[str] | tuple[str, ...]) -> Refusal:
@@ -258,13 +258,13 @@ class Gate:
 
 
 def session_value(headers: CIMultiDictProxy[str]) -> str | None:
-    """The page's half of its session: from the header, or from the subprotocols that a WebSocket offers."""
+    """Return the page's part of its session, from the header or from the subprotocols that a WebSocket offers."""
     value = headers.get(SESSION_HEADER)
     return _read_subprotocol(headers, SESSION_PROTOCOL) if value is None else value
 
 
 def _read_subprotocol(headers: CIMultiDictProxy[str], prefix: str) -> str | None:
-    """What follows a prefix among the subprotocols that a WebSocket offers."""
+    """Return what follows a prefix in the subprotocols that a WebSocket offers."""
     for protocol in headers.get(hdrs.SEC_WEBSOCKET_PROTOCOL, "").split(","):
         if (offered := protocol.strip()).startswith(prefix):
             return offered[len(prefix) :]
@@ -277,8 +277,10 @@ def _key_in(authorization: str) -> str | None:
 
 
 def _cookies_named(name: str, header: str) -> list[str]:
-    """Values of one cookie. Another server of this machine may have set more of that name, and all of them count: how
-    many there can be is bounded by what a request's headers may take.
+    """Return all values of one cookie.
+
+    Another server on this machine may have set more cookies of that name, and each value is tried; the size limit of
+    request headers limits their number.
     """
     pairs = (part.partition("=") for part in header.split(";"))
     return [value.strip() for key, _, value in pairs if key.strip() == name]

@@ -1,8 +1,8 @@
-"""Which pages may act through modules' own routes while scripts of a model run in the page.
+"""Decides which pages may act through modules' own routes while scripts of a model run in the page.
 
-A socket on which a person types into a terminal or clicks in a browser is no tool call, so nobody is asked about what
-goes through it. A script in the page could open one too: while such scripts may run, each page asks once a module.
-Watching asks nobody: a route that says which messages serve watching alone is open, and all others are held back.
+A socket on which a user types into a terminal or clicks in a browser is not a tool call, so its messages need no
+approval. A script in the page could open one too: while such scripts may run, each page needs the user's confirmation
+once per module. Watching needs none: a route that declares which messages only watch is open, all others are blocked.
 """
 
 from dataclasses import dataclass
@@ -23,25 +23,25 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ControlState:
-    """Whether a page may act through a module's routes.
+    """Tells if a page may act through a module's routes.
 
     Args:
-        state: `granted`; `waiting` for a person; `needed`: nobody was asked, or it was refused, or nobody decided.
-        change: What waits.
+        state: `granted`; `waiting` for the user; `needed`: not requested, or refused, or expired without a decision.
+        change: The pending change.
     """
 
     state: Literal["granted", "waiting", "needed"]
     change: PolicyChange | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """`{state, changeId?, expiresAt?}`."""
+        """Return `{state, changeId?, expiresAt?}`."""
         if self.change is None:
             return {"state": self.state}
         return {"state": self.state, "changeId": self.change.change_id, "expiresAt": self.change.expires_at_ms}
 
 
 class LiveControl:
-    """Keeps what a person has confirmed, for as long as the server runs."""
+    """Stores what the user has confirmed, until the server stops."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -49,7 +49,7 @@ class LiveControl:
         self._asked: dict[_Key, str] = {}
 
     def check_route(self, by: Principal, route: ModuleRoute) -> None:
-        """Let a page use a module's route, or have a person confirm that it may.
+        """Allow a page to use a module's route, or ask the user to confirm that it may.
 
         Raises:
             ToolError: `confirmation_required`, `too_many_waiting`.
@@ -64,7 +64,7 @@ class LiveControl:
         raise ToolError("confirmation_required", message, changeId=change.change_id, expiresAt=change.expires_at_ms)
 
     def get_state(self, by: Principal, module: str) -> ControlState:
-        """Whether who asks may act through a module's routes.
+        """Return the state of a principal's control of a module.
 
         Raises:
             ToolError: `module_not_found`.
@@ -76,7 +76,7 @@ class LiveControl:
         return ControlState("needed" if change is None else "waiting", change)
 
     def request_control(self, by: Principal, module: str) -> ControlState:
-        """Have a person asked, unless that is needless or somebody waits already.
+        """Ask the user to confirm control, unless it is granted or a request is already pending.
 
         Raises:
             ToolError: `module_not_found`, `too_many_waiting`.
@@ -88,7 +88,7 @@ class LiveControl:
         return self.get_state(by, module)
 
     def may_act(self, by: Principal, module: str) -> bool:
-        """Whether what a principal sends to a module's routes may act now."""
+        """True if messages of a principal to a module's routes may act now."""
         return (
             by.kind != "page"
             or not self._core.registry.runs_page_scripts
@@ -97,7 +97,7 @@ class LiveControl:
         )
 
     def _find_module(self, module: str) -> ModuleRecord:
-        """A module, the server's own or one on another machine.
+        """Return the record of a module in the server or on another machine.
 
         Raises:
             ToolError: `module_not_found`.
@@ -105,7 +105,7 @@ class LiveControl:
         return self._core.registry.hosted.get(module) or self._core.modules.get_record(module)
 
     def find_refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
-        """Why a message is held back from a module; None: it may pass."""
+        """Return the reason why a message must not reach a module; None: it may."""
         if self.may_act(by, route.module):
             return None
         if route.watching is not None and _is_valid(route.watching, message):

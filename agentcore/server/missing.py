@@ -1,4 +1,4 @@
-"""What modules require and is missing: the server logs it, and installs it by itself in a container."""
+"""Requirements of modules that are missing: the server logs them and, in a container, installs them."""
 
 from collections.abc import Callable
 
@@ -37,11 +37,11 @@ async def report_missing(core: Core) -> None:
 
 
 async def install_missing(core: Core, write: Write | None) -> None:
-    """Install what modules require and the user has not declined, without asking: for root in a container.
+    """Install missing requirements that the user has not declined, without asking: for root in a container.
 
     Args:
-        host: Its requirements have been checked.
-        write: Writes sentences for the user at the terminal; None: only the log gets them.
+        core: The core, whose requirements have been checked.
+        write: Writes sentences for the user at the terminal; None: they are not written.
     """
     for view in core.requirements.list_missing():
         if view.is_installable and view.info.is_required and not view.is_declined:

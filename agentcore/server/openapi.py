@@ -1,4 +1,4 @@
-"""The description of the API (OpenAPI 3.1), made from the route tables: the server's own, and that of modules."""
+"""Generates the description of the API (OpenAPI 3.1) from the route tables of the server and of modules."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -57,17 +57,17 @@ _REFUSED = {
 
 
 async def describe_api(routes: Iterable[ServerRoute], of_modules: Iterable[ModuleRoute] = ()) -> dict[str, Any]:
-    """The description of these routes.
+    """Return the OpenAPI description of these routes.
 
     Args:
-        routes: The server's own.
-        of_modules: Those that modules serve now; each is tagged with its module's name.
+        routes: The server's own routes.
+        of_modules: Routes that modules serve now; each is tagged with its module's name.
     """
     own_paths, own_schemas = _describe_own(tuple(routes))
     paths = dict(own_paths)
     described = await describe_modules(of_modules, refused=_REFUSED, security=_SIGNED_IN)
     for path, operations in described.paths.items():
-        paths[path] = {**operations, **paths.get(path, {})}  # the server's own answer before a module is asked
+        paths[path] = {**operations, **paths.get(path, {})}  # the server's own routes override those of modules
     return {
         "openapi": "3.1.0",
         "info": {
@@ -85,7 +85,7 @@ async def describe_api(routes: Iterable[ServerRoute], of_modules: Iterable[Modul
 
 @lru_cache
 def _describe_own(routes: tuple[ServerRoute, ...]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Return the paths and the schemas of the server's own routes, made once: it takes 0.2 s."""
+    """Return the paths and schemas of the server's own routes, computed once: it takes 0.2 s."""
     schemas, definitions = models_json_schema(_collect_models(routes), ref_template=_REF, by_alias=True)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:

@@ -1,4 +1,4 @@
-"""The server's own routes: described once, found by a dictionary, and described to others by the same table."""
+"""The table of the server's own routes, which also is the source of the API description."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ class ServerRoute:
 
     Args:
         method: `GET`, `POST`, `DELETE`.
-        path: Begins with a slash; `{name}` stands for one segment, a final `{name...}` for one or more.
-        handler: Answers.
-        summary: What it does, in a sentence.
-        action: The right that is needed; None: open to anybody who passes the checks of host and origin. Who has it in
-            sessions of their own only is let in for the session that `{session_id}` in the path names, or, without it,
-            where the handler keeps to them.
-        is_for_extensions: Whether a browser extension may ask, with the key that it was paired with.
-        keeps_to_own: Whether the handler itself keeps to the sessions of whoever reaches no others.
+        path: Starts with a slash; `{name}` matches one segment, a final `{name...}` one or more.
+        handler: Answers the request.
+        summary: One sentence that says what the route does.
+        action: The right that is needed; None: open to every request that passes the checks of host and origin. A
+            principal with that right only in its own sessions is authorised for the session that `{session_id}` in the
+            path names, or, without it, if the handler restricts it to its own sessions.
+        is_for_extensions: True if a browser extension may send the request, with the key that it was paired with.
+        keeps_to_own: True if the handler itself restricts principals to their own sessions.
         query: Model of the query; without one the query is ignored.
         body: Model of the JSON body; without one the body is not read.
-        answer: Model of the JSON that it answers with, where a model says more than the summary.
-        content_type: Media type of the answer.
-        limit_bytes: Bound of the body; None: the server's.
-        takes: Media type of a body that the handler reads itself, as it comes; empty: it reads none.
+        answer: Model of the JSON response, where a model says more than the summary.
+        content_type: Media type of the response.
+        limit_bytes: Maximum size of the body; None: the server's limit.
+        takes: Media type of a body that the handler reads itself as a stream; empty: it reads none.
     """
 
     method: str
@@ -56,7 +56,7 @@ class ServerRoute:
 
     @property
     def group(self) -> str:
-        """The first segment that says something: `tools`, `modules`."""
+        """The first meaningful segment of the path: `tools`, `modules`."""
         segments = [segment for segment in self.path.split("/") if segment not in ("", "api")]
         return segments[0] if segments and "{" not in segments[0] else "page"
 
@@ -69,7 +69,7 @@ class ServerRoutes:
     """Finds the route for a method and a path.
 
     Args:
-        routes: All of them; no two may match the same request.
+        routes: All routes; no two may match the same request.
     """
 
     def __init__(self, routes: Iterable[ServerRoute]) -> None:
@@ -80,7 +80,7 @@ class ServerRoutes:
             self._add_route(route)
 
     def find_route(self, method: str, path: str) -> Found | None:
-        """The route for a request, with the decoded values of its placeholders; `HEAD` is served as `GET`."""
+        """Return the route for a request and the decoded values of its placeholders; `HEAD` is served as `GET`."""
         wanted = HTTPMethod.GET if method == HTTPMethod.HEAD else method
         at_path = self._exact.get(path)
         if at_path is not None and wanted in at_path:
@@ -91,7 +91,7 @@ class ServerRoutes:
         return None
 
     def list_methods(self, path: str) -> set[str]:
-        """Methods that are served at a path."""
+        """Return the methods that are served at a path."""
         found = set(self._exact.get(path, ())) | {route.method for route, _ in self._iterate_matches(path)}
         return found | {"HEAD"} if "GET" in found else found
 
@@ -118,12 +118,12 @@ class ServerRoutes:
 
 @lru_cache
 def route_finder(routes: tuple[ServerRoute, ...]) -> ServerRoutes:
-    """Return what finds these routes, made once: the tables of routes never change."""
+    """Return the lookup table for these routes, created once: route tables never change."""
     return ServerRoutes(routes)
 
 
 def _group_key(segments: Sequence[str]) -> tuple[int, str]:
-    """Routes with placeholders are told apart by their length and by what follows `/api/`."""
+    """Return the key by which routes with placeholders are grouped: their length and the segment after `/api/`."""
     return len(segments), segments[2] if len(segments) > 2 else ""  # noqa: PLR2004 - the place of the first name
 
 

@@ -1,4 +1,4 @@
-"""From a configuration to a server that runs, and to its orderly end."""
+"""Runs the server: start, signals, and orderly shutdown."""
 
 import asyncio
 import os
@@ -30,13 +30,13 @@ from agentcore.store.state import StateDir, write_private_file
 log = structlog.get_logger(__name__)
 
 STOP_SECONDS = 60.0
-"""The longest that an orderly end may take; then the process ends as it is, which loses nothing acknowledged."""
+"""Maximum duration of an orderly shutdown. After it the process exits at once, which loses nothing acknowledged."""
 
 _ANSWER_SECONDS = 2.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 Console = Callable[[Core], Coroutine[Any, Any, None]]
-"""What a person can type at the server's terminal; runs beside the server and is cancelled at its end."""
+"""Reads commands from the server's terminal; runs beside the server and is cancelled when that stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RunningServer:
     """A server that answers requests, for code that shows a user where it is.
 
     Args:
-        host: Loads the modules.
+        core: Loads the modules.
         models: The models that chats can use.
         page_url: Address of the page, without a final slash.
         approval_url: Address of the approval view, without a final slash.
@@ -56,7 +56,7 @@ class RunningServer:
     approval_url: str
 
     def create_login_link(self) -> str:
-        """Create a link that works once: it logs a browser in to the approval view, which leads on to the page."""
+        """Create a one-time link that logs a browser in to the approval view, from which it continues to the page."""
         # in the fragment, which no browser sends, logs or passes on as a referrer
         code = self.core.store.approval_sessions.create_code()
         return f"{self.approval_url}/#code={code}&page={self.core.store.page_sessions.create_code()}"
@@ -87,27 +87,27 @@ async def serve(
     installs_missing: bool = False,
     stop_limit_s: float = STOP_SECONDS,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then end in order; a second signal ends at once.
+    """Serve until SIGINT or SIGTERM, then shut down in order; a second signal exits at once.
 
     Args:
-        config: What app.json says.
+        config: The configuration from app.json.
         state: The state folder, locked by this process. The caller closes it afterwards.
         host: Address to bind; None: the configured one.
         port: Port to bind, 0 for any; None: the configured one.
-        approval_port: Port of the approval view, 0 for any; None: the configured one, else that of the last time.
-        allow_remote: Whether an address other than loopback may be bound.
-        approver_code_file: A new file that gets one code for the approval view.
+        approval_port: Port of the approval view, 0 for any; None: the configured one, else the one used last time.
+        allow_remote: True if an address other than loopback may be bound.
+        approver_code_file: A new file that receives one login code for the approval view.
         on_listening: See `OnListening`.
-        on_ready: See `OnReady`. Without these two, nothing secret is written anywhere but into `approver_code_file`.
-        on_installation: Receives sentences about what is installed because of `installs_missing`.
+        on_ready: See `OnReady`. Without these two, secrets are written only to `approver_code_file`.
+        on_installation: Receives sentences about what `installs_missing` installs.
         console: Runs at the server's terminal.
-        lives_for_clients: Whether it ends when no client of `agentcore mcp` is connected any more.
+        lives_for_clients: True if the server stops once no client of `agentcore mcp` is connected any more.
         before_modules: Called in a thread once the server answers, before the modules start.
-        installs_missing: Whether what modules require is installed without asking, as root in a container.
-        stop_limit_s: The longest that the orderly end may take, in seconds.
+        installs_missing: True if requirements of modules are installed without asking, as root in a container.
+        stop_limit_s: Maximum duration of the orderly shutdown, in seconds.
     Raises:
         ListenError: The address must not or cannot be bound.
-        ServerStartError: It did not get ready.
+        ServerStartError: The server could not start.
     """
     own = config.server
     raise_descriptor_limit()
@@ -167,9 +167,9 @@ class _Origins:
 def _listen_for_approvals(
     config: AppConfig, state: StateDir, host: str, port: int | None, *, allow_remote: bool
 ) -> socket.socket:
-    """The socket of the approval view: at the port that was asked for, else that of the last time, else any."""
+    """Open the socket of the approval view, at the requested port, else the one used last time, else any."""
     chosen = config.server.approval_port if port is None else port
-    # behind a proxy the page's names are declared; without names of its own the approval view stays on this machine
+    # behind a proxy the page's names are declared; without declared names the approval view stays on this machine
     names = config.server.approval_hosts
     place = host if names or not allow_remote else LOOPBACK
     if chosen is None and (last := state.approval_port):
@@ -181,7 +181,7 @@ def _listen_for_approvals(
 
 
 def _listen_for_views(config: AppConfig, state: StateDir, host: str, *, allow_remote: bool) -> socket.socket:
-    """The socket of tools' views: at the configured port, else that of the last time, else any."""
+    """Open the socket of tool views, at the configured port, else the one used last time, else any."""
     server = config.server
     place = host if server.apps_hosts or not allow_remote else LOOPBACK
     if server.apps_port is None and (last := state.apps_port):
@@ -199,7 +199,10 @@ def _listen_for_views(config: AppConfig, state: StateDir, host: str, *, allow_re
 
 
 async def _store_approval_port(core: Core, port: int) -> None:
-    """Whoever took the port meanwhile may have been shown what browsers keep for it: then that opens nothing more."""
+    """Store the port of the approval view, and revoke its sessions if the port changed.
+
+    Another program may have used the old port meanwhile and received the cookies that browsers store for it.
+    """
     if core.state.approval_port not in (None, port):
         await core.store.approval_sessions.revoke_all()
     await asyncio.to_thread(core.state.save_approval_port, port)
@@ -213,12 +216,12 @@ async def _start_site(app: Application, listener: socket.socket) -> web.AppRunne
 
 
 async def _start_modules(app: Application, server: RunningServer, before_modules: Callable[[], None] | None) -> None:
-    """Start the modules, report it and what is missing, and continue interrupted chat sessions."""
+    """Start the modules, log that the server is ready and what is missing, and resume interrupted turns."""
     if before_modules is not None:
         await asyncio.to_thread(before_modules)
     await server.core.start()
     await app.dispatcher.parts.chat.resume_turns()
-    # now, for few clients of MCP hear of tools that come later
+    # only now: few MCP clients notice tools that are added later
     if app.dispatcher.pipes is not None:
         await app.dispatcher.pipes.listen()
     log.info(
@@ -232,14 +235,14 @@ async def _start_modules(app: Application, server: RunningServer, before_modules
 
 
 class ServerStartError(AgentcoreError):
-    """The server did not get ready; the log has the reason."""
+    """The server could not start; the log has the reason."""
 
 
 class _Starting:
-    """The start of a server, whose failure ends it: it would listen without any tool.
+    """The start of a server. A failure stops the server, which would otherwise listen without any tools.
 
     Args:
-        ending: Set where it fails.
+        ending: Set if the start fails.
     """
 
     def __init__(self, ending: asyncio.Event) -> None:
@@ -249,7 +252,7 @@ class _Starting:
     async def complete_start(
         self, start: Coroutine[Any, Any, None], then: Iterable[OnReady], server: RunningServer
     ) -> None:
-        """See the start through, and run what stands beside the server that is ready."""
+        """Wait for the start, then run the work that runs beside the server."""
         try:
             await start
         except Exception as exc:
@@ -262,7 +265,7 @@ class _Starting:
                 group.create_task(_run_guarded(work(server)))
 
     def raise_failure(self) -> None:
-        """Raise `ServerStartError` where the start failed."""
+        """Raise `ServerStartError` if the start failed."""
         if self._failure is not None:
             message = (
                 f"the server could not start ({type(self._failure).__name__}: {self._failure}); its log says where"
@@ -271,7 +274,7 @@ class _Starting:
 
 
 async def _run_until_stopped(ending: asyncio.Event, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Let this work go on beside the server until it is to end."""
+    """Run this work beside the server until it is asked to stop."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(work) for work in beside]
         await ending.wait()
@@ -280,7 +283,7 @@ async def _run_until_stopped(ending: asyncio.Event, beside: Iterable[Coroutine[A
 
 
 async def _run_guarded(work: Coroutine[Any, Any, None]) -> None:
-    """Run what stands beside the server: its failure is logged and ends nothing else."""
+    """Run work beside the server; its failure is logged and stops nothing else."""
     try:
         await work
     except Exception:
@@ -288,7 +291,7 @@ async def _run_guarded(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _stop_server(core: Core, *runners: web.AppRunner) -> None:
-    """Stop accepting, end streams, let calls end, stop modules, answer what waits, close connections."""
+    """Stop accepting, close streams, let calls finish, stop modules, answer what waits, close connections."""
     log.info("server_stopping", calls=len(core.calls.in_flight))
     for site in [site for runner in runners for site in runner.sites]:
         await site.stop()
@@ -300,10 +303,10 @@ async def _stop_server(core: Core, *runners: web.AppRunner) -> None:
 
 
 class _Ending:
-    """Notices the wish to end, and sees to it that the process does end.
+    """Handles the signals to stop, and makes sure that the process does exit.
 
-    Its handlers run between the steps of Python code and its limit in a thread: code of a module that holds the
-    event loop must not keep a person from ending the server.
+    The handlers run between Python bytecodes and the time limit runs in a thread: module code that blocks the
+    event loop must not prevent the user from stopping the server.
     """
 
     def __init__(self, limit_s: float) -> None:

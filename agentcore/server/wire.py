@@ -1,4 +1,4 @@
-"""The bases of what the API takes and sends."""
+"""Base classes for the bodies that the API accepts and sends."""
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel

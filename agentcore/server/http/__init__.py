@@ -1,1 +1,1 @@
-"""All that touches aiohttp's inside: connections, reading, responses, streams."""
+"""All code that depends on aiohttp's internals: connections, request bodies, responses, streams."""

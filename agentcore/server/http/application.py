@@ -1,4 +1,4 @@
-"""aiohttp's application with two of its private methods replaced."""
+"""aiohttp's application with two private methods replaced."""
 
 import warnings
 from collections.abc import Awaitable, Callable
@@ -11,13 +11,13 @@ from agentcore.server.http.connection import ConnectionFactory
 D = TypeVar("D")
 
 with warnings.catch_warnings():
-    # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced here:
-    # how a request is answered (its router costs more than a small tool), and how a connection is made (its limits).
-    # Both are private, and so are names in `connection.py`: why the dependency is bound to one minor version.
+    # aiohttp discourages subclasses, because its own additions may collide with theirs. Two methods are replaced:
+    # how a request is answered (aiohttp's router costs more than a small tool), and how a connection is made (limits).
+    # Both are private, and so are names in `connection.py`: therefore the dependency is pinned to one minor version.
     warnings.simplefilter("ignore", DeprecationWarning)
 
     class ServerApplication(web.Application, Generic[D]):
-        """The application of one origin: aiohttp's face of its dispatcher, over connections with limits."""
+        """The application of one origin: connects aiohttp to its dispatcher and to connections with limits."""
 
         def __init__(
             self,
@@ -32,7 +32,7 @@ with warnings.catch_warnings():
 
         @property
         def dispatcher(self) -> D:
-            """Answers requests."""
+            """The dispatcher, which answers requests."""
             return cast("D", self._state["agentcore"])
 
         async def _handle(self, request: web.Request) -> Any:

@@ -1,4 +1,4 @@
-"""One constant for each bound of the server, and a count of how often each was hit."""
+"""One constant for each limit of the server, and a count of how often each was hit."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,49 +7,49 @@ BODY_BYTES = 4 * 1024 * 1024
 """Body of one request."""
 
 BODY_IN_THREAD_BYTES = 256 * 1024
-"""Larger bodies are parsed in a thread, so that the event loop goes on meanwhile."""
+"""Larger bodies are parsed in a thread, so that the event loop is not blocked."""
 
 LOGIN_BODY_BYTES = 4 * 1024
-"""Body of the one request that is read before anybody has shown a credential."""
+"""Body of the one request that is read before a credential is checked."""
 
 PAIRING_POLL_SECONDS = 25.0
-"""How long a client waits for a person's word in one request."""
+"""How long one request of a client waits for the user's decision on pairing."""
 
 JSON_DEPTH = 100
-"""Objects and lists of a body inside one another."""
+"""Nesting depth of objects and lists in a body."""
 
 JSON_PARTS = 200_000
-"""Values within one body: to read and check so many takes a noticeable time."""
+"""Values in one body: reading and validating this many takes noticeable time."""
 
 CONNECTIONS = 4096
-"""Connections at one time; fewer where the process may open fewer descriptors."""
+"""Open connections; fewer if the process may open fewer descriptors."""
 
 APPROVAL_CONNECTIONS = 128
-"""Connections to the approval view at one time: a few browsers of one person."""
+"""Open connections to the approval view: a few browsers of one user."""
 
 DESCRIPTORS_RESERVED = 256
-"""Descriptors that connections leave to files, databases and child processes."""
+"""Descriptors that connections leave for files, databases and child processes."""
 
 NUMBER_MAX = 2**63 - 1
-"""The largest whole number that a request may give: no column of the database holds a larger one."""
+"""Largest integer that a request may contain: no column of the database holds a larger one."""
 
 WEBSOCKET_BYTES = 1024 * 1024
 """One message of a WebSocket."""
 
 STREAM_BUFFER_BYTES = 1024 * 1024
-"""What may wait in memory for one slow reader of a stream; beyond it the reader is skipped or waited for."""
+"""Bytes that may be buffered for one slow reader of a stream; beyond it the reader is skipped or waited for."""
 
 UNREAD_ANSWER_BYTES = 16 * 1024 * 1024
-"""Answers to one client that wait in memory until it reads them; beyond it no further one is made."""
+"""Responses to one client that are buffered until it reads them; beyond it no further one is created."""
 
 UNREAD_ANSWER_BYTES_OF_TOKEN = 64 * 1024 * 1024
-"""The same of the API token, which programs side by side may use, and of other credentials that are not revoked."""
+"""The same for the API token, which several programs may share, and for other credentials that cannot be revoked."""
 
 UNREAD_WAIT_SECONDS = 5.0
-"""How long a request waits before it is refused because its client does not read its answers."""
+"""How long a request waits before it is refused because its client does not read its responses."""
 
 UNREAD_STALLED_SECONDS = 30.0
-"""Answers that wait are dropped once their client has read nothing for so long."""
+"""Delayed responses are dropped once their client has read nothing for this long."""
 
 QUERY_FIELDS = 32
 """Fields of one query."""
@@ -65,11 +65,11 @@ class TimeLimits:
     Args:
         headers: From the first byte of a request (or from the connection) to the end of its headers.
         body: From the end of the headers to the end of the body.
-        upload: The body of a file that is sent, as a whole; `body` counts between its pieces.
+        upload: A whole file upload; `body` is the limit between its chunks.
         idle: A kept-alive connection without a request.
-        linger: How long the rest of a refused body is read and thrown away, so that the refusal arrives.
-        module_answer: A module's route, until its answer begins; above the longest long poll of 30 s.
-        heartbeat: Between signs of life on an event stream.
+        linger: How long the rest of a refused body is read and discarded, so that the refusal arrives.
+        module_answer: A module's route, until its response starts; longer than the longest long poll of 30 s.
+        heartbeat: Between heartbeats on an event stream.
     """
 
     headers: float = 20.0
@@ -83,7 +83,7 @@ class TimeLimits:
 
 @dataclass(slots=True)
 class Hits:
-    """How often each bound was hit since the start, by its name; shown in the metrics."""
+    """Counts how often each limit was hit since the start, by its name; shown in the metrics."""
 
     counts: Counter[str] = field(default_factory=Counter)
 

@@ -1,4 +1,4 @@
-"""Connections with the limits that aiohttp lacks: a time for headers, a bound on their number, faults as JSON."""
+"""Connections with what aiohttp lacks: a time limit for headers, a maximum number, and errors as JSON."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ from agentcore.server.http.unread_answers import UnreadAnswers
 T = TypeVar("T")
 
 _HEAD_BYTES = 10 * 1024
-"""The beginning of a request that is kept until its headers are read: more than the request line may have."""
+"""Bytes at the start of a request that are stored until its headers are read: more than the request line may have."""
 
 _COOKIES = re.compile(rb"\r\ncookie *:", re.IGNORECASE)
 _WANTS_DOCUMENT = re.compile(rb"\r\n(accept *:[^\r\n]*text/html|sec-fetch-dest *: *(document|iframe))", re.IGNORECASE)
@@ -28,12 +28,12 @@ _WANTS_DOCUMENT = re.compile(rb"\r\n(accept *:[^\r\n]*text/html|sec-fetch-dest *
 class Connection(web.RequestHandler):
     """One connection of a client.
 
-    A client that sends headers too slowly is cut off with `request_timeout`; malformed HTTP gets `invalid_request`.
+    A client that sends headers too slowly is refused with `request_timeout`, malformed HTTP with `invalid_request`.
 
     Attributes:
-        on_drained: Called when what waited to be sent has mostly gone.
+        on_drained: Called when most of the bytes that waited to be sent have been sent.
         on_lost: Called when the connection has ended.
-        end_stream: Ends the stream that is being served on it in good order; None: there is none that can be.
+        end_stream: Ends the stream on this connection in an orderly way; None: there is none that can be ended.
     """
 
     __slots__ = (
@@ -65,7 +65,7 @@ class Connection(web.RequestHandler):
             loop=loop,
             keepalive_timeout=limits.idle,
             lingering_time=limits.linger,
-            auto_decompress=False,  # a small body must not become a large one; the reader refuses compressed ones
+            auto_decompress=False,  # no decompression bombs; the reader refuses compressed bodies
             access_log=None,  # type: ignore[arg-type]  # None is what turns it off
         )
         self._limits = limits
@@ -83,7 +83,7 @@ class Connection(web.RequestHandler):
         self.end_stream: Callable[[], None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, or turn it away when there are too many."""
+        """Accept the connection, or refuse it if too many are open."""
         manager = self._manager
         if isinstance(manager, ConnectionFactory) and manager.is_full and isinstance(transport, asyncio.Transport):
             self._is_refused = self._force_close = True
@@ -105,11 +105,11 @@ class Connection(web.RequestHandler):
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; headers that have begun must be complete in time."""
-        if not data:  # aiohttp goes on with what it has kept
+        """Parse the received bytes; headers that have started must be complete in time."""
+        if not data:  # aiohttp continues with the bytes that it has buffered
             super().data_received(data)
             return
-        if self._is_faulty:  # the rest of what could not be read
+        if self._is_faulty:  # the rest of what could not be parsed
             return
         requests = self._request_count
         newest = self._newest_body
@@ -119,7 +119,7 @@ class Connection(web.RequestHandler):
         super().data_received(data)
         if self._request_count != requests:
             if newest is not None and not newest.is_eof():
-                # the "request" is a fault of the parser inside of a body: whoever reads that need not wait for more
+                # the "request" is a parser error inside a body: the body's reader need not wait for more
                 newest.set_exception(web.RequestPayloadError("the body is malformed"))
             if self._timer is not None:
                 self._timer.cancel()
@@ -127,13 +127,13 @@ class Connection(web.RequestHandler):
             if self._messages:
                 newest_message, self._newest_body = self._messages[-1]
                 self._is_faulty = not hasattr(newest_message, "headers")
-                if not self._is_faulty:  # a fault is answered by what came
+                if not self._is_faulty:  # the response to an error depends on these bytes
                     self._head = b""
         elif is_between_requests and self._timer is None and not self._upgraded:
             self._expect_headers()
 
     def count_unread(self, unread: UnreadAnswers) -> None:
-        """Count what is sent here, and not read, among the answers to a client."""
+        """Count unread bytes on this connection among the responses to a client."""
         if self._unread is unread:
             return
         if self._unread is not None:
@@ -143,13 +143,13 @@ class Connection(web.RequestHandler):
             unread.add_behind(self)
 
     def pause_writing(self) -> None:
-        """Count what waits to be read from now on."""
+        """Count this connection's unread bytes from now on."""
         super().pause_writing()
         if self._unread is not None:
             self._unread.add_behind(self)
 
     def resume_writing(self) -> None:
-        """Tell whoever writes that there is room again."""
+        """Notify the writer that there is room again."""
         super().resume_writing()
         if self._unread is not None:
             self._unread.remove_behind(self)
@@ -157,7 +157,7 @@ class Connection(web.RequestHandler):
             self.on_drained()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Tell whoever writes that nobody reads any more."""
+        """Notify the writer that the client has gone."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -174,7 +174,7 @@ class Connection(web.RequestHandler):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> Any:
-        """The answer to what is no HTTP; nothing else reaches this, for the application answers all errors itself."""
+        """Return the response to malformed HTTP. The application handles all other errors itself."""
         self._hits.add("invalid_request")
         if isinstance(exc, LineTooLong):
             return _LastAnswer(self._headers_too_large(), self._read_rest)
@@ -198,8 +198,9 @@ class Connection(web.RequestHandler):
         return Refusal(status, "cookies_too_large", message, closes=True).to_answer()
 
     async def _read_rest(self) -> None:
-        """Throw away what is still sent, for a while: closing before that resets the connection, and with it the
-        answer.
+        """Discard what the client still sends, for a while.
+
+        Closing the connection before that would reset it, and the response could be lost.
         """
         transport = self.transport
         if not isinstance(transport, asyncio.Transport) or transport.is_closing():
@@ -214,7 +215,7 @@ class Connection(web.RequestHandler):
 
     def _headers_late(self) -> None:
         self._timer = None
-        if self._request_in_progress:  # an answer is on its way: another one must not be written into it
+        if self._request_in_progress:  # a response is being sent: another one must not be written into it
             self._expect_headers()
             return
         self._hits.add("header_timeout")
@@ -231,10 +232,10 @@ class Connection(web.RequestHandler):
 
 
 class _LastAnswer:
-    """The last answer on a connection, after which the rest of what is sent there is read.
+    """The last response on a connection, after which the rest of what the client sends is read.
 
     Args:
-        answer: What is sent; towards aiohttp, this has the same face.
+        answer: The response. This class has the same interface towards aiohttp.
         read_rest: Returns when the connection may be closed.
     """
 
@@ -247,20 +248,20 @@ class _LastAnswer:
         self.status = answer.status
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """Send it."""
+        """Send the response."""
         await self._answer.prepare(request)
 
     async def write_eof(self) -> None:
-        """Wait until nothing is on its way any more, within the limit."""
+        """Wait until the client has stopped sending, up to the limit."""
         await self._read_rest()
 
 
 class _InlineLoop:
-    """The event loop, but for one thing: what is to become a task of its own is awaited where it stands.
+    """The event loop, except that `create_task` returns the coroutine, so that the caller awaits it in its own task.
 
-    aiohttp answers each request in a new task, which costs two rounds of the event loop, a sixth of a small call.
-    Its reason is that context variables set by one request are not seen by the next; here whatever sets some runs in
-    a task of the host. From Python 3.12 on, aiohttp starts these tasks eagerly, and they cost next to nothing.
+    aiohttp answers each request in a new task, which costs two iterations of the event loop, a sixth of a small call.
+    It does so to hide context variables set by one request from the next; in agentcore, code that sets some runs in a
+    task of the core. From Python 3.12 on, aiohttp starts these tasks eagerly, which makes them almost free.
     """
 
     __slots__ = ("_loop", "call_at", "call_later", "call_soon", "create_future", "time")
@@ -281,12 +282,12 @@ class _InlineLoop:
 
 
 class ConnectionFactory(web.Server):
-    """Makes connections, and counts them.
+    """Creates connections and counts them.
 
     Args:
         handler: Answers requests.
-        limit: Connections at one time.
-        cookie_help: Makes the document for a browser whose cookies are too large.
+        limit: Maximum number of open connections.
+        cookie_help: Creates the document for a browser whose cookies are too large.
     """
 
     def __init__(
@@ -306,16 +307,16 @@ class ConnectionFactory(web.Server):
 
     @property
     def is_full(self) -> bool:
-        """Whether there are as many connections as there may be."""
+        """True if the maximum number of connections is open."""
         return len(self._connections) >= self.limit
 
     @property
     def open_connections(self) -> int:
-        """Connections at this moment."""
+        """Number of open connections."""
         return len(self._connections)
 
     def __call__(self) -> Connection:
-        """A connection for a client that was accepted."""
+        """Create the connection for a client that was accepted."""
         return Connection(self, self._limits, self._hits, self._loop, self._cookie_help)
 
 

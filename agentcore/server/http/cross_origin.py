@@ -1,6 +1,6 @@
-"""What a browser has to read in an answer before it hands it to an extension (CORS).
+"""The response headers without which a browser does not pass a response to an extension (CORS).
 
-A request is marked once; whoever answers it, whole or as a stream, error or not, finds here what to send along.
+A request is marked once; every response to it, complete or streamed, error or not, adds the headers from this module.
 Source: https://fetch.spec.whatwg.org/#http-cors-protocol
 """
 
@@ -18,12 +18,12 @@ _HEAD = web.RequestKey("cross_origin_head", bytes)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _HEADERS = "Authorization, Content-Type, Accept, Last-Event-ID, Range"
 _EXPOSED = "Allow, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After"
-_MAX_AGE_SECONDS = 7200  # the most that Chromium keeps
+_MAX_AGE_SECONDS = 7200  # the maximum in Chromium
 _PRIVATE_NETWORK = istr("Access-Control-Request-Private-Network")
 
 
 def allow_cross_origin(request: web.BaseRequest, origin: str) -> None:
-    """Let code of one origin read the answer to its request. No credentials of the browser's own: none counts."""
+    """Allow code of one origin to read the response. Browser credentials stay excluded: none would count."""
     lines = {
         hdrs.ACCESS_CONTROL_ALLOW_ORIGIN: origin,
         hdrs.VARY: hdrs.ORIGIN,
@@ -33,20 +33,20 @@ def allow_cross_origin(request: web.BaseRequest, origin: str) -> None:
 
 
 def cross_origin_head(request: web.BaseRequest) -> bytes:
-    """Header lines that the answer to a request has besides its own."""
+    """Return the header lines to add to the response to a request."""
     head: bytes = request.get(_HEAD, b"")
     return head
 
 
 def add_cross_origin_head(request: web.BaseRequest, reply: R) -> R:
-    """The answer with these lines; a stream has sent them already."""
+    """Add these lines to a response; a stream has already sent them."""
     if isinstance(reply, Answer):
         reply.add_head(cross_origin_head(request))
     return reply
 
 
 def answer_preflight(request: web.BaseRequest) -> Answer:
-    """What a browser asks before it sends the request itself, which is judged on its own."""
+    """Answer a browser's preflight request; the request that follows is checked on its own."""
     headers: dict[str, str] = {
         hdrs.ACCESS_CONTROL_ALLOW_METHODS: _METHODS,
         hdrs.ACCESS_CONTROL_ALLOW_HEADERS: _HEADERS,

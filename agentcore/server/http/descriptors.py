@@ -1,4 +1,4 @@
-"""How many connections the process has descriptors for."""
+"""Connection limits that follow from the file descriptors of the process."""
 
 import resource
 
@@ -8,7 +8,7 @@ _FEWEST = 16
 
 
 def connection_limit() -> int:
-    """Connections at one time that leave descriptors for everything else."""
+    """Return the number of connections that leaves enough descriptors for everything else."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return CONNECTIONS
@@ -16,7 +16,7 @@ def connection_limit() -> int:
 
 
 def raise_descriptor_limit() -> None:
-    """Allow this process as many descriptors as all connections need, if the system lets it."""
+    """Raise this process's descriptor limit to what all connections need, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS + DESCRIPTORS_RESERVED
     if hard != resource.RLIM_INFINITY:

@@ -1,7 +1,7 @@
-"""Events to many pages at once: encoded once, framed once for all that want the same, written once a tick.
+"""Sends events to many pages: encoded once, framed once per filter, written once per event loop iteration.
 
-No reader has a queue or a task of its own. A reader that is too slow is skipped; when it has taken what waits for it,
-it goes on with what the event bus has kept, or is told by `events.reset` that something is missing.
+Readers have no queue or task of their own. A reader that is too slow is skipped; once it has read what is buffered, it
+resumes with the events that the event bus stores, or is notified by `events.reset` that some are missing.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ _RETRY_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events a reader wants.
+    """Selects the events of a reader.
 
     Args:
         types: Patterns such as `call.*`; none: all.
         session_id: Only events of this session.
-        allowed: Patterns of what the reader may have; None: it may have all.
-        is_own: Says of a session's id whether the reader may have all of that session, too.
+        allowed: Patterns of the events that the reader may receive; None: all.
+        is_own: Returns True if the reader may also receive all events of the session with this id.
     """
 
     types: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class EventFilter:
     is_own: Callable[[str], bool] | None = None
 
     def matches_event(self, event: Event) -> bool:
-        """Whether an event passes."""
+        """True if an event passes the filter."""
         if self.session_id is not None and event.session_id != self.session_id:
             return False
         if self.types and not any(matches_pattern(pattern, event.type) for pattern in self.types):
@@ -53,12 +53,12 @@ class _Reader:
     filter: EventFilter
     ended: asyncio.Future[None]
     behind_since: str | None = None
-    """Id of the last event it got; set while it is skipped."""
+    """Id of the last event that it received; set while it is skipped."""
 
 
 @dataclass(slots=True)
 class _Group:
-    """Readers that get the same bytes."""
+    """Readers that receive the same bytes."""
 
     filter: EventFilter
     is_chunked: bool
@@ -70,11 +70,11 @@ class _Group:
 
 
 class EventStreams:
-    """Passes the events of a bus on to readers.
+    """Sends the events of a bus to readers.
 
     Args:
-        bus: Where the events come from.
-        heartbeat_s: Seconds between signs of life.
+        bus: Source of the events.
+        heartbeat_s: Seconds between heartbeats.
         hits: Counts readers that were skipped.
     """
 
@@ -92,19 +92,19 @@ class EventStreams:
 
     @property
     def reader_count(self) -> int:
-        """How many read at this moment."""
+        """Number of connected readers."""
         return sum(len(group.readers) for group in self._groups.values())
 
     async def serve_reader(
         self, stream: RawStream, connection: Connection, wanted: EventFilter, after: str | None
     ) -> None:
-        """Keep a reader supplied until it goes or the server ends.
+        """Send events to a reader until it disconnects or the server stops.
 
         Args:
-            stream: Has begun.
+            stream: The reader's stream, whose headers have been sent.
             connection: The reader's connection.
-            wanted: Which events.
-            after: Id of the last event that the reader has; None: begin with what comes next.
+            wanted: Selects the events.
+            after: Id of the last event that the reader has; None: start with the next event.
         """
         if self.is_closed:
             return
@@ -112,8 +112,8 @@ class EventStreams:
         connection.on_lost = lambda: self._remove_reader(reader)
         connection.on_drained = lambda: self._catch_up(reader)
         connection.end_stream = lambda: self._remove_reader(reader)
-        self._flush()  # what this reader did not ask for is not for it
-        # where it begins, so that it can resume before the first event; who resumes knows already where it was
+        self._flush()  # events that are pending now came before this reader
+        # the starting id, so that a reader can resume even before its first event; one that resumes has an id already
         begun = f"id: {self._bus.last_id}\n" if after is None else ""
         stream.write(f"retry: {_RETRY_MS}\n{begun}\n".encode())
         key = (wanted, stream.is_chunked)
@@ -145,7 +145,7 @@ class EventStreams:
             self._written_id = event.id
             return
         if not self._pending:
-            # a turn later than those who are woken now: what a call does comes before what is told of it
+            # one iteration after the tasks that are woken now, so that a call's effects precede the events about it
             self._loop.call_soon(self._loop.call_soon, self._flush)
         self._pending.append(event)
 
@@ -171,7 +171,7 @@ class EventStreams:
                 transport.write(payload)
 
     def _catch_up(self, reader: _Reader) -> None:
-        """Give a reader what it has missed, as much as it takes at a time."""
+        """Send a reader the events that it missed, as many at a time as it can read."""
         if reader.behind_since is None or reader.ended.done():
             return
         self._flush()
@@ -187,7 +187,7 @@ class EventStreams:
                 return
 
     def _write_missed(self, reader: _Reader, missed: list[Event]) -> bool:
-        """Write the first of the events that a reader has missed; says whether that was all."""
+        """Write the first of the events that a reader missed; True if these were all."""
         size = 0
         parts = []
         for event in missed:
@@ -217,7 +217,7 @@ class EventStreams:
             self._timer = self._loop.call_later(self._heartbeat_s, self._send_heartbeat)
 
     def _send_heartbeat(self) -> None:
-        """Tell readers that the stream is alive, and where it is: an id without data moves their `Last-Event-ID`."""
+        """Show readers that the stream is alive; the id without data advances their `Last-Event-ID`."""
         self._timer = None
         self._flush()
         data = b": alive\nid: %b\n\n" % self._bus.last_id.encode()

@@ -1,7 +1,7 @@
-"""JSON text from outside: strict, bounded, and with the place of a fault.
+"""Parses JSON text from clients: strict, limited, and with the position of an error.
 
 Stricter than `json.loads` (RFC 8259, and I-JSON of RFC 7493 where that is silent): a repeated key, NaN, a number out
-of range, half of a surrogate pair, and nesting beyond `JSON_DEPTH` are faults.
+of range, half of a surrogate pair, and nesting beyond `JSON_DEPTH` are errors.
 """
 
 import json
@@ -15,17 +15,17 @@ from agentcore.errors import AgentcoreError
 from agentcore.json_parts import has_more_json_parts
 from agentcore.server.http.bounds import JSON_DEPTH, JSON_PARTS
 
-_LOCATED_CHARS = 64 * 1024  # beyond it, a fault that the fast parser does not place is reported without its place
+_LOCATED_CHARS = 64 * 1024  # in longer texts, an error without a position from the fast parser is reported without one
 
 
 class JsonTextError(AgentcoreError):
-    """The text is not JSON, or not of the kind that is taken.
+    """The text is not JSON, or not of the accepted kind.
 
     Args:
-        message: What is wrong.
-        line: Counted from 1; None: not known.
+        message: The error.
+        line: Counted from 1; None: unknown.
         column: Counted from 1, in code points.
-        offset: Counted from 0, in code points; in bytes where the bytes are no text.
+        offset: Counted from 0, in code points; in bytes if the bytes are not valid UTF-8.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class JsonTextError(AgentcoreError):
 
 
 class _Unplaced(Exception):  # noqa: N818 - becomes a JsonTextError as soon as its place is known
-    """A fault that the parser's hooks found; they do not know where they are."""
+    """An error from a hook of the parser, which does not know its position."""
 
 
 def parse_json(data: bytes) -> Any:
-    """The document that a JSON text in UTF-8 means.
+    """Return the document in a JSON text in UTF-8.
 
     Raises:
-        JsonTextError: It is not taken, and why.
+        JsonTextError: The text is not accepted; the message says why.
     """
     if has_more_json_parts(data, JSON_PARTS):
         raise JsonTextError(f"it has more than {JSON_PARTS:,} values")
@@ -63,7 +63,7 @@ def parse_json(data: bytes) -> Any:
         raise _too_deep() from exc
     except _Unplaced as exc:
         raise _locate_error(text, str(exc)) from exc
-    except ValueError as exc:  # int() takes no more digits than this
+    except ValueError as exc:  # int() accepts no more digits than this
         raise _locate_error(text, f"a number has more than {sys.get_int_max_str_digits()} digits") from exc
     if text.count("[") + text.count("{") > JSON_DEPTH:
         _refuse_depth(value)
@@ -96,7 +96,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _refuse_depth(value: Any) -> None:
-    """Look level by level: the cheap count of brackets before it says that there may be too many."""
+    """Check the depth level by level; runs only if a cheap count of brackets shows that it may be too large."""
     level = [value]
     depth = 0
     while level := [part for part in level if type(part) in (dict, list)]:

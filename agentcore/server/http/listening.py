@@ -1,4 +1,4 @@
-"""The socket that the server listens on: loopback, unless somebody said otherwise in so many words."""
+"""The socket that the server listens on: loopback, unless the user explicitly allows another address."""
 
 import errno
 import ipaddress
@@ -12,7 +12,7 @@ _BACKLOG = 512
 
 
 class ListenError(AgentcoreError):
-    """The server cannot listen where it was told to; the message says what to change."""
+    """The server cannot listen on the requested address; the message says what to change."""
 
 
 def open_listener(
@@ -23,15 +23,15 @@ def open_listener(
     declared_hosts: Sequence[str] = (),
     option: str = "--port",
 ) -> socket.socket:
-    """A listening socket.
+    """Open a listening socket.
 
     Args:
-        host: Name or address to bind. Whatever is not loopback, every spelling of the wildcard address included,
-            needs `allow_remote` and the names under which a proxy with TLS makes it known.
+        host: Name or address to bind. Anything but loopback, including every spelling of the wildcard address, needs
+            `allow_remote` and the names under which a TLS proxy publishes it.
         port: Port; 0: any that is free.
-        allow_remote: Whether other machines may connect.
+        allow_remote: True if other machines may connect.
         declared_hosts: `server.hosts` of app.json.
-        option: The option of the command line that chooses the port, for messages.
+        option: The command line option that sets the port, for messages.
     Raises:
         ListenError: The address must not or cannot be bound.
     """
@@ -53,7 +53,7 @@ def open_listener(
 
 
 def own_name(listener: socket.socket) -> str:
-    """How the server spells itself in addresses: the loopback address that is bound, else `127.0.0.1`."""
+    """Return the server's name in its own URLs: the loopback address that is bound, else `127.0.0.1`."""
     address = ipaddress.ip_address(listener.getsockname()[0].partition("%")[0])
     if not address.is_loopback:
         return "127.0.0.1"
@@ -66,7 +66,7 @@ def _resolve_address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[
         found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as exc:
         raise ListenError(f"cannot listen on {host!r}: it is no address of this machine ({exc})") from exc
-    # `localhost` is both: the server spells itself 127.0.0.1
+    # `localhost` resolves to both families: the server calls itself 127.0.0.1
     family, _, _, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     return family, place
 

@@ -1,4 +1,4 @@
-"""Connections on which somebody is being served whose credential can be taken back: they end with it."""
+"""Tracks connections that serve a principal with a revocable credential: revoking it ends them."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -15,34 +15,34 @@ from agentcore.server.http.unread_answers import UnreadAnswers
 
 
 class Ending(Protocol):
-    """A connection, as far as it can be ended."""
+    """A connection that can be ended."""
 
     @property
     def end_stream(self) -> Callable[[], object] | None:
-        """Ends in good order what is being served on it; None: nothing is."""
+        """Ends what is being served on it in an orderly way; None: nothing is."""
         ...
 
     @property
     def transport(self) -> asyncio.BaseTransport | None:
-        """What carries it."""
+        """The transport of the connection."""
         ...
 
 
 REVOCABLE = frozenset(("client", "mcp", "page", "approver"))
-"""Kinds of principals whose credentials can be taken back while the server runs."""
+"""Kinds of principals whose credentials can be revoked while the server runs."""
 
 
 class LiveConnections:
-    """Knows who is being served on which connection, from the credential on to the end of the answer."""
+    """Tracks which principal is served on which connection, from authentication to the end of the response."""
 
     def __init__(self) -> None:
         self._serving: dict[str, set[Ending]] = {}
-        # held by the connections, so that an entry goes with the last one of its principal
+        # the connections hold the values, so that an entry disappears with the last connection of its principal
         self._unread: WeakValueDictionary[str, UnreadAnswers] = WeakValueDictionary()
 
     @contextmanager
     def track_connection(self, principal: Principal, connection: Ending) -> Iterator[None]:
-        """While this lasts, the connection ends when the principal's credential is taken back."""
+        """While the block runs, revoking the principal's credential ends the connection."""
         connections = self._serving.setdefault(principal.name, set())
         connections.add(connection)
         try:
@@ -53,7 +53,7 @@ class LiveConnections:
                 del self._serving[principal.name]
 
     async def wait_until_read(self, principal: Principal, connection: Connection) -> UnreadAnswers:
-        """Wait a while until a client has read its answers; what it is sent on the connection counts on it from now on.
+        """Count the connection's unread bytes as the client's, and wait until it has room for another response.
 
         Raises:
             Refusal: `too_many_unread`.
@@ -74,17 +74,17 @@ class LiveConnections:
         return unread
 
     def end_connections(self, principal: Principal, *, but: Ending | None = None) -> None:
-        """End what is being served to a principal: streams, sockets, requests whose body is not there yet.
+        """End what is being served to a principal: streams, sockets, requests whose body is still incomplete.
 
         Args:
-            principal: Who.
-            but: The connection on which that is asked for.
+            principal: The principal.
+            but: The connection on which this is requested, which is left open.
         """
         for connection in tuple(self._serving.get(principal.name, ())):
             if connection is but:
                 continue
             if connection.end_stream is not None:
-                connection.end_stream()  # in good order: a page that logs out has no error to tell of
+                connection.end_stream()  # in an orderly way: a page that logs out has no error to report
             elif isinstance(connection.transport, asyncio.Transport):
                 connection.transport.abort()
         if (unread := self._unread.get(principal.name)) is not None:

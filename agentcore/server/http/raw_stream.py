@@ -1,4 +1,4 @@
-"""An answer without a known end, written piece by piece straight to the connection."""
+"""A response of unknown length, written in chunks straight to the connection."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ _LAST_CHUNK = b"0\r\n\r\n"
 
 
 class RawStream:
-    """An answer that is chunked, unless its length is known (to HTTP/1.0: one that ends with the connection).
+    """A response that is chunked, unless its length is known; with HTTP/1.0 it ends when the connection closes.
 
     Args:
-        request: What it answers.
+        request: The request that it answers.
         content_type: Media type.
         status: HTTP status.
         headers: Further headers.
-        length: Bytes that will be sent, if that is known.
+        length: Number of bytes that will be sent, if known.
     Raises:
-        ConnectionError: The other side is gone.
+        ConnectionError: The client has gone.
     """
 
     __slots__ = ("_has_ended", "_keep_alive", "_request", "is_chunked", "transport")
@@ -54,13 +54,13 @@ class RawStream:
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits to be read that more would fill the memory."""
+        """True if too many bytes wait to be read to buffer more."""
         return self.transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
 
     def write(self, data: bytes) -> None:
-        """Send a piece; an empty one is no piece. Never waits, never fails.
+        """Send a chunk, unless it is empty. Never waits, never fails.
 
-        After the end nothing is sent: the connection may carry the next answer already.
+        After the end nothing is sent: the connection may already carry the next response.
         """
         if data and not self._has_ended and not self.transport.is_closing():
             self.transport.write(encode_chunk(data) if self.is_chunked else data)
@@ -70,35 +70,35 @@ class RawStream:
         self.write(encode_event("message", message))
 
     async def drain(self) -> None:
-        """Wait until the reader has taken most of what was sent.
+        """Wait until the reader has read most of what was sent.
 
         Raises:
-            ConnectionError: The other side is gone.
+            ConnectionError: The client has gone.
         """
         if self.transport.is_closing():
             raise ConnectionResetError("the client has gone")
         await self._request.writer.drain()
 
     def end(self) -> Sent:
-        """Say that this was all."""
+        """End the response."""
         if self.is_chunked and not self.transport.is_closing():
             self.transport.write(_LAST_CHUNK)
         self._has_ended = True
         return Sent(keep_alive=self._keep_alive)
 
     def break_off(self) -> Sent:
-        """End without saying that this was all, so that the reader sees that something is missing."""
+        """End without the final chunk, so that the reader notices that something is missing."""
         self._has_ended = True
         return Sent(keep_alive=False)
 
 
 def encode_chunk(data: bytes) -> bytes:
-    """One chunk of the chunked transfer coding (RFC 9112, 7.1)."""
+    """Return one chunk of the chunked transfer coding (RFC 9112, 7.1)."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 def encode_event(event: str, data: bytes, event_id: str = "") -> bytes:
-    """One event of an event stream; `data` holds no line end.
+    """Return one event of an event stream; `data` must not contain a line end.
 
     Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
     """

@@ -1,4 +1,4 @@
-"""The one place where bodies of requests are read: bounded in bytes and in time, JSON only, validated by a model."""
+"""Reads request bodies, in one place: limited in size and time, JSON only, validated by a model."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -20,14 +20,14 @@ _ERRORS_SHOWN = 20
 
 
 class BodyReader:
-    """Reads bodies under the server's bounds; every fault is a `Refusal` with a 4xx status."""
+    """Reads bodies within the server's limits; every error is a `Refusal` with a 4xx status."""
 
     def __init__(self, limits: TimeLimits, hits: Hits) -> None:
         self._limits = limits
         self._hits = hits
 
     async def read_json(self, request: web.BaseRequest, limit_bytes: int = BODY_BYTES) -> Any:
-        """The JSON document of a request's body.
+        """Return the JSON document in a request's body.
 
         Raises:
             Refusal: `unsupported_media_type`, `body_too_large`, `request_timeout`, `incomplete_body`, `invalid_json`.
@@ -50,7 +50,7 @@ class BodyReader:
             ) from exc
 
     async def read_bytes(self, request: web.BaseRequest, limit_bytes: int = BODY_BYTES) -> bytes:
-        """The bytes of a request's body.
+        """Return the bytes of a request's body.
 
         Raises:
             Refusal: `unsupported_media_type` (it is compressed), `body_too_large`, `request_timeout`,
@@ -71,12 +71,12 @@ class BodyReader:
     async def stream_bytes(
         self, request: web.BaseRequest, limit_bytes: int, advice: str = "send less"
     ) -> AsyncIterator[bytes]:
-        """The bytes of a request's body as they come; never all of them in memory.
+        """Yield the bytes of a request's body as they arrive, without collecting them in memory.
 
         Args:
             request: The request.
-            limit_bytes: Bound of the body.
-            advice: What to do about a body that is over it.
+            limit_bytes: Maximum size of the body.
+            advice: What to do about a larger body, for the error message.
         Raises:
             Refusal: As `read_bytes`.
         """
@@ -149,13 +149,13 @@ class BodyReader:
 
 
 def _ask_to_go_on(request: web.BaseRequest) -> None:
-    """Have a client send the body that waits to be asked for it (RFC 9110, 10.1.1)."""
+    """Send `100 Continue` to a client that waits for it before it sends the body (RFC 9110, 10.1.1)."""
     if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue" and request.transport is not None:
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
 def validate_body(model: type[Model], value: Any) -> Model:
-    """The body as its model.
+    """Return the body as an instance of its model.
 
     Raises:
         Refusal: `invalid_body` with one entry for each wrong field.
@@ -165,7 +165,7 @@ def validate_body(model: type[Model], value: Any) -> Model:
 
 
 def validate_query(model: type[Model], raw_query: str) -> Model:
-    """The query of a URL as its model.
+    """Return the query of a URL as an instance of its model.
 
     Raises:
         Refusal: `invalid_query` with one entry for each wrong field.
@@ -176,10 +176,10 @@ def validate_query(model: type[Model], raw_query: str) -> Model:
 
 
 def parse_query(raw_query: str) -> dict[str, str]:
-    """The fields of a URL's query.
+    """Return the fields of a URL's query.
 
     Raises:
-        Refusal: `invalid_query`: it is malformed, too long, or gives a field twice.
+        Refusal: `invalid_query`: it is malformed, too long, or repeats a field.
     """
     if not raw_query:
         return {}

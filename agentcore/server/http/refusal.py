@@ -1,4 +1,4 @@
-"""What the server refuses before, or instead of, passing it on: a status and an error object."""
+"""Errors with which the server refuses a request: a status and an error object."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -47,8 +47,10 @@ _STATUS = {
     "view_not_found": HTTPStatus.NOT_FOUND,
     "unknown_tool": HTTPStatus.NOT_FOUND,
 }
-"""Statuses of errors that do not come from a call (those of calls are 200). What is not here is 400: all are 4xx,
-because the caller gets an error object to act on, and a status of 500 would say that nobody thought of it."""
+"""HTTP statuses of errors that do not come from a call (those of calls are sent with 200); others are sent with 400.
+
+All are 4xx: the caller receives an error object to act on, while 500 would mean a failure that was not foreseen.
+"""
 
 
 class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failure
@@ -58,8 +60,8 @@ class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failu
         status: HTTP status, 4xx.
         type: snake_case.
         message: What is wrong and what to do.
-        headers: Further headers of the answer.
-        closes: Whether the connection ends with it.
+        headers: Further headers of the response.
+        closes: True if the connection is closed afterwards.
         context: JSON values that help to act.
     """
 
@@ -85,12 +87,12 @@ class Refusal(AgentcoreError):  # noqa: N818 - it is an answer more than a failu
         self.context = context
 
     def to_answer(self) -> Answer:
-        """The answer that says so."""
+        """Return the response with the error object."""
         error = {"type": self.type, "message": self.message, "context": self.context, "retryable": self.retryable}
         return Answer(to_json({"ok": False, "error": error}), self.status, JSON, self.headers, closes=self.closes)
 
 
 def answer_error(error: ToolError, headers: Mapping[str, str] | None = None) -> Answer:
-    """The answer to a request that ended with an error which is no result of a call."""
+    """Return the response to a request that failed with an error that is not the result of a call."""
     body = to_json({"ok": False, "error": error.to_json()})
     return Answer(body, _STATUS.get(error.type, HTTPStatus.BAD_REQUEST), JSON, headers)

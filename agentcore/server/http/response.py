@@ -1,7 +1,7 @@
-"""An answer that is sent with one write: status, prepared headers, body.
+"""A response that is sent in one write: status, prepared headers, body.
 
 aiohttp's own response builds and serialises a dictionary of headers for each request, which costs more than a whole
-call of a small tool. This one has the same face towards aiohttp's connection (`prepare`, `write_eof`, `keep_alive`).
+call of a small tool. This one has the interface that aiohttp's connection uses (`prepare`, `write_eof`, `keep_alive`).
 """
 
 import re
@@ -23,7 +23,7 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer; a route may replace `Content-Security-Policy` and `Cache-Control`, and nobody the others."""
+"""Sent with every response; a route may replace `Content-Security-Policy` and `Cache-Control`, but not the others."""
 
 JSON = "application/json"
 _REPLACEABLE = frozenset(("content-security-policy", "cache-control"))
@@ -39,10 +39,10 @@ _HTTP_1_1 = (1, 1)
 
 
 def head_bytes(status: int, content_type: str, extra: Mapping[str, str] | None = None) -> bytes:
-    """Status line and headers, without those that change from answer to answer and without the empty line.
+    """Return the status line and the headers that are the same in each such response, without the final empty line.
 
     Raises:
-        ValueError: A header holds a control character.
+        ValueError: A header contains a control character.
     """
     return _head_bytes(status, content_type, tuple(extra.items()) if extra else ())
 
@@ -66,15 +66,15 @@ def _head_bytes(status: int, content_type: str, extra: tuple[tuple[str, str], ..
 
 
 class Answer:
-    """One whole answer.
+    """A complete response.
 
     Args:
         body: The bytes to send.
         status: HTTP status.
         content_type: Media type of the body.
         headers: Further headers.
-        closes: Whether the connection ends with it.
-        length: What the body of a GET would have, where this answers a HEAD without it.
+        closes: True if the connection is closed afterwards.
+        length: Content length of the corresponding GET, for a response to HEAD without the body.
     """
 
     __slots__ = ("_head", "body", "closes", "keep_alive", "length", "status")
@@ -99,10 +99,10 @@ class Answer:
             self._head = head_bytes(status, content_type, headers)
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """Send it, once its client has read enough of those before.
+        """Send the response, once the client has read enough of the earlier ones.
 
         Raises:
-            ConnectionError: The other side is gone.
+            ConnectionError: The client has gone.
         """
         self.keep_alive = not self.closes and request.keep_alive
         unread = request.get(UNREAD_ANSWERS)
@@ -128,15 +128,15 @@ class Answer:
             transport.write(self.body)
 
     async def write_eof(self) -> None:
-        """Nothing is left to send."""
+        """Do nothing: everything has been sent."""
 
     def add_head(self, lines: bytes) -> None:
-        """Send these header lines as well, each with its line end."""
+        """Add header lines, each with its line end."""
         assert self._head is not None  # noqa: S101 - set by the constructor
         self._head += lines
 
     def raw_head(self, *, is_http_1_0: bool = False) -> bytes:
-        """Status line and all headers, for `keep_alive` as it stands."""
+        """Return the status line and all headers, for the current `keep_alive`."""
         assert self._head is not None  # noqa: S101 - set by the constructor
         if not self.keep_alive:
             ending = b"Connection: close\r\n\r\n"
@@ -148,7 +148,7 @@ class Answer:
 
 
 class LateAnswer(Answer):
-    """An answer whose body is made only once it can be sent.
+    """A response whose body is created only when it can be sent.
 
     Args:
         make_body: Returns the body, as JSON text.
@@ -171,7 +171,7 @@ class LateAnswer(Answer):
 
 
 class Sent:
-    """Stands for an answer that a handler has sent itself; the connection ends unless it says otherwise."""
+    """Represents a response that a handler has sent itself; the connection is closed unless `keep_alive` is set."""
 
     __slots__ = ("keep_alive",)
 
@@ -179,10 +179,10 @@ class Sent:
         self.keep_alive = keep_alive
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """Nothing is left to send."""
+        """Do nothing: everything has been sent."""
 
     async def write_eof(self) -> None:
-        """Nothing is left to send."""
+        """Do nothing: everything has been sent."""
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Answers to one client that it has not read yet, and those that are not made before it has."""
+"""Responses that a client has not read yet, and delaying further ones until it has."""
 
 import asyncio
 from collections import deque
@@ -12,22 +12,22 @@ from agentcore.server.http.bounds import UNREAD_STALLED_SECONDS
 
 
 class UnreadConnection(Protocol):
-    """A connection, as far as its unread bytes can be counted."""
+    """A connection whose unread bytes can be counted."""
 
     @property
     def transport(self) -> asyncio.BaseTransport | None:
-        """What carries it; None: it has ended."""
+        """The transport; None: the connection has ended."""
         ...
 
 
 class UnreadAnswers:
-    """Counts the bytes of one client's unread answers, and has further answers wait for room, in their order.
+    """Counts the bytes of one client's unread responses, and delays further ones, in order, until there is room.
 
     Only connections with more unread bytes than asyncio's high-water mark (64 KiB) are counted. The connections of
-    answers that wait are closed once nothing was read for `UNREAD_STALLED_SECONDS`.
+    delayed responses are closed once nothing was read for `UNREAD_STALLED_SECONDS`.
 
     Args:
-        limit_bytes: While more bytes wait to be read, no further answer is made. An answer that is made may exceed it.
+        limit_bytes: While more bytes are unread, no further response is created. A response may exceed it itself.
     """
 
     def __init__(self, limit_bytes: int) -> None:
@@ -39,13 +39,13 @@ class UnreadAnswers:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes that wait to be read."""
+        """Number of unread bytes."""
         transports = [connection.transport for connection in self._behind]
         return sum(each.get_write_buffer_size() for each in transports if isinstance(each, asyncio.Transport))
 
     @property
     def has_room(self) -> bool:
-        """True while an answer can be made at once."""
+        """True while a response can be created at once."""
         return not self._waiting and (not self._behind or self.size_bytes <= self.limit_bytes)
 
     def add_behind(self, connection: UnreadConnection) -> None:
@@ -53,14 +53,14 @@ class UnreadAnswers:
         self._behind.add(connection)
 
     def remove_behind(self, connection: UnreadConnection) -> None:
-        """Count a connection no longer: its client has read nearly everything, or has gone."""
+        """Stop counting a connection: its client has read nearly everything, or has gone."""
         self._behind.discard(connection)
         self._was_read = True
         self._wake_waiting()
 
     @asynccontextmanager
     async def room(self, connection: UnreadConnection) -> AsyncIterator[None]:
-        """Wait until there is room for an answer, which the block makes and writes to the connection without waiting.
+        """Wait for room for a response, which the block must create and write to the connection without waiting.
 
         Raises:
             ConnectionError: The client has gone.
@@ -83,7 +83,7 @@ class UnreadAnswers:
             self._wake_waiting()
 
     def drop_waiting(self) -> None:
-        """Close the connections whose answers wait: nobody is to have them any more."""
+        """Close the connections whose responses are delayed: they must not be sent any more."""
         for _, connection in self._waiting:
             if isinstance(connection.transport, asyncio.Transport):
                 connection.transport.abort()
@@ -102,7 +102,7 @@ class UnreadAnswers:
         self._expect_reading()
 
     def _wake_waiting(self) -> None:
-        """Wake those whose client has gone, and the first of the others if there is room."""
+        """Wake the entries whose client has gone, and the first of the others if there is room."""
         for turn, connection in self._waiting:
             if connection.transport is None and not turn.done():
                 turn.set_result(None)
@@ -111,7 +111,7 @@ class UnreadAnswers:
 
 
 UNREAD_ANSWERS = web.RequestKey("unread_answers", UnreadAnswers)
-"""On a request: those of its client, for which its answer waits. Absent: nobody in particular asks."""
+"""Set on a request: the unread responses of its client, which delay its response. Absent if it needs no principal."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Chat sessions as the page uses them; what happens in them arrives as `session.*` events."""
+"""Routes for chat sessions, as the page uses them; what happens in a session is sent as `session.*` events."""
 
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -149,7 +149,7 @@ class Done(BaseModel, defer_build=True):
 
 
 async def list_sessions(exchange: Exchange) -> Answer:
-    """Send sessions, the last used first."""
+    """Send sessions, the most recently used first."""
     query: SessionsQuery = exchange.query
     owner = owner_of(exchange.principal) if find_reach(exchange.principal, "follow") == "own" else None
     found = await _get_conversations(exchange).list_sessions(
@@ -159,7 +159,7 @@ async def list_sessions(exchange: Exchange) -> Answer:
 
 
 async def make_session(exchange: Exchange) -> Answer:
-    """Make a session under an id of the server's."""
+    """Create a session; the server chooses its id."""
     body: NewSession = exchange.body
     if body.mode is not None:
         before = _get_conversations(exchange).effective_mode(None, body.agent_id)
@@ -170,7 +170,7 @@ async def make_session(exchange: Exchange) -> Answer:
 
 
 def _check_first_mode(exchange: Exchange, before: ApprovalMode, mode: ApprovalMode) -> None:
-    """A session that is not there yet has nothing that could wait for a person: say how one comes to a looser mode."""
+    """Refuse a looser mode for a new session and explain how to set it: a confirmation needs a session that exists."""
     try:
         check_mode_change(exchange.principal, before, mode, owner_of(exchange.principal))
     except ToolError as exc:
@@ -191,7 +191,7 @@ async def show_session(exchange: Exchange) -> Answer:
 
 
 async def change_session(exchange: Exchange) -> Answer:
-    """Change a session, and send it as it is then."""
+    """Change a session and send its new state."""
     body: SessionChange = exchange.body
     values = {name: getattr(body, name) or "" for name in body.model_fields_set - {"mode", "host"}}
     if "title" in values:
@@ -208,13 +208,13 @@ async def change_session(exchange: Exchange) -> Answer:
 
 
 async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | None) -> SessionDetail:
-    """Set the mode; one that asks less than the one that counts is for a person to confirm."""
+    """Set the mode; the user must confirm one that asks less than the effective mode."""
     conversations = _get_conversations(exchange)
-    owner = owner_of(exchange.principal)  # who reaches their own only has been let in for one of these
+    owner = owner_of(exchange.principal)  # authorised for this one, if it reaches only its own
     after = conversations.effective_mode(mode, session.agent_id)
 
     async def apply_as_shown() -> None:
-        # not what the session's agent says by then, which may be another
+        # not the agent's mode at that time, which may differ from what the user confirmed
         await conversations.change_session(session.session_id, {"mode": after})
 
     try:
@@ -231,12 +231,12 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
 
 
 async def show_system(exchange: Exchange) -> Answer:
-    """Send what a session's model is told before the conversation."""
+    """Send the system message of a session, part by part."""
     return _json_answer((await _get_system_messages(exchange).describe_for_session(_session_id(exchange))).to_json())
 
 
 async def change_system(exchange: Exchange) -> Answer:
-    """Change that, and send it as it is then."""
+    """Change the system message of a session and send its new state."""
     body: SystemChange = exchange.body
     own = {"instructions": body.instructions} if "instructions" in body.model_fields_set else {}
     return _json_answer(
@@ -247,13 +247,13 @@ async def change_system(exchange: Exchange) -> Answer:
 
 
 async def delete_session(exchange: Exchange) -> Answer:
-    """End what goes on in a session, and forget it."""
+    """Stop what runs in a session and delete it."""
     await _get_conversations(exchange).delete_session(_session_id(exchange))
     return _json_answer({"ok": True})
 
 
 async def list_messages(exchange: Exchange) -> Answer:
-    """Send what was said in a session."""
+    """Send the messages of a session."""
     query: MessagesQuery = exchange.query
     found = await _get_conversations(exchange).list_messages(
         _session_id(exchange), before=query.before, limit=query.limit
@@ -262,7 +262,7 @@ async def list_messages(exchange: Exchange) -> Answer:
 
 
 async def edit_message(exchange: Exchange) -> Answer:
-    """Go back to a message, and begin with the answer to another one in its place."""
+    """Replace an earlier message and start a new answer from there."""
     body: Edited = exchange.body
     await _get_conversations(exchange).edit_message(
         _session_id(exchange), body.number, body.text, exchange.principal, body.attachments
@@ -271,25 +271,25 @@ async def edit_message(exchange: Exchange) -> Answer:
 
 
 async def retry_turn(exchange: Exchange) -> Answer:
-    """Forget the last answer, and begin with another."""
+    """Discard the last answer and start a new one."""
     await _get_conversations(exchange).retry_answer(_session_id(exchange))
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def stop_session(exchange: Exchange) -> Answer:
-    """End the turn of a session, and answer when all of it is settled."""
+    """Stop the turn of a session, and respond once everything has settled."""
     return _json_answer({"stopped": await _get_conversations(exchange).stop_turns(_session_id(exchange))})
 
 
 async def reject_call(exchange: Exchange) -> Answer:
-    """Refuse a call that waits."""
+    """Reject a call that waits for approval."""
     body: CallName = exchange.body
     await _get_conversations(exchange).reject_call(_session_id(exchange), body.tool_id, exchange.principal)
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def answer_question(exchange: Exchange) -> Answer:
-    """Answer what a tool asks."""
+    """Answer a question of a tool."""
     body: QuestionAnswer = exchange.body
     reply = Reply(body.text, body.content, body.is_declined)
     await _get_conversations(exchange).answer_question(_session_id(exchange), body.question_id, reply)
@@ -297,7 +297,7 @@ async def answer_question(exchange: Exchange) -> Answer:
 
 
 async def run_command(exchange: Exchange) -> Answer:
-    """Carry out a call of the person's own."""
+    """Run a call that the user entered."""
     body: Command = exchange.body
     tool_id = await _get_conversations(exchange).start_command(
         _session_id(exchange), body.tool, body.arguments, exchange.principal
