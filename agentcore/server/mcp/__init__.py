@@ -1,4 +1,4 @@
-"""MCP over HTTP: the transport. What clients ask is answered by `agentcore.mcp`; imported at the first request."""
+"""The MCP transports. `agentcore.mcp` answers the requests; it is imported at the first one."""
 
 from agentcore.server.mcp.lazy_endpoint import McpEntrance
 from agentcore.server.mcp.pipes import Pipes

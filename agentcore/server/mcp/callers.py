@@ -1,4 +1,4 @@
-"""Who asks over HTTP, as the door for MCP knows them."""
+"""Creates the `Caller` for an MCP client from its request."""
 
 from functools import lru_cache
 from http import HTTPStatus
@@ -21,12 +21,12 @@ _WAIT_DIGITS = 6
 def caller_for(
     exchange: Exchange, session_id: str, narrowing: Narrowing | None = None, found: list[str] | None = None
 ) -> Caller:
-    """The client behind a request.
+    """Return the client that sent a request.
 
     Args:
         exchange: The request.
         session_id: The session that its calls belong to.
-        narrowing: What it has asked of itself before; None: what the address says.
+        narrowing: The restrictions that it requested before; None: those in the URL.
         found: The tools that it has found before.
     """
     principal = exchange.principal
@@ -44,13 +44,13 @@ def caller_for(
 
 
 def caller_on_pipe(config: AppConfig, principal: Principal, greeting: PipeConnectRequest, approval_url: str) -> Caller:
-    """The client that comes in by a pipe, which has no session yet.
+    """Return the client on a pipe, which has no session yet.
 
     Args:
-        config: What app.json says.
+        config: The configuration from app.json.
         principal: The client.
-        greeting: What it said of itself.
-        approval_url: Where a person decides on its calls.
+        greeting: Its first line.
+        approval_url: Where the user decides on its calls.
     """
     wait_s = MCP_WAIT_SECONDS if greeting.wait_s is None else min(max(1.0, greeting.wait_s), APPROVAL_SECONDS)
     narrowing = Narrowing(patterns_in(greeting.tools), wait_s)
@@ -59,7 +59,7 @@ def caller_on_pipe(config: AppConfig, principal: Principal, greeting: PipeConnec
 
 @lru_cache(maxsize=64)
 def narrowing_in(raw_query: str) -> Narrowing:
-    """What a connection asks of itself by its address: `?tools=browser_*,read_file&wait=600`.
+    """Return the restrictions that a client requests in its URL: `?tools=browser_*,read_file&wait=600`.
 
     Raises:
         Refusal: `invalid_query`.
@@ -74,7 +74,7 @@ def narrowing_in(raw_query: str) -> Narrowing:
 
 
 def approval_url(exchange: Exchange) -> str:
-    """Where a person decides on calls; the page, where there is no approval view."""
+    """Return the URL at which the user decides on calls: the approval view, or the page if there is none."""
     parts = exchange.parts
     if parts.counterpart is None:
         return parts.addresses.base_url

@@ -1,4 +1,4 @@
-"""What is stored of an MCP client's `initialize`: it may have megabytes, of which the server uses a few values."""
+"""Reduces an MCP client's `initialize`, which may have megabytes, to the few values that the server uses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from agentcore.mcp import VIEW_MIME, VIEWS_EXTENSION
 
 TEXT_CHARS = 200
-"""A name, title, version or revision; longer ones are cut."""
+"""Maximum length of a name, title, version or revision; longer ones are truncated."""
 
 _TEXT = object()
 _FLAG = object()
@@ -24,9 +24,9 @@ _KNOWN: Mapping[str, Any] = {
 
 
 def kept_client_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of `initialize` without what the server does not use, and with long texts cut.
+    """Return the parameters of `initialize` without what the server does not use, and with long texts truncated.
 
-    Values of other types than MCP has are returned as they are, for the SDK to refuse them.
+    Values whose types MCP does not allow are returned unchanged, for the SDK to refuse them.
     """
     kept: dict[str, Any] = _kept(params, _KNOWN)
     return kept

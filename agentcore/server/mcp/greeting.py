@@ -1,4 +1,4 @@
-"""What a client on a pipe says first."""
+"""The first line that a client sends on a pipe."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,4 +1,4 @@
-"""The address `/mcp`: imports what serves it at the first request, so that a server without MCP starts as fast."""
+"""The endpoint `/mcp`: imports its implementation at the first request, so that servers without MCP start as fast."""
 
 import asyncio
 from http import HTTPStatus
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class McpEntrance:
-    """What every client of MCP over HTTP comes in by.
+    """The entry point for all MCP clients.
 
     Args:
-        host: Its tools are served.
+        core: The core, whose tools are served.
     """
 
     def __init__(self, core: Core) -> None:
@@ -36,7 +36,7 @@ class McpEntrance:
         return await (await self.load_serving()).answer_request(exchange)
 
     async def load_serving(self) -> "McpServing":
-        """What serves clients, imported by now.
+        """Return the implementation, importing it if needed.
 
         Raises:
             Refusal: `mcp_not_installed`.
@@ -44,7 +44,7 @@ class McpEntrance:
         return self._serving or await self._open_serving()
 
     async def close(self) -> None:
-        """End what goes on; may be called twice."""
+        """End all sessions and requests; may be called twice."""
         serving = self._serving
         self._serving = None
         if serving is not None:

@@ -1,27 +1,27 @@
-"""Messages one a line, out of bytes as they come: bounded, however long a line is."""
+"""Splits incoming bytes into messages, one per line, with limited memory however long a line is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 MESSAGE_BYTES = 16 * 1024 * 1024
-"""The longest message that is taken over a pipe."""
+"""Maximum size of a message over a pipe."""
 
 _END_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A line that was too long to be kept.
+    """A line that was too long to be stored.
 
     Args:
-        ends: How it began and how it ended: whoever sent it finds its id there.
+        ends: Its first and its last bytes, in which the id of a request can be found.
     """
 
     ends: tuple[bytes, bytes]
 
 
 class Lines:
-    """Puts lines together; of one that is too long, its ends alone are kept."""
+    """Assembles lines; of a line that is too long, only the ends are stored."""
 
     def __init__(self, limit_bytes: int = MESSAGE_BYTES) -> None:
         self._limit = limit_bytes
@@ -30,7 +30,7 @@ class Lines:
         self._head = self._tail = b""
 
     def feed(self, data: bytes) -> Iterator[bytes | TooLong]:
-        """The lines that end in these bytes, without their ends."""
+        """Yield the lines that end in these bytes, without their line ends."""
         *ends, rest = data.split(b"\n")
         for end in ends:
             self._append_part(end)

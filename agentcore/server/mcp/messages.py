@@ -1,4 +1,4 @@
-"""Messages of MCP over HTTP, whatever the revision: what is read from a request, and how one is refused."""
+"""Messages of MCP over HTTP in all revisions: reads requests and creates error responses."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _SILENT_SECONDS = 15.0
 
 
 def check_headers(exchange: Exchange) -> Answer | None:
-    """What is wrong with the headers of a POST: it must be JSON, and take JSON and a stream of events."""
+    """Return the error in the headers of a POST, if any: it must send JSON, and accept JSON and an event stream."""
     kinds = parse_accepted_types(exchange)
     if JSON not in kinds or EVENT_STREAM not in kinds:
         return rpc_error_answer(
@@ -46,7 +46,7 @@ def check_headers(exchange: Exchange) -> Answer | None:
 
 
 def parse_accepted_types(exchange: Exchange) -> set[str]:
-    """The media types that a client takes."""
+    """Return the media types that a client accepts."""
     header = exchange.request.headers.get(hdrs.ACCEPT, "")
     kinds = {part.partition(";")[0].strip().lower() for part in header.split(",")}
     if "*/*" in kinds or "application/*" in kinds:
@@ -57,7 +57,7 @@ def parse_accepted_types(exchange: Exchange) -> set[str]:
 
 
 async def read_document(exchange: Exchange) -> Any | Answer:
-    """The JSON document that was sent; an answer where it is none."""
+    """Return the JSON document in the body, or the error response if it is none."""
     body = await exchange.parts.reader.read_bytes(exchange.request)
     try:
         return parse_json(body)
@@ -66,11 +66,11 @@ async def read_document(exchange: Exchange) -> Any | Answer:
 
 
 def parse_message(document: Any) -> JSONRPCMessage:
-    """The message that a document is.
+    """Return the message in a document.
 
     Raises:
-        ValueError: It is none. So is a request whose id is neither text nor whole number: taken for a notification, it
-            would wait for its answer for ever.
+        ValueError: It is no message. A request whose id is neither text nor integer is refused too: treated as a
+            notification, its sender would wait for the response forever.
     """
     message: JSONRPCMessage = jsonrpc_message_adapter.validate_python(document, by_name=False)
     if isinstance(message, JSONRPCNotification) and document.get("id") is not None:
@@ -81,13 +81,13 @@ def parse_message(document: Any) -> JSONRPCMessage:
 def rpc_error_answer(
     status: int, code: int, message: str, request_id: RequestId | None = None, data: Any | None = None
 ) -> Answer:
-    """The answer to what is not served."""
+    """Return a JSON-RPC error response."""
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return Answer(to_json({"jsonrpc": "2.0", "id": request_id, "error": error}), status)
 
 
 async def wait_for(work: "asyncio.Future[dict[str, Any]]", keep_alive: Callable[[], None]) -> None:
-    """Wait until it is done, however it ends, and show now and then that it goes on."""
+    """Wait until the work is done, however it ends, and show periodically that it is in progress."""
     alive = _Alive(keep_alive)
     try:
         await work
@@ -102,7 +102,7 @@ async def wait_for(work: "asyncio.Future[dict[str, Any]]", keep_alive: Callable[
 
 
 class _Alive:
-    """Shows now and then that something goes on."""
+    """Shows periodically that work is in progress."""
 
     def __init__(self, show: Callable[[], None]) -> None:
         self._show = show
@@ -111,16 +111,16 @@ class _Alive:
 
     def _tick(self) -> None:
         self._timer = self._loop.call_later(_SILENT_SECONDS, self._tick)
-        with suppress(ConnectionError):  # the client goes just now
+        with suppress(ConnectionError):  # the client is disconnecting
             self._show()
 
     def stop(self) -> None:
-        """It has ended."""
+        """Stop showing it."""
         self._timer.cancel()
 
 
 def error_of(exc: BaseException, method: str) -> ErrorData:
-    """How a client is told of what a handler raised."""
+    """Return the error that a client receives for an exception of a handler."""
     known = handler_exception_to_error_data(exc)
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""MCP over a pipe: one message a line, both ways. What a client's process writes, `agentcore mcp` passes on here."""
+"""MCP over a pipe, one message per line in both directions. `agentcore mcp` forwards what a client's process writes."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 _READ_BYTES = 256 * 1024
 _REQUESTS = 512
-"""Requests of one client that are answered at one time; more than it may have calls."""
+"""Maximum number of requests of one client in progress; more than the calls that it may have."""
 
 _VALUE = rb'("(?:[^"\\]|\\.){1,100}"|-?\d{1,18})'
 _ID_FIRST = re.compile(rb'\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*' + _VALUE)
@@ -49,7 +49,7 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*' + _VALUE + rb"\s*\}\s*$")
 
 
 class Channel:
-    """Sends messages into a pipe. Implements what a session's stream is.
+    """Sends messages into a pipe. Implements the `MessageStream` of a session.
 
     Args:
         writer: The pipe.
@@ -62,7 +62,7 @@ class Channel:
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits to be read that more would fill the memory."""
+        """True if too many bytes wait to be read to buffer more."""
         return self._transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
 
     def send(self, message: bytes) -> None:
@@ -74,15 +74,15 @@ class Channel:
         """Wait while the client is behind with reading.
 
         Raises:
-            ConnectionError: It has gone.
+            ConnectionError: The client has gone.
         """
         await self._writer.drain()
 
     async def drain_unless_stalled(self) -> bool:
-        """Wait while the client reads what it is behind with; False: it has read nothing for a while.
+        """Wait while the client catches up with reading; False if it has read nothing for `UNREAD_STALLED_SECONDS`.
 
         Raises:
-            ConnectionError: It has gone.
+            ConnectionError: The client has gone.
         """
         while True:
             size_bytes = self._transport.get_write_buffer_size()
@@ -100,10 +100,10 @@ class Pipe:
     """One client on a pipe, from its first message to its end.
 
     Args:
-        session: Who it is.
-        door: Answers it.
-        reader: What it writes.
-        channel: What it reads.
+        session: The client's session.
+        door: Answers requests.
+        reader: Receives what the client writes.
+        channel: Sends messages to the client.
     """
 
     def __init__(
@@ -122,7 +122,9 @@ class Pipe:
         self._sending = Background("mcp:pipe")
 
     async def serve(self) -> None:
-        """Answer until the pipe ends. Who reads no answers is read no further: they would fill the memory.
+        """Answer messages until the pipe ends, and stop reading while the client does not read its responses.
+
+        Otherwise these would fill the memory.
 
         Raises:
             ConnectionError: The client has gone.
@@ -137,7 +139,7 @@ class Pipe:
         while data := await self._reader.read(_READ_BYTES):
             for line in lines.feed(data):
                 if self._session.in_flight:
-                    await asyncio.sleep(0)  # what it has asked before is answered first, if that takes no time
+                    await asyncio.sleep(0)  # earlier requests that finish at once are answered first
                 await self._channel.drain()
                 await self._handle_line(line)
 
@@ -184,7 +186,10 @@ class Pipe:
         work.add_done_callback(lambda done: self._finish_request(request, reply, done))
 
     def _choose_runner(self, document: dict[str, Any]) -> "ServerRunner[Any] | InboundLadderRejection":
-        """What answers a request: the session; of the newest revision, which says all with each request, that alone."""
+        """Return what answers a request: the session, or a new runner for requests of the stateless revision.
+
+        A request of the stateless revision contains everything that the runner needs.
+        """
         params = document.get("params")
         meta = params.get("_meta") if isinstance(params, Mapping) else None
         is_modern = isinstance(meta, Mapping) and meta.get(PROTOCOL_VERSION_META_KEY) is not None
@@ -203,7 +208,7 @@ class Pipe:
         if self._session.in_flight.get(request.id) is work:
             del self._session.in_flight[request.id]
         if work.cancelled():
-            return  # the client has cancelled it, and waits for nothing
+            return  # the client has cancelled it and expects no response
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request.id}
         if (exc := work.exception()) is None:
             answer["result"] = work.result()
@@ -217,7 +222,7 @@ class Pipe:
             self._sending.start(self._send_waiting())
 
     async def _send_waiting(self) -> None:
-        """Send the answers that wait, each once the client has read most of those before."""
+        """Send the delayed responses, each once the client has read most of the earlier ones."""
         with suppress(ConnectionError):
             while self._unsent:
                 if await self._channel.drain_unless_stalled():
@@ -246,7 +251,7 @@ class Pipe:
 
 
 def _dropped(answer: dict[str, Any]) -> dict[str, Any]:
-    """What is sent in place of an answer for which the client has made no room."""
+    """Return the error that replaces a response for which the client has made no room."""
     message = (
         f"the answer was dropped: the client had read none of those before for {UNREAD_STALLED_SECONDS:g} s. "
         "A call has run; check what it did before you send it once more"
@@ -256,7 +261,7 @@ def _dropped(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _id_in(line: TooLong) -> RequestId | None:
-    """The id of a request that was not read: clients write it first or last."""
+    """Return the id of a request that was not parsed: clients write it first or last."""
     head, tail = line.ends
     found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
     request_id: RequestId | None = None if found is None else json.loads(found.group(1))
@@ -267,10 +272,10 @@ class PipeReply:
     """Implements the SDK's `DispatchContext` for one request over a pipe.
 
     Args:
-        session: Whose it is.
-        channel: Where the answer goes.
-        request: What it asks.
-        can_ask: Whether the client can be asked something on the way.
+        session: The session of the request.
+        channel: Sends the response.
+        request: The request.
+        can_ask: True if requests can be sent to the client meanwhile.
     """
 
     def __init__(self, session: McpSession, channel: Channel, request: JSONRPCRequest, *, can_ask: bool) -> None:
@@ -285,27 +290,27 @@ class PipeReply:
 
     @property
     def can_send_request(self) -> bool:
-        """Whether the client can be asked something on the way."""
+        """True if a request can be sent to the client while it waits."""
         return self._can_ask and not self.has_ended
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Ask the client something on the way.
+        """Send the client a request while it waits for the response.
 
         Raises:
-            MCPError: It answers with an error, or not in time.
+            MCPError: The client responds with an error, or not in time.
         """
         if not self.can_send_request:
             raise NoBackChannelError(method)
         return await self._session.send_request(self._channel, method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the client something on the way; who reads too slowly misses it."""
+        """Send the client a notification while it waits; a client that reads too slowly misses it."""
         if not self.has_ended and not self._channel.is_behind:
             self._channel.send(encode_notification(method, params))
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far it is, if the client wants to know."""
+        """Send the client the progress, if it requested that."""
         if self._token is not None:
             await self.notify("notifications/progress", progress_of(self._token, progress, total, message))

@@ -1,4 +1,4 @@
-"""`Pipes`: where `agentcore mcp` comes in, a socket in the state folder that nobody else can open."""
+"""The socket for `agentcore mcp`, in the state folder, which no other user can open."""
 
 import asyncio
 import hashlib
@@ -25,28 +25,28 @@ log = structlog.get_logger(__name__)
 
 _SOCKET = "mcp.sock"
 _PATH_BYTES = 100
-"""Of the name of a socket; systems take 104 to 108."""
+"""Maximum length of a socket's path; systems accept 104 to 108 bytes."""
 
 _GREETING_SECONDS = 20.0
 _CLIENTS = 64
 _IDLE_SECONDS = 2.0
-"""How long a server that lives for its clients waits for the next one."""
+"""How long a server that runs for its clients waits for the next one."""
 
 _FIRST_SECONDS = 60.0
 
 
 class Pipes:
-    """The clients that come in by the socket.
+    """The clients that connect to the socket.
 
     Args:
-        host: Its tools are served.
+        core: Its tools are served.
         entrance: Serves MCP.
-        live_connections: Ends the clients whose key is taken back.
-        approval_url: Where a person decides on calls.
+        live_connections: Ends clients whose key is revoked.
+        approval_url: Where the user decides on calls.
 
     Attributes:
-        path: Where the socket lies.
-        on_idle: Is called when nobody has been here for a while; None: the server does not live for its clients.
+        path: Path of the socket.
+        on_idle: Called when no client has been connected for a while; None: the server does not run for its clients.
     """
 
     def __init__(self, core: Core, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str) -> None:
@@ -61,16 +61,16 @@ class Pipes:
         self._timer: asyncio.TimerHandle | None = None
 
     async def listen(self) -> None:
-        """Let clients in."""
+        """Accept clients."""
         with suppress(FileNotFoundError):
-            self.path.unlink()  # of a server that was killed: this one holds the state folder
-        # in a folder that nobody else may enter, so that it needs no rights of its own from its first moment on
+            self.path.unlink()  # of a server that was killed: this process has locked the state folder
+        # in a folder that no other user may enter, so that the socket needs no permissions of its own at first
         self._server = await asyncio.start_unix_server(self._serve_client, self.path)
         self.path.chmod(0o600)
         self._schedule_idle_check(_FIRST_SECONDS)
 
     async def close(self) -> None:
-        """Let nobody in any more, and end those who are here; safe to call twice."""
+        """Accept no more clients and end those that are connected; safe to call twice."""
         if self._timer is not None:
             self._timer.cancel()
         server = self._server
@@ -91,7 +91,7 @@ class Pipes:
         try:
             await self._accept_client(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
-            pass  # the client has gone, or the server ends
+            pass  # the client has gone, or the server stops
         finally:
             self._open.discard(task)
             writer.close()
@@ -114,10 +114,10 @@ class Pipes:
     async def _read_connect_request(self, reader: asyncio.StreamReader) -> PipeConnectRequest:
         try:
             async with asyncio.timeout(_GREETING_SECONDS):
-                line = await reader.readuntil(b"\n")  # of at most 64 KiB, else it fails
+                line = await reader.readuntil(b"\n")  # at most 64 KiB, else it fails
             return PipeConnectRequest.model_validate(json.loads(line))
         except (TimeoutError, ValueError, RecursionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            # not chained: it holds the key
+            # not chained: it contains the key
             raise ToolError("invalid_greeting", "the first line must be a client's greeting") from None
 
     async def _authenticate(self, greeting: PipeConnectRequest) -> Principal:
@@ -144,19 +144,19 @@ class Pipes:
 
 
 class _Ending:
-    """Ends a pipe when its client's key is taken back."""
+    """Ends a pipe when its client's key is revoked."""
 
     def __init__(self, transport: asyncio.BaseTransport, end: Callable[[], object]) -> None:
         self.transport = transport
         self._end = end
 
     def end_stream(self) -> None:
-        """End it."""
+        """Cancel the task that serves the client."""
         self._end()
 
 
 def _socket_path(state: Path) -> Path:
-    """Where the socket lies: in the state folder, or where that has too long a name, in a folder of this user's own."""
+    """Return the path of the socket: in the state folder, or in a private temporary folder if that is too long."""
     path = state / _SOCKET
     if len(os.fsencode(path)) <= _PATH_BYTES:
         return path

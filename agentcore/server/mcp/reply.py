@@ -1,4 +1,4 @@
-"""The answer to one request of a client: JSON if there is nothing to tell on the way, else a stream of events."""
+"""The response to one request of a client: JSON if there are no messages before the result, else an event stream."""
 
 import asyncio
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _ONE_WAY = TransportContext(kind="streamable-http", can_send_request=False)
 
 
 def progress_of(token: ProgressToken, progress: float, total: float | None, message: str | None) -> dict[str, Any]:
-    """What a client is told of how far a request is."""
+    """Return the parameters of a progress notification."""
     told = {"progressToken": token, "progress": progress, "total": total, "message": message}
     return {name: value for name, value in told.items() if value is not None}
 
@@ -36,14 +36,14 @@ def progress_of(token: ProgressToken, progress: float, total: float | None, mess
 def reply_context(
     caller: Caller, request: JSONRPCRequest, *, can_ask: bool
 ) -> tuple[TransportContext, ServerMessageMetadata, anyio.Event, ProgressToken | None]:
-    """What the SDK wants to know of a request over a pipe."""
+    """Return what the SDK needs to know about a request over a pipe."""
     transport = TransportContext(kind="stdio", can_send_request=can_ask)
     metadata = ServerMessageMetadata(request_context=caller)
     return transport, metadata, anyio.Event(), progress_token_from_params(request.params)
 
 
 class NotificationContext:
-    """Implements the SDK's `DispatchContext` for a notification, which is not answered."""
+    """Implements the SDK's `DispatchContext` for a notification, which has no response."""
 
     transport = _TRANSPORT
     can_send_request = False
@@ -56,7 +56,7 @@ class NotificationContext:
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Nothing can be asked here.
+        """Refuse to send a request.
 
         Raises:
             NoBackChannelError: Always.
@@ -64,20 +64,20 @@ class NotificationContext:
         raise NoBackChannelError(method)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Nothing can be told here."""
+        """Do nothing: a notification has no response in which to send another."""
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Nothing is on its way."""
+        """Do nothing: a notification has no progress."""
 
 
 class Reply:
-    """Implements the SDK's `DispatchContext` for one request over HTTP, on whose way the client cannot be asked.
+    """Implements the SDK's `DispatchContext` for one request over HTTP that cannot send requests to the client.
 
     Args:
         exchange: The HTTP request.
-        caller: Who asks.
-        request: What it asks.
-        headers: Further headers of the answer.
+        caller: The client.
+        request: The request.
+        headers: Further headers of the response.
     """
 
     transport = _ONE_WAY
@@ -95,18 +95,18 @@ class Reply:
 
     @cached_property
     def cancel_requested(self) -> anyio.Event:
-        """Never set: who cancels ends the task. Made when it is wanted, for it costs more than all else here."""
+        """Never set: cancellation cancels the task. Created on first use, as it costs more than the rest of a reply."""
         return anyio.Event()
 
     @property
     def can_send_request(self) -> bool:
-        """Whether the client can be asked something on the way."""
+        """False: no requests can be sent to the client."""
         return False
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Nothing can be asked here.
+        """Refuse to send a request.
 
         Raises:
             NoBackChannelError: Always.
@@ -114,17 +114,17 @@ class Reply:
         raise NoBackChannelError(method)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the client something on the way; who reads too slowly misses it."""
+        """Send the client a notification while it waits; a client that reads too slowly misses it."""
         if not self._has_ended and not (self._stream is not None and self._stream.is_behind):
             self.open_stream().send(encode_notification(method, params))
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far it is, if the client wants to know."""
+        """Send the client the progress, if it requested that."""
         if self._token is not None:
             await self.notify("notifications/progress", progress_of(self._token, progress, total, message))
 
     def open_stream(self) -> RawStream | ResumableStream:
-        """The stream; what is not begun begins."""
+        """Return the event stream, which is opened on first use."""
         if self._stream is None:
             self._stream = self._prepare_stream(RawStream(self._exchange.request, EVENT_STREAM, headers=self._headers))
         return self._stream
@@ -133,15 +133,15 @@ class Reply:
         return stream
 
     def keep_alive(self) -> None:
-        """Show that it goes on, so that nobody on the way takes it for dead."""
+        """Show that the request is in progress, so that no proxy treats the connection as dead."""
         self.open_stream().write(b": alive\n\n")
 
     async def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
-        """Send the end of it, once its client has read enough of other answers.
+        """Send the result or the error, once the client has read enough of other responses.
 
         Args:
-            message: The result, or the error.
-            status: Counts where nothing was sent before.
+            message: The result or the error.
+            status: HTTP status, used if nothing was sent before.
         """
         self._has_ended = True
         if self._stream is None:
@@ -149,11 +149,11 @@ class Reply:
         try:
             async with room_for_answer(self._exchange.request):
                 return _end_stream(self._stream, message)
-        except ConnectionError:  # kept, where a client may come back for it
+        except ConnectionError:  # stored, in case the client reconnects
             return _end_stream(self._stream, message)
 
     def break_off(self) -> Answer | Sent:
-        """End it without an answer, for nobody is there."""
+        """End without a response, because the client has gone."""
         self._has_ended = True
         return self._stream.break_off() if isinstance(self._stream, RawStream) else Sent()
 
@@ -164,12 +164,12 @@ def _end_stream(stream: RawStream | ResumableStream, message: Mapping[str, Any])
 
 
 class SessionReply(Reply):
-    """The same for a session that began with a handshake: the client can be asked on the way.
+    """The same for a session that started with a handshake: requests can be sent to the client.
 
     Args:
         exchange: The HTTP request.
-        session: Whose it is.
-        request: What it asks.
+        session: The session of the request.
+        request: The request.
     """
 
     transport = _TRANSPORT
@@ -181,16 +181,16 @@ class SessionReply(Reply):
 
     @property
     def can_send_request(self) -> bool:
-        """Whether the client can be asked something on the way."""
+        """True if a request can be sent to the client while it waits."""
         return not self._has_ended
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Ask the client something on the way.
+        """Send the client a request while it waits for the response.
 
         Raises:
-            MCPError: It answers with an error, or not in time.
+            MCPError: The client responds with an error, or not in time.
         """
         if self._heir is not None:
             return await self._heir.send_raw_request(method, params, opts)
@@ -199,14 +199,14 @@ class SessionReply(Reply):
         return await self._session.send_request(self.open_stream(), method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the client something on the way; who reads too slowly misses it."""
+        """Send the client a notification while it waits; a client that reads too slowly misses it."""
         if self._heir is not None:
             await self._heir.notify(method, params, opts)
         else:
             await super().notify(method, params, opts)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far it is, if the client wants to know."""
+        """Send the client the progress, if it requested that."""
         if self._heir is not None:
             await self._heir.progress(progress, total, message)
         else:
@@ -215,11 +215,11 @@ class SessionReply(Reply):
     # -- a client that is cut off ------------------------------------------------------------------------------
 
     def lose_client(self, key: bytes | None, work: "asyncio.Future[dict[str, Any]]") -> None:
-        """The connection has ended. A client that knows of the stream has a while to come back for it.
+        """Handle the loss of the connection. A client that has an id of the stream may reconnect for a while.
 
         Args:
-            key: What it calls, with what; None: it is no call.
-            work: Gives the result; cancelled when the client does not come, and at once where it cannot.
+            key: Identifies the tool and the arguments; None: it is not a call.
+            work: Provides the result; cancelled if the client does not reconnect, or at once if it cannot.
         """
         if not isinstance(self._stream, ResumableStream) or not self._stream.has_ids:
             work.cancel()
@@ -237,7 +237,7 @@ class SessionReply(Reply):
             self._stream.close()
 
     async def finish(self, message: Mapping[str, Any], status: int = 200) -> Answer | Sent:
-        """Send the end of it, if nobody else does."""
+        """Send the result or the error, unless another request has taken over the call."""
         if self._heir is not None:
             return self.break_off()
         return await super().finish(message, status)

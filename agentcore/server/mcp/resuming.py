@@ -1,4 +1,4 @@
-"""Streams of events that a client takes up again where its connection was cut: each event has an id, and is kept.
+"""Event streams that a client can resume after its connection was lost: events have ids and are stored.
 
 Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
 """
@@ -18,26 +18,26 @@ from agentcore.server.http.raw_stream import RawStream, encode_event
 from agentcore.server.http.response import Sent
 
 RESUMED_SECONDS = 30.0
-"""How long a client that was cut off has to come back: so long a call goes on without it, and what was told is kept."""
+"""How long a client may take to reconnect. Until then its call continues and its events stay stored."""
 
 _KEPT_EVENTS = 100
 _KEPT_BYTES = 4 * 1024 * 1024
 _KEPT_STREAMS = 32
 
 CLIENT_EVENTS_KEPT_BYTES = 16 * 1024 * 1024
-"""Events of all streams of one client, in all of its sessions; of more, those of the oldest stream are dropped."""
+"""Stored events of all streams of one client, in all sessions; beyond it, those of the oldest stream are dropped."""
 
 _PROCESS = secrets.token_hex(4)
-"""Sessions outlive the process, streams do not: so an id from before is seen to be one."""
+"""Part of event ids. Sessions survive a restart and streams do not, so it identifies ids of an earlier process."""
 
 
 class CutOff(NamedTuple):
-    """A call whose client was cut off; when it sends the same call again, the two are one.
+    """A call whose client was disconnected; if the client repeats the call, the repetition continues this one.
 
     Args:
-        key: What it calls, with what.
-        work: Gives the result.
-        hand_over: Has the rest told to another request.
+        key: Identifies the tool and the arguments.
+        work: Provides the result.
+        hand_over: Redirects further messages to another request.
     """
 
     key: bytes
@@ -53,7 +53,7 @@ class KeptEvents:
         self._total = 0
 
     def count(self, stream: "ResumableStream", size_bytes: int) -> None:
-        """Note how much a stream stores now, and drop what the oldest streams store beyond the limit."""
+        """Record how much a stream stores now, and drop what the oldest streams store beyond the limit."""
         self._total += size_bytes - self._sizes.get(stream, 0)
         if size_bytes:
             self._sizes[stream] = size_bytes
@@ -64,24 +64,24 @@ class KeptEvents:
 
 
 class _Reader(NamedTuple):
-    """Who reads now: an answer, and what is done when it has no more to read."""
+    """The current reader: a response, and a future that is set when there is no more to read."""
 
     stream: RawStream
     over: "asyncio.Future[None] | None"
 
 
 class ResumableStream:
-    """What is told in one answer, whoever reads it.
+    """The messages of one response, which may be read on several connections in succession.
 
     Args:
-        name: What its events' ids begin with.
-        forget: Is called when nobody can take it up any more.
-        kept: What is stored for its client.
+        name: Prefix of the ids of its events.
+        forget: Called when the stream can no longer be resumed.
+        kept: Counts what is stored for its client.
 
     Attributes:
-        on_left: Is called when nobody has come back in time.
-        was_delivered: Whether somebody read it when it ended.
-        cut_off: The call that it tells of, once its client was cut off.
+        on_left: Called when no client has reconnected in time.
+        was_delivered: True if it was being read when it ended.
+        cut_off: The call that it belongs to, once its client was disconnected.
     """
 
     def __init__(self, name: str, forget: "Callable[[ResumableStream], None]", kept: KeptEvents) -> None:
@@ -98,21 +98,21 @@ class ResumableStream:
 
     @property
     def has_ids(self) -> bool:
-        """Whether whoever reads has been given an id to come back with."""
+        """True if the reader has received an id with which it can resume."""
         return self._last > 0
 
     @property
     def is_read(self) -> bool:
-        """Whether somebody reads it now."""
+        """True while it is being read."""
         return self._reader is not None
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits to be read that more would fill the memory."""
+        """True if too many bytes wait to be read to buffer more."""
         return self._reader is not None and self._reader.stream.is_behind
 
     def send(self, message: bytes) -> None:
-        """Tell a message, and keep it. Never waits, never fails."""
+        """Send a message and store it. Never waits, never fails."""
         self._last += 1
         event = encode_event("message", message, f"{self.name}-{self._last}")
         self._kept.append((self._last, event))
@@ -123,7 +123,7 @@ class ResumableStream:
         self.write(event)
 
     def drop_events(self) -> None:
-        """Store nothing of what was told so far; a call that has ended must not run again for that."""
+        """Drop all stored events. A call that has ended must not run again because of that."""
         self._kept.clear()
         self._size = 0
         self._kept_of_client.count(self, 0)
@@ -132,33 +132,33 @@ class ResumableStream:
 
     @property
     def has_lost_its_end(self) -> bool:
-        """True once it has ended and its end was dropped."""
+        """True once it has ended and its last event was dropped."""
         return self._has_ended and not self._kept
 
     def write(self, data: bytes) -> None:
-        """Send what is not kept, if somebody reads."""
+        """Send bytes that are not stored, if it is being read."""
         if self._reader is not None:
             self._reader.stream.write(data)
 
     def send_priming_event(self) -> None:
-        """Give whoever reads an id to come back with, before there is anything to tell."""
+        """Send the reader an id with which it can resume, before the first message."""
         self._last += 1
         self.write(f"id: {self.name}-{self._last}\ndata: \n\n".encode())
 
     # -- who reads ---------------------------------------------------------------------------------------------
 
     def attach_response(self, stream: RawStream) -> None:
-        """Begin with the answer to the request itself, which ends it."""
+        """Use the response to the request itself as the reader; it ends with the stream."""
         self._reader = _Reader(stream, None)
 
     def resume_on(self, stream: RawStream, after: int | None) -> "asyncio.Future[None]":
-        """Go on in another answer; whoever read before reads no more.
+        """Continue in another response; the previous reader receives nothing more.
 
         Args:
-            stream: The answer.
-            after: The number of the last event that the client has; None: all that there was.
+            stream: The response.
+            after: Number of the last event that the client has; None: stored events are not sent again.
         Returns:
-            Done when there is no more to read.
+            Set when there is no more to read.
         """
         self._stop_timer()
         self._drop_reader()
@@ -172,12 +172,12 @@ class ResumableStream:
         return over
 
     def detach_request(self) -> None:
-        """The client of the request's own answer has gone; it has a while to come back."""
+        """Handle the loss of the request's own connection; the client may reconnect for a while."""
         if self._reader is not None and self._reader.over is None:
             self._detach()
 
     def detach_reader(self, over: "asyncio.Future[None]") -> None:
-        """So has that of another answer."""
+        """Handle the loss of the connection of another response, in the same way."""
         if self._reader is not None and self._reader.over is over:
             self._detach()
 
@@ -186,7 +186,10 @@ class ResumableStream:
         self._start_timer(self.on_left)
 
     def end(self) -> Sent:
-        """All is told; whoever is cut off now can still read the end. Gives the end of the request's own answer."""
+        """End the stream, and return the end of the request's own response.
+
+        A client that is disconnected now can still resume it and read the rest.
+        """
         self._has_ended = True
         reader = self._reader
         sent = reader.stream.end() if reader is not None and reader.over is None else Sent()
@@ -194,7 +197,7 @@ class ResumableStream:
         return sent
 
     def close(self) -> None:
-        """Keep nothing any more."""
+        """Drop everything that is stored."""
         self._stop_timer()
         self._drop_reader()
         self._kept_of_client.count(self, 0)
@@ -223,10 +226,10 @@ class ResumableStream:
 
 
 class ResumableStreams:
-    """The streams of one session; of too many, those that were told longest ago are kept no longer.
+    """The streams of one session; if there are too many, the oldest that were delivered are closed.
 
     Args:
-        kept: What is stored for the session's client.
+        kept: Counts what is stored for the session's client.
     """
 
     def __init__(self, kept: KeptEvents) -> None:
@@ -238,13 +241,13 @@ class ResumableStreams:
         return len(self._streams)
 
     def open_standalone(self) -> ResumableStream:
-        """The one for what belongs to no request."""
+        """Open the stream for messages that belong to no request."""
         name = f"{_PROCESS}-0"
         stream = self._streams[name] = ResumableStream(name, self._remove_stream, self._kept)
         return stream
 
     def open_stream(self) -> ResumableStream:
-        """That of a request."""
+        """Open the stream of a request."""
         name = f"{_PROCESS}-{next(self._numbers)}"
         stream = self._streams[name] = ResumableStream(name, self._remove_stream, self._kept)
         idle = [each for each in self._streams.values() if each.was_delivered]
@@ -253,7 +256,7 @@ class ResumableStreams:
         return stream
 
     def find_stream(self, event_id: str) -> tuple[ResumableStream, int] | None:
-        """The stream that an event was of, and the event's number in it."""
+        """Return the stream of an event and the event's number in it."""
         name, _, number = event_id.rpartition("-")
         stream = self._streams.get(name)
         if stream is None or stream.has_lost_its_end or not number.isascii() or not number.isdigit():
@@ -261,7 +264,7 @@ class ResumableStreams:
         return stream, int(number[:18])
 
     def claim_cut_off_call(self, key: bytes) -> CutOff | None:
-        """An equal call whose client was cut off and has not come back; it is given once."""
+        """Return an equal call whose client was disconnected and has not reconnected; each call is returned once."""
         for stream in self._streams.values():
             cut_off = stream.cut_off
             if cut_off is not None and cut_off.key == key and not stream.is_read and not stream.was_delivered:
@@ -270,7 +273,7 @@ class ResumableStreams:
         return None
 
     def close(self) -> None:
-        """Keep none any more."""
+        """Close all streams."""
         for stream in tuple(self._streams.values()):
             stream.close()
 
@@ -279,17 +282,17 @@ class ResumableStreams:
 
 
 def _dropped_result() -> "asyncio.Future[dict[str, Any]]":
-    """What an equal call gets once the result was dropped."""
+    """Return the result that an equal call receives once the original one was dropped."""
     message = (
         "the call has run, but its result is no longer stored: results of this client whose connections were lost "
         f"exceed {CLIENT_EVENTS_KEPT_BYTES:,} bytes. Check what the call did before you send it once more"
     )
     dropped: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
     dropped.set_exception(MCPError(INTERNAL_ERROR, message, {"type": "result_dropped"}))
-    dropped.exception()  # nobody may ever ask for it
+    dropped.exception()  # marks it as retrieved, or asyncio would log an exception that is never requested
     return dropped
 
 
 def is_standalone_event(event_id: str) -> bool:
-    """Whether an event belonged to no request, in this process or an earlier one."""
+    """True if an event belonged to no request, in this process or an earlier one."""
     return re.fullmatch(r"[0-9a-f]+-0-\d+", event_id) is not None

@@ -1,4 +1,4 @@
-"""The tools for MCP clients, over HTTP; and the keys of these clients."""
+"""Routes for MCP clients over HTTP, and for creating their keys."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -15,7 +15,7 @@ from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.record import make_notice_row
 
 MCP_PATH = "/mcp"
-"""What clients are told to connect to."""
+"""The path that clients connect to."""
 
 _MAY_ASK = frozenset(("mcp", "token"))
 
@@ -46,7 +46,7 @@ async def serve_mcp(exchange: Exchange) -> Answer | Sent:
 
 
 async def connect_client(exchange: Exchange) -> Answer:
-    """Make a key for an MCP client: it calls tools as a model does, so that a person is asked."""
+    """Create a key for an MCP client. It calls tools as a model does, so that its calls need approval."""
     body: ConnectBody = exchange.body
     core = exchange.core
     key = await core.store.client_keys.create_key(body.name, (), kind="mcp")

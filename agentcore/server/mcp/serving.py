@@ -1,4 +1,4 @@
-"""All of MCP over HTTP, put together at the first request."""
+"""MCP over HTTP and pipes, assembled at the first request."""
 
 import asyncio
 from contextlib import suppress
@@ -22,13 +22,13 @@ from agentcore.server.mcp.streamable import VERSION_HEADER, Streamable
 
 
 class McpServing:
-    """Sends a request where its revision is served.
+    """Passes a request to the implementation of its revision.
 
     Args:
-        host: Whose tools are served.
+        core: The core, whose tools are served.
         door: Answers clients.
-        sessions: Those that began with a handshake.
-        stateless: Serves the others.
+        sessions: Sessions that started with a handshake.
+        stateless: Serves the other clients.
     """
 
     def __init__(self, core: Core, door: McpEndpoint, sessions: McpSessions, stateless: Stateless) -> None:
@@ -40,12 +40,12 @@ class McpServing:
 
     @classmethod
     async def open(cls, core: Core) -> "McpServing":
-        """Begin to serve a host's tools."""
+        """Start to serve a core's tools."""
         door = McpEndpoint(core, _caller_of)
         return cls(core, door, McpSessions(core, door), Stateless(door))
 
     async def close(self) -> None:
-        """End what goes on."""
+        """End all sessions and requests."""
         await self.sessions.close()
         await self._door.close()
 
@@ -57,14 +57,14 @@ class McpServing:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
-        """Serve a client on a pipe until that ends; its session ends with it, unless the server does.
+        """Serve a client on a pipe until that closes, which ends its session, unless the server stops.
 
         Args:
             principal: The client.
-            greeting: What it said of itself.
-            approval_url: Where a person decides on its calls.
-            reader: What it writes.
-            writer: What it reads; told the session first.
+            greeting: Its first line.
+            approval_url: Where the user decides on its calls.
+            reader: Receives what the client writes.
+            writer: Sends to the client, first the session id.
         """
         caller = caller_on_pipe(self._core.config, principal, greeting, approval_url)
         session = await self.sessions.adopt_session(caller, greeting.session)
@@ -74,7 +74,7 @@ class McpServing:
         try:
             with suppress(ConnectionError):
                 await pipe.serve()
-        except asyncio.CancelledError:  # the server ends, and the next one goes on with the session; or the key is gone
+        except asyncio.CancelledError:  # the server stops (the next one continues the session), or the key was revoked
             session.is_held = False
             session.end()
             raise

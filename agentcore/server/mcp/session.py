@@ -1,4 +1,4 @@
-"""One session of an MCP client, over HTTP or a pipe, of the revisions that begin with a handshake."""
+"""One session of an MCP client, over HTTP or a pipe, for the revisions that start with a handshake."""
 
 import asyncio
 import itertools
@@ -22,23 +22,23 @@ from agentcore.server.mcp.client_params import kept_client_params
 from agentcore.server.mcp.resuming import KeptEvents, ResumableStream, ResumableStreams
 
 _ANSWER_SECONDS = 600.0
-"""How long a client has for what it is asked; it may ask its person."""
+"""How long a client may take to answer a request; it may ask its user."""
 
 _PRIMED_SINCE = "2025-11-25"
-"""Clients of earlier revisions take an event without data for a broken message."""
+"""Clients of earlier revisions treat an event without data as a broken message."""
 
 _CHANGING = frozenset(("logging/setLevel", "resources/subscribe", "resources/unsubscribe"))
-"""Requests that say once what holds from then on."""
+"""Requests whose effect lasts for the session."""
 
 _wishes = TypeAdapter(SessionSubscriptions)
 
 
 class MessageStream(Protocol):
-    """Where messages go to a client."""
+    """Sends messages to a client."""
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits to be read that more would fill the memory."""
+        """True if too many bytes wait to be read to buffer more."""
         ...
 
     def send(self, message: bytes) -> None:
@@ -47,11 +47,11 @@ class MessageStream(Protocol):
 
 
 class Standalone:
-    """The channel for what belongs to no request: a pipe, or the stream that a client keeps open with GET.
+    """The channel for messages that belong to no request: a pipe, or the stream that a client keeps open with GET.
 
     Attributes:
-        stream: It, if there is one.
-        events: What is told there over HTTP, also while nobody reads; None: nobody ever has.
+        stream: The pipe's channel, if there is one.
+        events: The messages over HTTP, also while they are not read; None: they have never been read.
     """
 
     def __init__(self, session: "McpSession") -> None:
@@ -62,37 +62,37 @@ class Standalone:
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Ask the client something.
+        """Send the client a request.
 
         Raises:
-            MCPError: It answers with an error, or not in time; there is no stream.
+            MCPError: The client responds with an error, or not in time; there is no stream.
         """
         if self.stream is None:
             raise NoBackChannelError(method)
         return await self._session.send_request(self.stream, method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the client something, if it listens, or has listened and may come back."""
+        """Send the client a notification, if it listens, or has listened and may reconnect."""
         stream = self.stream or self.events
         if stream is not None and not stream.is_behind:
             stream.send(encode_notification(method, params))
 
 
 class McpSession:
-    """What is known of a client that is connected.
+    """The state of a connected client.
 
     Args:
-        caller: Who it is.
-        door: Answers it.
-        handshake: What it is told when it connects.
-        keep: Has it outlive the process.
-        kept_events: What is stored for its client in streams of events.
+        caller: The client.
+        door: Answers its requests.
+        handshake: Sent to it when it connects.
+        keep: Saves the session, so that it survives the process.
+        kept_events: Counts what is stored for its client in event streams.
 
     Attributes:
-        in_flight: Its requests that are being answered, by id: the task and what cancels it.
+        in_flight: Its requests in progress, by id; cancelling the future cancels the request.
         connection: The SDK's view of it.
-        streams: What it is told in streams of events, for as long as it may come back for that.
-        is_held: Whether somebody holds it open, so that it does not end for want of use.
+        streams: Its event streams, for as long as it may resume them.
+        is_held: True while a connection keeps it open, so that it does not end for lack of use.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class McpSession:
 
     @property
     def supports_priming(self) -> bool:
-        """Whether the client knows events without data, which give an id to come back with."""
+        """True if the client supports events without data, which carry an id to resume with."""
         return self.connection.protocol_version >= _PRIMED_SINCE
 
     def answer_request(
@@ -136,11 +136,11 @@ class McpSession:
         return result
 
     async def save(self) -> None:
-        """Have it outlive the process, as it is now."""
+        """Save its current state, so that it survives the process."""
         await self._keep(self)
 
     def to_json(self) -> dict[str, Any]:
-        """What `restore` goes on with; of a session whose handshake is done."""
+        """Return the state that `restore` reads, for a session whose handshake is done."""
         client = self.connection.client_params
         assert client is not None  # noqa: S101 - the handshake is done
         shown = client.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -152,10 +152,10 @@ class McpSession:
         }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Go on where an earlier process was.
+        """Continue the session of an earlier process.
 
         Raises:
-            KeyError, ValidationError: It was of a version that kept it otherwise.
+            KeyError, ValidationError: A version with another format saved it.
         """
         client = InitializeRequestParams.model_validate(kept["client"], by_name=False)
         wishes = _wishes.validate_python(kept.get("wishes", {}))
@@ -171,10 +171,10 @@ class McpSession:
     async def send_request(
         self, stream: MessageStream, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None
     ) -> dict[str, Any]:
-        """Send the client a request on a stream, and wait for the answer that it posts.
+        """Send the client a request on a stream, and wait for the response that it posts.
 
         Raises:
-            MCPError: It answers with an error, or not in time.
+            MCPError: The client responds with an error, or not in time.
         """
         request_id = f"agentcore-{next(self._numbers)}"
         answer = self._asked[request_id] = asyncio.get_running_loop().create_future()
@@ -190,7 +190,7 @@ class McpSession:
             del self._asked[request_id]
 
     def accept_response(self, message: JSONRPCResponse | JSONRPCError) -> None:
-        """Take what the client posted; what nobody waits for, or has an answer already, is dropped."""
+        """Handle a response that the client posted; one that is not expected, or came already, is dropped."""
         waiting = self._asked.get(str(message.id))
         if waiting is None or waiting.done():
             return
@@ -200,7 +200,7 @@ class McpSession:
             waiting.set_result(message.result)
 
     async def cancel_request(self, request_id: RequestId) -> None:
-        """End a request that the client has cancelled, also one whose connection was lost; others are ignored."""
+        """Cancel a request at the client's request, even if its connection was lost; unknown ids are ignored."""
         if (work := self.in_flight.get(request_id)) is not None:
             self.caller.departures.record_reason(request_id, "cancelled")
             work.cancel()
@@ -219,6 +219,6 @@ class McpSession:
 
 
 def encode_notification(method: str, params: Mapping[str, Any] | None) -> bytes:
-    """A notification as JSON text."""
+    """Return a notification as JSON text."""
     message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
     return to_json(message | {"params": dict(params)} if params else message)

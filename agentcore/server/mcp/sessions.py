@@ -1,4 +1,4 @@
-"""Who is connected over HTTP: sessions begin with a handshake, outlive a restart of the server, and end when unused."""
+"""Sessions of MCP clients: they start with a handshake, survive a server restart, and end when unused."""
 
 import asyncio
 import json
@@ -24,10 +24,10 @@ from agentcore.store.mcp_sessions import McpSessionRow
 log = structlog.get_logger(__name__)
 
 UNUSED_SECONDS = 1800.0
-"""How long a session stays that nobody uses."""
+"""How long an unused session is kept."""
 
 SESSIONS = 64
-"""Sessions of one client at one time."""
+"""Maximum number of sessions of one client."""
 
 _LOOK_SECONDS = 60.0
 _SAVE_SECONDS = 60.0
@@ -38,7 +38,7 @@ class McpSessions:
     """The sessions of all clients.
 
     Args:
-        host: Knows what belongs to a session.
+        core: The core, which owns what belongs to a session.
         door: Answers clients.
     """
 
@@ -59,7 +59,7 @@ class McpSessions:
         return len(self._sessions)
 
     def create_session(self, exchange: Exchange) -> McpSession:
-        """A session for a client that begins; it counts once its handshake is done."""
+        """Create a session for a client that connects; it is saved once its handshake is done."""
         self._make_room(exchange.principal.name)
         session_id = f"mcp-{secrets.token_hex(16)}"
         session = self._build_session(caller_for(exchange, session_id))
@@ -67,11 +67,11 @@ class McpSessions:
         return session
 
     async def adopt_session(self, caller: Caller, session_id: str) -> McpSession:
-        """The session of a client on a pipe: the one that it had with an earlier process, or a new one.
+        """Return the session of a client on a pipe: the one that it had with an earlier process, or a new one.
 
         Args:
             caller: The client, without a session.
-            session_id: The session that it says it had; empty: none.
+            session_id: The session that it claims to have had; empty: none.
         """
         row = await self._store.find(session_id, caller.principal.name) if session_id else None
         if row is None:
@@ -83,11 +83,11 @@ class McpSessions:
         return session
 
     def remove_session(self, session: McpSession) -> None:
-        """Forget a session whose handshake failed."""
+        """Remove a session whose handshake failed."""
         self._sessions.pop(session.caller.session_id, None)
 
     async def save_session(self, session: McpSession) -> None:
-        """Have a session outlive the process."""
+        """Save a session, so that it survives the process."""
         if session.connection.client_params is None:
             return
         narrowing = {"tools": session.caller.narrowing.tools, "wait_s": session.caller.narrowing.wait_s}
@@ -105,11 +105,11 @@ class McpSessions:
         )
 
     async def find_session(self, exchange: Exchange, session_id: str) -> McpSession | None:
-        """The session of an id, if it is this client's; one of an earlier process goes on."""
+        """Return this client's session with an id, restored from an earlier process if needed; None if it has none."""
         session = self._sessions.get(session_id)
         if session is None:
             row = await self._store.find(session_id, exchange.principal.name)
-            # two requests may have looked at once
+            # another request may have restored it meanwhile
             session = self._sessions.get(session_id) or (None if row is None else self._restore_from_row(exchange, row))
         if session is None or session.caller.principal.name != exchange.principal.name:
             return None
@@ -119,7 +119,7 @@ class McpSessions:
         return session
 
     async def serve_stream(self, exchange: Exchange, stream: RawStream, ended: "asyncio.Future[None]") -> None:
-        """Hold a stream open until there is no more to read, its client goes or the server ends."""
+        """Keep a stream open until there is no more to read, its client disconnects or the server stops."""
 
         def end() -> None:
             if not ended.done():
@@ -137,7 +137,7 @@ class McpSessions:
             connection.on_lost = connection.end_stream = None
 
     async def end(self, session_id: str) -> None:
-        """End a session, and what it has open unless that keeps running."""
+        """End a session, and close its resources except those that keep running."""
         session = self._sessions.pop(session_id, None)
         self._saved_at.pop(session_id, None)
         await self._store.delete(session_id)
@@ -147,7 +147,7 @@ class McpSessions:
         await self._core.end_session(session_id)
 
     async def close(self) -> None:
-        """The server ends; the sessions stay, for the next process."""
+        """Stop, but keep the saved sessions for the next process."""
         self._unsubscribe()
         self._timer.cancel()
         for session in self._sessions.values():
@@ -155,16 +155,16 @@ class McpSessions:
         await self._background.stop()
 
     def _make_room(self, client: str) -> None:
-        """End the session that a client has not used for longest, where it has as many as it may."""
+        """End the least recently used session of a client that has the maximum number."""
         own = [session for session in self._sessions.values() if session.caller.principal.name == client]
         idle = [session for session in own if not session.in_flight]
         if len(own) >= SESSIONS and idle:
             oldest = min(idle, key=lambda session: session.last_used_at)
-            del self._sessions[oldest.caller.session_id]  # at once: others may begin meanwhile
+            del self._sessions[oldest.caller.session_id]  # at once: others may start meanwhile
             self._background.start(self.end(oldest.caller.session_id))
 
     def _is_needed(self, session: McpSession) -> bool:
-        """True while a session may not end for want of use: a call that waits for a decision keeps it, too."""
+        """True while a session must not end for lack of use; a call that waits for a decision counts, too."""
         is_waiting = self._core.approvals.waits_in(session.caller.session_id)
         return bool(session.in_flight) or session.is_held or is_waiting
 
@@ -182,7 +182,7 @@ class McpSessions:
         session = self._build_session(caller)
         try:
             session.restore(json.loads(row.handshake))
-        except (ValueError, KeyError, ValidationError):  # of a version that wrote it otherwise
+        except (ValueError, KeyError, ValidationError):  # a version with another format saved it
             return None
         return session
 

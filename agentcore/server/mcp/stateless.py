@@ -1,4 +1,4 @@
-"""The stateless revision, 2026-07-28: one POST is one exchange, and says all that others say once when they connect.
+"""The stateless revision, 2026-07-28: each POST is one exchange and contains what other revisions send on connecting.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 """
@@ -38,11 +38,11 @@ from agentcore.server.mcp.reply import Reply
 
 _LISTEN = "subscriptions/listen"
 _ENVELOPE_BYTES = 4096
-"""What a client says of itself, where it is remembered."""
+"""Maximum size of what a client declares about itself for the result to be cached."""
 
 
 class Stateless:
-    """Serves clients that say with each request what others say once.
+    """Serves clients that send with each request what other clients send once.
 
     Args:
         door: Answers them.
@@ -80,24 +80,24 @@ class Stateless:
         return await self._answer_request(exchange, caller, request, route)
 
     def _build_caller(self, exchange: Exchange) -> Caller:
-        """Who asks. The session is the client's: what it makes there is named in its next call by id."""
+        """Return the caller. All calls of a client share a session, so that one can use what an earlier one opened."""
         principal = exchange.principal
         session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
         caller = caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
-        # closing a request cancels its call: so none stays open while a person is waited for
+        # closing a request cancels its call, so no request is kept open while a call waits for the user
         mark = self._marks.setdefault(session_id, caller.mark)
         return replace(caller, narrowing=replace(caller.narrowing, wait_s=0), mark=mark)
 
     def _find_header_mismatch(
         self, exchange: Exchange, caller: Caller, request: JSONRPCRequest
     ) -> InboundLadderRejection | None:
-        """Where an argument that a tool wants in a header too stands otherwise there."""
+        """Return a rejection if an argument that a tool also requires in a header has another value there."""
         if request.method != "tools/call" or request.params is None:
             return None
         name = request.params.get("name")
         arguments = request.params.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
-            return None  # refused further on, with what is wrong
+            return None  # refused later, with the reason
         schema = self._door.header_schema(caller, name)
         return None if schema is None else validate_mcp_param_headers(schema, arguments, exchange.request.headers)
 
@@ -121,7 +121,7 @@ class Stateless:
         exchange.connection.on_lost = cancel
         exchange.connection.end_stream = end
         if request.method == _LISTEN:
-            exchange.parts.streams.add(end)  # it has no end of its own, and the server does not wait for it
+            exchange.parts.streams.add(end)  # it never ends by itself, and the server does not wait for it
         try:
             await wait_for(work, reply.keep_alive)
             return await _finish_reply(reply, request, work)
@@ -132,7 +132,7 @@ class Stateless:
 
 
 async def _finish_reply(reply: Reply, request: JSONRPCRequest, work: "asyncio.Future[dict[str, Any]]") -> Answer | Sent:
-    if work.cancelled():  # the client has gone, or lost its key
+    if work.cancelled():  # the client has gone, or its key was revoked
         return reply.break_off()
     if (exc := work.exception()) is None:
         return await reply.finish({"jsonrpc": "2.0", "id": request.id, "result": work.result()})
@@ -142,12 +142,12 @@ async def _finish_reply(reply: Reply, request: JSONRPCRequest, work: "asyncio.Fu
 
 
 def _classify_request(exchange: Exchange, document: dict[str, Any]) -> InboundModernRoute | InboundLadderRejection:
-    """What the request says of itself, if body and headers say the same."""
+    """Return what the request declares, if body and headers agree."""
     headers = exchange.request.headers
     said = {}
     for name in (MCP_PROTOCOL_VERSION_HEADER, MCP_METHOD_HEADER, MCP_NAME_HEADER):
         values = headers.getall(name, ())
-        if len(values) > 1:  # else whoever reads the first one and whoever reads the last would disagree
+        if len(values) > 1:  # else readers of the first and of the last value would disagree
             return InboundLadderRejection(HEADER_MISMATCH, f"{name} header appears more than once")
         if values:
             said[name] = values[0]
@@ -155,7 +155,7 @@ def _classify_request(exchange: Exchange, document: dict[str, Any]) -> InboundMo
 
 
 def connection_of(route: InboundModernRoute) -> Connection:
-    """What the request says of its client, as the SDK takes it; most clients say the same each time."""
+    """Return what the request declares about its client, as an SDK connection; most clients send the same each time."""
     said = to_json([route.protocol_version, route.client_info, route.client_capabilities])
     if len(said) > _ENVELOPE_BYTES:
         return Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
@@ -164,12 +164,12 @@ def connection_of(route: InboundModernRoute) -> Connection:
 
 @lru_cache(maxsize=64)
 def _connection_of(said: bytes) -> Connection:
-    # shared by requests: it has no way back to a client, and nothing here writes to it
+    # shared by requests: it cannot reach a client, and no code in this module writes to it
     return Connection.from_envelope(*json.loads(said))
 
 
 def _accept_notification(exchange: Exchange, document: dict[str, Any]) -> Answer:
-    """Take a notification: none means anything here, for a client cancels by closing its connection."""
+    """Accept a notification and ignore it: none has a meaning, because a client cancels by closing its connection."""
     try:
         JSONRPCNotification.model_validate(document, by_name=False)
     except ValidationError:

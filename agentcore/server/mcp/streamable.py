@@ -1,7 +1,7 @@
-"""Streamable HTTP, as the revisions from 2025-03-26 to 2025-11-25 have it: POST, GET, DELETE on one address.
+"""Streamable HTTP of the revisions from 2025-03-26 to 2025-11-25: POST, GET and DELETE at one address.
 
-A request is answered with JSON where it ends at once, and with a stream of events where there is something to tell on
-the way. Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
+A request is answered with JSON if there are no messages before the result, else with an event stream.
+Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 """
 
 import asyncio
@@ -43,21 +43,21 @@ from agentcore.server.mcp.sessions import McpSessions
 VERSION_HEADER = "Mcp-Protocol-Version"
 _LAST_EVENT_ID = "Last-Event-ID"
 REQUEST_CANCELLED = -32800
-"""Answers a request that the client has cancelled, whose HTTP request needs an end; as the SDK does."""
+"""Error code for a request that the client has cancelled, whose HTTP request needs a response; the SDK's value."""
 
 
 class Streamable:
-    """Serves clients that begin with a handshake.
+    """Serves clients that start with a handshake.
 
     Args:
-        sessions: Who is connected.
+        sessions: The connected sessions.
     """
 
     def __init__(self, sessions: McpSessions) -> None:
         self._sessions = sessions
 
     async def post(self, exchange: Exchange) -> Answer | Sent:
-        """Take one message of a client."""
+        """Handle one message of a client."""
         if (fault := check_headers(exchange)) is not None:
             return fault
         document = await read_document(exchange)
@@ -75,7 +75,7 @@ class Streamable:
         return Answer(b"", HTTPStatus.ACCEPTED, "")
 
     async def get(self, exchange: Exchange) -> Answer | Sent:
-        """Keep a stream open for what belongs to no request."""
+        """Serve a stream for messages that belong to no request, or resume a stream."""
         if EVENT_STREAM not in parse_accepted_types(exchange):
             return rpc_error_answer(
                 HTTPStatus.NOT_ACCEPTABLE, INVALID_REQUEST, f"the client must accept {EVENT_STREAM}"
@@ -93,7 +93,7 @@ class Streamable:
         return await self._serve_stream(exchange, session, *found)
 
     async def _serve_standalone_stream(self, exchange: Exchange, session: McpSession, last: str) -> Answer | Sent:
-        """Tell what belongs to no request; what was told since an event, too."""
+        """Send messages that belong to no request, including those since the last event that the client has."""
         standalone = session.standalone
         found = session.streams.find_stream(last)
         if standalone.events is None:
@@ -116,7 +116,7 @@ class Streamable:
         return stream.end()
 
     async def delete(self, exchange: Exchange) -> Answer:
-        """End a session, at the client's wish."""
+        """End a session, as the client requests."""
         session = await self._require_session(exchange)
         if isinstance(session, Answer):
             return session
@@ -205,7 +205,7 @@ async def _handle_message(session: McpSession, message: JSONRPCNotification | JS
 
 
 def _call_key(message: JSONRPCRequest) -> bytes | None:
-    """What makes two calls of a session the same; None: it is no call."""
+    """Return the key that equal calls of a session share; None if the request is not a call."""
     if message.method != "tools/call" or message.params is None:
         return None
     return to_json([message.params.get("name"), message.params.get("arguments")])
@@ -214,7 +214,7 @@ def _call_key(message: JSONRPCRequest) -> bytes | None:
 def _resume_cut_off_call(
     session: McpSession, message: JSONRPCRequest, reply: SessionReply
 ) -> "asyncio.Future[dict[str, Any]] | None":
-    """The work of an equal call whose client was cut off; what is told of it goes to this request from now on."""
+    """Return the work of an equal call whose client was disconnected; its messages go to this request from now on."""
     key = _call_key(message) if session.streams else None
     cut_off = None if key is None else session.streams.claim_cut_off_call(key)
     if cut_off is None:
