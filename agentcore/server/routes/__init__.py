@@ -1,4 +1,4 @@
-"""The server's routes, one file a group; all of them are in `ROUTES`."""
+"""The server's routes, one file per group; `ROUTES` contains all of them."""
 
 from agentcore.server.mcp import ROUTES as MCP_ROUTES
 from agentcore.server.route_table import ServerRoute
@@ -50,7 +50,7 @@ ROUTES: tuple[ServerRoute, ...] = (
     *metrics.ROUTES,
     *MCP_ROUTES,
 )
-"""Every route of the server; those of modules are in the host's table."""
+"""Every route of the server; those of modules are in the core's table."""
 
 APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
     *page.APPROVAL_ROUTES,
@@ -62,7 +62,7 @@ APPROVAL_ROUTES: tuple[ServerRoute, ...] = (
     *settings.APPROVAL_ROUTES,
     *events.ROUTES,
 )
-"""Every route of the approval view's own origin."""
+"""Every route of the approval view's origin."""
 
 APPS_ROUTES: tuple[ServerRoute, ...] = page.APPS_ROUTES
-"""Every route of the origin of tools' views."""
+"""Every route of the origin of tool views."""

@@ -1,4 +1,4 @@
-"""What is allowed: why a call would be asked about, what a rule would change, and what was granted."""
+"""Routes for the approval policy: explaining decisions, trying rules, and grants."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ class Grants(BaseModel, defer_build=True):
 
 
 async def explain_call(exchange: Exchange) -> Answer:
-    """Send what the policy would say of a call."""
+    """Send the decision that the policy would make on a call."""
     return Answer(to_json(await chat.explain_call(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
 
 
 async def try_new_rule(exchange: Exchange) -> Answer:
-    """Send which recorded calls a rule would change."""
+    """Send the recorded calls that a rule would decide differently."""
     return Answer(to_json(await chat.try_new_rule(exchange.core, exchange.parts.chat.setup.settings, exchange.body)))
 
 
@@ -34,7 +34,7 @@ async def list_grants(exchange: Exchange) -> Answer:
 
 
 async def revoke_grant(exchange: Exchange) -> Answer:
-    """Take a grant back; calls that it let pass are asked about again."""
+    """Revoke a grant; calls that it allowed need approval again."""
     await exchange.core.policy.revoke_grant(exchange.path_values["id"])
     return Answer(to_json({"ok": True}))
 

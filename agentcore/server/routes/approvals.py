@@ -1,4 +1,4 @@
-"""What waits for a person, and the person's word on it: on the approval view's own origin, and for paired clients."""
+"""Routes for what waits for the user, and for decisions: at the approval view's origin, and for paired clients."""
 
 import time
 from typing import Annotated, Any
@@ -54,14 +54,14 @@ class Decided(BaseModel, defer_build=True):
 
 
 async def list_waiting(exchange: Exchange) -> Answer:
-    """Send all that waits; to a client that decides in sessions of its own, what waits there."""
+    """Send everything that waits; to a client that may decide only in its own sessions, what waits in these."""
     core = exchange.core
     is_everywhere = find_reach(exchange.principal, "see_waiting") == "all"
     calls = core.approvals.waiting
     if not is_everywhere:
         owned = await core.store.chats.filter_owned(owner_of(exchange.principal), {call.session_id for call in calls})
         calls = [call for call in calls if call.session_id in owned]
-    # pairing is for no client to look at
+    # clients must not see pairings
     pairings = core.pairings.waiting if exchange.principal.kind != "client" else []
     changes = core.policy_changes.waiting if is_everywhere else []
     titles = await titles_of(core, [*calls, *changes])
@@ -75,7 +75,7 @@ async def list_waiting(exchange: Exchange) -> Answer:
 
 
 async def edit_call(exchange: Exchange) -> Answer:
-    """Send the call as it would be with other arguments, ready to be approved; it waits on as it was asked for."""
+    """Send the call as it would be with other arguments, ready to be approved; the pending call stays as it is."""
     call_id = exchange.path_values["id"]
     body = exchange.body
     pending = exchange.core.approvals.find_pending(call_id)
@@ -129,7 +129,7 @@ def _find_offer(request: ApprovalRequest, number: int | None) -> GrantOffer | No
 
 
 async def decide_change(exchange: Exchange) -> Answer:
-    """Apply a change of what is allowed, or refuse it."""
+    """Apply a policy change, or refuse it."""
     body = exchange.body
     who = exchange.principal.name
     await exchange.core.policy_changes.decide_change(exchange.path_values["id"], approved=body.approved, by=who)
@@ -188,4 +188,4 @@ ROUTES = (
         **_ANSWER,
     ),
 )
-"""Served by both origins: who may decide is known by the credential."""
+"""Served at both origins: the credential determines who may decide."""

@@ -1,4 +1,4 @@
-"""Paired clients: each has a key of its own, with the scopes that a person chose, until it is revoked."""
+"""Routes for paired clients: each has its own key with the scopes that the user chose, until it is revoked."""
 
 from typing import Annotated, Literal
 
@@ -106,14 +106,14 @@ async def list_approvers(exchange: Exchange) -> Answer:
 
 
 async def create_pairing_code(exchange: Exchange) -> Answer:
-    """Make a short code; only for a person."""
+    """Create a short pairing code; only for the user."""
     return Answer(to_json(PairingCode(code=exchange.core.pairings.create_code(), expires_in_s=CODE_SECONDS)))
 
 
 async def request_pairing(exchange: Exchange) -> Answer:
-    """Take a client's code, and have a person decide on the client."""
+    """Accept a client's code, and ask the user to decide on the client."""
     body: PairBody = exchange.body
-    # a browser says where a request comes from, and no page can say otherwise; a program may say anything
+    # a browser sets the origin, and pages cannot change it; a program may send any value
     origin = exchange.request.headers.get(hdrs.ORIGIN, "")
     try:
         wanted = PairingRequest(body.name, body.kind, origin, body.scopes)
@@ -127,7 +127,7 @@ async def request_pairing(exchange: Exchange) -> Answer:
 
 
 async def wait_for_key(exchange: Exchange) -> Answer:
-    """Wait for the person's word, and send the key."""
+    """Wait for the user's decision, and send the key."""
     taken = await exchange.core.pairings.wait_for_key(exchange.body.ticket, PAIRING_POLL_SECONDS)
     if taken is None:
         return Answer(to_json(PairedKey(state="waiting")))
@@ -136,7 +136,7 @@ async def wait_for_key(exchange: Exchange) -> Answer:
 
 
 async def decide_pairing(exchange: Exchange) -> Answer:
-    """Pair a client with the scopes that the person chose, or refuse it."""
+    """Pair a client with the scopes that the user chose, or refuse it."""
     body: PairingDecision = exchange.body
     if body.approved and not body.scopes:
         raise ToolError("invalid_body", "scopes: choose at least one of approve, chat, tab, or refuse the client")
@@ -146,7 +146,7 @@ async def decide_pairing(exchange: Exchange) -> Answer:
 
 
 async def revoke_approver(exchange: Exchange) -> Answer:
-    """End what a client may do, and what goes on for it: that only takes rights away."""
+    """Revoke a client's key and stop its calls and turns. Needs no confirmation: it only revokes permissions."""
     name = exchange.path_values["name"]
     parts = exchange.parts
     principal = exchange.core.store.client_keys.get_client(name).principal

@@ -1,4 +1,4 @@
-"""Artifacts: their bytes, whole or in part, and lines of a text that hold something."""
+"""Routes for artifacts: their bytes, whole or in part, and searching the lines of a text."""
 
 import dataclasses
 import re
@@ -21,7 +21,7 @@ from agentcore.server.route_table import OCTETS, ServerRoute
 from agentcore.server.wire import StrictModel
 from agentcore.store.artifacts import MATCHES, QUERY_CHARS, Artifact
 
-# one range, as RFC 9110, 14.2 writes it; several at once are answered with the whole
+# one range, as in RFC 9110, 14.2; a request for several is answered with the whole
 _RANGE = re.compile(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))")
 
 
@@ -61,7 +61,7 @@ class Uploaded(BaseModel, defer_build=True):
 
 
 async def upload_artifact(exchange: Exchange) -> Answer:
-    """Keep a file that is to be attached to a message; it belongs to whoever sends it."""
+    """Store a file that is to be attached to a message; it belongs to the principal that sends it."""
     query: UploadQuery = exchange.query
     chunks = exchange.parts.reader.stream_bytes(exchange.request, UPLOAD_BYTES, _TOO_LARGE)
     link = await exchange.core.store.artifacts.save_stream(chunks, name=query.name, owner=owner_of(exchange.principal))
@@ -70,7 +70,7 @@ async def upload_artifact(exchange: Exchange) -> Answer:
 
 
 async def send_artifact(exchange: Exchange) -> Answer | Sent:
-    """Send the bytes, always as a file to save: what a tool fetched must not run as a page of ours."""
+    """Send the bytes, always as a download: what a tool fetched must not run as a page of the server's origin."""
     artifact = await _find_artifact(exchange)
     start, end = _asked_range(exchange.request.headers.get(hdrs.RANGE), artifact.size_bytes)
     is_part = (start, end) != (0, None)
@@ -101,7 +101,7 @@ async def send_artifact(exchange: Exchange) -> Answer | Sent:
 
 
 async def search_artifact(exchange: Exchange) -> Answer:
-    """Send the lines of a text that hold the query."""
+    """Send the lines of a text that contain the query."""
     query: SearchQuery = exchange.query
     artifact = await _find_artifact(exchange)
     found = await exchange.core.store.artifacts.search(
@@ -112,7 +112,7 @@ async def search_artifact(exchange: Exchange) -> Answer:
 
 
 async def _find_artifact(exchange: Exchange) -> Artifact:
-    """The artifact that the path names; that of somebody else is not there for who reaches only their own."""
+    """Return the artifact in the path; principals that reach only their own do not find those of others."""
     principal = exchange.principal
     owner = owner_of(principal) if find_reach(principal, "follow") == "own" else None
     return await exchange.core.store.artifacts.get_artifact(exchange.path_values["id"], owner)
@@ -126,7 +126,7 @@ def _asked_range(header: str | None, size_bytes: int) -> tuple[int, int | None]:
     if tail is not None:
         return (size_bytes - min(int(tail), size_bytes), size_bytes) if int(tail) else (size_bytes, size_bytes)
     if last is not None and int(last) < int(first):
-        return 0, None  # not a valid range: it counts as not given
+        return 0, None  # not a valid range: it is ignored
     return int(first), None if last is None else int(last) + 1
 
 

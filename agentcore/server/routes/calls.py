@@ -1,4 +1,4 @@
-"""Calls: the record of those that were, and the end of one that goes on."""
+"""Routes for calls: the record of past calls, and cancelling a current one."""
 
 from typing import Annotated, Any, Literal
 
@@ -115,7 +115,7 @@ def _on_the_way(call: Call, *, is_waiting: bool) -> dict[str, Any]:
 
 
 async def get_output(exchange: Exchange) -> Answer:
-    """Send the end of what a call has written; of one that has ended, nothing: its result says it."""
+    """Send the last part of what a call has written; nothing once it has ended, because its result contains it."""
     call = exchange.core.calls.in_flight.get(exchange.path_values["id"])
     if call is not None and find_reach(exchange.principal, "follow") == "own":
         owned = await exchange.core.store.chats.filter_owned(owner_of(exchange.principal), [call.session_id])
@@ -124,7 +124,7 @@ async def get_output(exchange: Exchange) -> Answer:
 
 
 async def cancel_call(exchange: Exchange) -> Answer:
-    """End a call that is on its way, or waits for a decision; whoever made it gets `cancelled`."""
+    """Cancel a call that runs or waits for a decision; its caller receives `cancelled`."""
     await exchange.core.calls.cancel_call(exchange.path_values["id"], exchange.principal)
     return Answer(to_json({"ok": True}))
 

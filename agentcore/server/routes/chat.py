@@ -1,4 +1,4 @@
-"""Chat for any client: one message, answered by the events of the turn."""
+"""The chat route for any client: a message, answered with the events of the turn."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from agentcore.server.route_table import ServerRoute
 
 
 async def stream_turn(exchange: Exchange) -> Sent:
-    """Take a message and send the events of the turn; a client that goes away does not end it."""
+    """Accept a message and send the events of the turn; the turn continues if the client disconnects."""
     authorise(exchange.principal, "see_waiting" if exchange.body.role == "function" else "converse")
     stream = RawStream(exchange.request, headers={hdrs.CACHE_CONTROL: "no-store", "X-Accel-Buffering": "no"})
 

@@ -1,4 +1,4 @@
-"""What the chat has to work with: providers with their keys, models, agents; and model servers on this machine."""
+"""Routes for the configuration of the chat: providers and keys, models, agents, and model servers on this machine."""
 
 import asyncio
 from typing import Annotated, Any
@@ -96,7 +96,7 @@ class NewChatQuery(StrictWireModel):
 
 
 async def show_chat(exchange: Exchange) -> Answer:
-    """Send what the chat has to work with; to whoever only chats, without where the models are asked."""
+    """Send the configuration of the chat; principals that may only chat do not receive the addresses of models."""
     view = _model_setup(exchange).describe_setup()
     if find_reach(exchange.principal, "read") is None:
         view = view.without_addresses()
@@ -104,7 +104,7 @@ async def show_chat(exchange: Exchange) -> Answer:
 
 
 async def store_provider(exchange: Exchange) -> Answer:
-    """Keep a key or an address; a person confirms it."""
+    """Store a key or an address, once the user confirms it."""
     body: ProviderBody = exchange.body
     provider = _parse_provider(exchange)
     given = {"key": body.key, "baseUrl": body.base_url}
@@ -114,7 +114,7 @@ async def store_provider(exchange: Exchange) -> Answer:
 
 
 async def delete_provider(exchange: Exchange) -> Answer:
-    """Forget a key and an address; a person confirms it."""
+    """Delete a key and an address, once the user confirms it."""
     provider = _parse_provider(exchange)
     return await _store_provider(exchange, provider, StoredProvider(), (f"/providers/{provider}",))
 
@@ -134,7 +134,7 @@ async def _store_provider(
 
 
 def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
-    """What changes, without the keys; and the address that a key goes to, where that stays as it is."""
+    """Return the change without the keys, with the address that a key is sent to, even if that stays the same."""
     lines = [f"{sign}key: …" for sign, entry in (("-", before), ("+", after)) if entry.key is not None]
     addresses = [(" ", after)] if before.base_url == after.base_url else [("-", before), ("+", after)]
     lines += [f"{sign}baseUrl: {entry.base_url}" for sign, entry in addresses if entry.base_url is not None]
@@ -142,14 +142,14 @@ def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
 
 
 async def ask_provider(exchange: Exchange) -> Answer:
-    """Ask a provider which models it has, because a person asked."""
+    """Request the list of a provider's models, because the user asked for it."""
     provider = _parse_provider(exchange)
     models = await _model_setup(exchange).models_of(provider)
     return Answer(to_json({"models": models, "suggested": suggest_model(provider, models)}))
 
 
 async def test_entered_provider(exchange: Exchange) -> Answer:
-    """Ask a provider for its models with a key or an address that is not stored."""
+    """Request a provider's models with a key or an address that is not stored."""
     body: ProviderBody = exchange.body
     tested = await _model_setup(exchange).test_provider(_parse_provider(exchange), body.key, body.base_url)
     view = TestedProvider(
@@ -162,21 +162,21 @@ async def test_entered_provider(exchange: Exchange) -> Answer:
 
 
 async def choose_model(exchange: Exchange) -> Answer:
-    """Have a model asked where none is named; no confirmation, for its provider can be asked already."""
+    """Set the model for chats that name none. Needs no confirmation: its provider can be used already."""
     body: ChosenBody = exchange.body
     await _model_setup(exchange).choose_model(body.model)
     return Answer(to_json({"ok": True}))
 
 
 async def show_new_system(exchange: Exchange) -> Answer:
-    """Send what the model of a chat would be told that is not begun."""
+    """Send the system message that a new chat would have."""
     query: NewChatQuery = exchange.query
     shown = await exchange.parts.chat.system_messages.describe_for_new_session(query.agent_id, query.model)
     return Answer(to_json(shown.to_json()))
 
 
 async def put_model(exchange: Exchange) -> Answer:
-    """Add a model to app.json; a person confirms it."""
+    """Add a model to app.json, once the user confirms it."""
     body: ModelBody = exchange.body
     name = exchange.path_values["name"]
     setup = _model_setup(exchange)
@@ -198,7 +198,7 @@ async def put_model(exchange: Exchange) -> Answer:
 
 
 async def find_local_servers(exchange: Exchange) -> Answer:
-    """Look for model servers on this machine, because a person asked."""
+    """Search for model servers on this machine, because the user asked for it."""
     setup = _model_setup(exchange)
     found: list[dict[str, Any]] = [
         {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}

@@ -1,4 +1,4 @@
-"""Clients that hold a key, as people look at them: who is connected, since when, and what they call."""
+"""Routes for clients with a key: which are connected, since when, and what they call."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Events, as they happen."""
+"""The route for events, as they happen."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -20,7 +20,7 @@ _LAST_EVENT_ID = istr("Last-Event-ID")
 _PATTERNS = 32
 _OF_APPROVALS = ("approval.*", "policy.*", "stop.changed")
 _OF_CHATS = ("settings.changed", "stop.changed", "tools.changed")
-"""Of no session, but of what whoever chats may read: models and agents, tools, whether all was stopped."""
+"""Events of no session that chat clients may receive: models and agents, tools, and the emergency stop."""
 
 
 class EventsQuery(StrictModel):
@@ -37,7 +37,7 @@ class EventsQuery(StrictModel):
 
 
 async def stream_events(exchange: Exchange) -> Answer | Sent:
-    """Send events until the client goes or the server ends."""
+    """Send events until the client disconnects or the server stops."""
     query: EventsQuery = exchange.query
     types = tuple(sorted(set(query.types.split(",")) - {""})) if query.types else ()
     if len(types) > _PATTERNS:
@@ -52,10 +52,12 @@ async def stream_events(exchange: Exchange) -> Answer | Sent:
 
 
 async def _restrict_filter(exchange: Exchange, wanted: EventFilter) -> EventFilter:
-    """What of the wanted events may be had: all, those of sessions of one's own, those of what waits for a person.
+    """Restrict a filter to the events that the principal may receive.
+
+    These are all events, those of its own sessions, or those of what waits for the user.
 
     Raises:
-        ToolError: `forbidden`: the one session that is wanted is somebody else's.
+        ToolError: `forbidden`: The one requested session belongs to another principal.
     """
     principal = exchange.principal
     chats = exchange.core.store.chats

@@ -1,4 +1,4 @@
-"""Whether a page may act through a module's own routes, and asking for it."""
+"""Routes for a page's permission to act through a module's own routes."""
 
 from typing import Annotated, Literal
 
@@ -23,13 +23,13 @@ class ControlView(StrictWireModel):
 
 
 async def show_control(exchange: Exchange) -> Answer:
-    """Say whether who asks may act."""
+    """Send if the page may act."""
     state = exchange.parts.live_control.get_state(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 
 
 async def ask_for_control(exchange: Exchange) -> Answer:
-    """Have a person asked, once."""
+    """Ask the user to confirm, unless a request is already pending."""
     state = exchange.parts.live_control.request_control(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 

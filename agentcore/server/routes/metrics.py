@@ -1,4 +1,4 @@
-"""Figures for whoever watches the server, in Prometheus' text format."""
+"""The route for metrics, in Prometheus' text format."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 async def send_metrics(exchange: Exchange) -> Answer:
-    """Send the figures."""
+    """Send the metrics."""
     return Answer("".join(_format_metrics(exchange)).encode(), 200, _TEXT)
 
 

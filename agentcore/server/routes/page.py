@@ -1,6 +1,6 @@
-"""The page and the approval view: their documents, their files, and those of modules' components.
+"""Routes for the page and the approval view: their documents, their files, and those of modules' components.
 
-Open to anybody, for they hold no secrets. No module has a script on the approval view's origin.
+Open to everyone, because they contain no secrets. No module has a script at the approval view's origin.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _PAGE_MARK = "PAGE_ORIGIN"
 
 
 async def show_page(exchange: Exchange) -> Answer:
-    """Send the document; whoever asks at another name of this machine is sent to the one that sessions belong to."""
+    """Send the document; a request under another name of this machine is redirected to the name that sessions use."""
     if exchange.parts.gate.must_redirect(exchange.request):
         return _redirect_answer(exchange)
     try:
@@ -43,7 +43,7 @@ async def show_page(exchange: Exchange) -> Answer:
 
 
 async def show_approval_view(exchange: Exchange) -> Answer:
-    """Send the approval view's document, which nobody but the page may frame."""
+    """Send the approval view's document, which only the page may frame."""
     page = exchange.parts.counterpart
     if exchange.parts.gate.must_redirect(exchange.request):
         return _redirect_answer(exchange)
@@ -62,10 +62,10 @@ async def send_page_file(exchange: Exchange) -> Answer:
 
 
 async def send_component_file(exchange: Exchange) -> Answer:
-    """Send a file of a module's component, as long as the module is ready.
+    """Send a file of a module's component, while the module is ready.
 
-    A first segment `~ANYTHING` names the same files: a browser runs each address of a script once, so a page that
-    takes up the new code of a reloaded module asks at a new address, and what this script imports follows.
+    A first segment `~ANYTHING` is ignored: browsers run each script URL once, so a page that loads the new code of a
+    reloaded module requests it at a new URL, which the imports of that script inherit.
     """
     record = exchange.core.modules.records.get(exchange.path_values["name"])
     if record is None or record.component is None:
@@ -83,7 +83,7 @@ def _document_answer(text: str, csp: str) -> Answer:
 
 
 def _counterpart_origin(exchange: Exchange) -> str:
-    """What the browser calls the other of the two origins; empty where there is none."""
+    """Return the counterpart's URL as the browser reaches it; empty if there is none."""
     parts = exchange.parts
     if parts.counterpart is None:
         return ""
@@ -95,7 +95,7 @@ def _known_etag(exchange: Exchange) -> str | None:
 
 
 async def show_view_frame(exchange: Exchange) -> Answer:
-    """Send the frame of a tool's view, which nobody but the page may frame."""
+    """Send the frame of a tool's view, which only the page may frame."""
     view = _find_view(exchange)
     own = exchange.parts.addresses.origins
     page = _page_origins(exchange)
@@ -108,7 +108,7 @@ async def show_view_frame(exchange: Exchange) -> Answer:
 
 
 async def show_view_document(exchange: Exchange) -> Answer:
-    """Send a tool's view, under the policy that it declared and a person has seen."""
+    """Send a tool's view, under the policy that it declared and the user has seen."""
     view = _find_view(exchange)
     return _document_answer(
         view.document, view_policy(view, (*exchange.parts.addresses.origins, *_page_origins(exchange)))

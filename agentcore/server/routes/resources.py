@@ -1,4 +1,4 @@
-"""Resources: those that live, and the end of one."""
+"""Routes for resources: listing, changing and closing them."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -13,7 +13,7 @@ from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictWireModel
 
 FOR_GOOD = {"Cache-Control": "private, max-age=604800, immutable"}
-"""Headers of what stands behind an address that changes with it."""
+"""Headers of content whose URL changes with it."""
 
 
 class ResourcesQuery(StrictWireModel):
@@ -30,14 +30,14 @@ class ResourceChange(StrictWireModel):
 
 
 async def list_resources(exchange: Exchange) -> Answer:
-    """Send the resources in the order they were made."""
+    """Send the resources in the order of their creation."""
     query: ResourcesQuery = exchange.query
     found = exchange.core.resources.list(session_id=query.chat_session_id, resource_type=query.resource_type)
     return Answer(to_json({"resources": [exchange.core.resources.to_json(resource) for resource in found]}))
 
 
 async def send_icon(exchange: Exchange) -> Answer:
-    """Send the picture by which a resource is known; its address carries the `icon` of the resource as `v`."""
+    """Send the icon of a resource; the `v` in its URL is the resource's `icon`."""
     resource = exchange.core.resources.get(exchange.path_values["id"])
     if resource.icon is None:
         raise ToolError("icon_not_found", f"the resource {resource.resource_id!r} has no icon")
@@ -45,14 +45,14 @@ async def send_icon(exchange: Exchange) -> Answer:
 
 
 async def change_resource(exchange: Exchange) -> Answer:
-    """Say whether a resource goes on without a tab."""
+    """Set if a resource keeps running without a tab."""
     change: ResourceChange = exchange.body
     resource = exchange.core.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
     return Answer(to_json(exchange.core.resources.to_json(resource)))
 
 
 async def release_resource(exchange: Exchange) -> Answer:
-    """End a resource; calls that wait for it end with `resource_not_found`."""
+    """Close a resource; calls that wait for it end with `resource_not_found`."""
     resource = exchange.core.resources.get(exchange.path_values["id"])
     await exchange.core.resources.release(resource.resource_id)
     return Answer(to_json({"ok": True}))

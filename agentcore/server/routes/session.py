@@ -1,4 +1,4 @@
-"""Log-in of browsers: a one-time code becomes a session of two halves, a cookie and a header value."""
+"""Routes for the log-in of browsers: a one-time code becomes a session in two parts, a cookie and a header value."""
 
 from typing import Annotated
 
@@ -42,7 +42,7 @@ class WhoIs(BaseModel, defer_build=True):
 
 
 async def log_in(exchange: Exchange) -> Answer:
-    """Exchange a one-time code for a session; wrong ones end the code that they begin like, and lock nothing."""
+    """Exchange a one-time code for a session. A wrong code invalidates the one it starts like, and locks nothing."""
     session = await _page_sessions(exchange).exchange_code(exchange.body.code)
     if session is None:
         exchange.parts.hits.add("wrong_code")
@@ -59,7 +59,7 @@ async def log_in(exchange: Exchange) -> Answer:
 
 
 async def log_out(exchange: Exchange) -> Answer:
-    """End the browser's session that asks."""
+    """End the session of the browser that sends the request."""
     if exchange.principal.kind != exchange.parts.gate.credentials.session_kind:
         raise Refusal(400, "no_session", "only a browser has a session to end; tokens and keys have none")
     await _page_sessions(exchange).revoke(exchange.principal.id)
@@ -68,20 +68,20 @@ async def log_out(exchange: Exchange) -> Answer:
 
 
 async def who_is(exchange: Exchange) -> Answer:
-    """Tell who asks."""
+    """Send the principal of the request."""
     who = exchange.principal
     return Answer(to_json({"kind": who.kind, "id": who.id, "scopes": sorted(who.scopes)}))
 
 
 async def create_code(exchange: Exchange) -> Answer:
-    """Make a further one-time code for the page. A page cannot: its scripts must not open a door for others."""
+    """Create another one-time code for the page. Pages may not: their scripts must not be able to log in others."""
     if exchange.principal.kind != "token":
         raise Refusal(403, "forbidden", "only the API token may make log-in codes: use `agentcore open`")
     return Answer(to_json({"code": _page_sessions(exchange).create_code()}))
 
 
 async def create_approval_code(exchange: Exchange) -> Answer:
-    """Make a further one-time code for the approval view: only for somebody who can approve already."""
+    """Create another one-time code for the approval view: only for a principal that can already approve."""
     return Answer(to_json({"code": _page_sessions(exchange).create_code()}))
 
 

@@ -1,4 +1,4 @@
-"""The server itself: is it there, what can it do, and the emergency stop."""
+"""Routes for the server itself: health, API description, and emergency stop."""
 
 from typing import Literal
 
@@ -32,12 +32,12 @@ class StopState(BaseModel, defer_build=True):
 
 
 async def get_health(exchange: Exchange) -> Answer:
-    """Say that the server answers, whether it is starting, and nothing else: anybody may ask."""
+    """Send only that the server answers and if it is starting, because the route is open to everyone."""
     return Answer(b'{"status":"ok"}' if exchange.core.has_started else b'{"status":"starting"}')
 
 
 async def get_openapi(exchange: Exchange) -> Answer:
-    """Describe the routes; made anew when modules have brought or taken some."""
+    """Send the API description, which is generated again when routes of modules have changed."""
     cache = exchange.parts.cache
     of_modules = exchange.core.routes
     version = str(of_modules.version).encode()
@@ -48,17 +48,17 @@ async def get_openapi(exchange: Exchange) -> Answer:
 
 
 async def show_stop(exchange: Exchange) -> Answer:
-    """Say whether calls are refused; `stop.changed` tells of changes."""
+    """Send if calls are refused; changes are published as `stop.changed`."""
     return Answer(to_json({"stopped": exchange.core.calls.stopped is not None}))
 
 
 async def stop_calls(exchange: Exchange) -> Answer:
-    """End all calls and resources and take no more calls, until a person resumes: approval view or terminal."""
+    """End all calls and resources and refuse calls until the user resumes, in the approval view or at the terminal."""
     return Answer(to_json(await exchange.core.emergency_stop(exchange.principal)))
 
 
 async def resume_calls(exchange: Exchange) -> Answer:
-    """Take calls again after an emergency stop."""
+    """Accept calls again after an emergency stop."""
     exchange.core.resume_after_stop(exchange.principal)
     return await show_stop(exchange)
 

@@ -1,4 +1,4 @@
-"""The strip of tabs: what stands in it, in which order, and what becomes of a resource whose tab is closed."""
+"""Routes for the tab strip: which tabs it has, their order, and what happens to the resource of a closed tab."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -71,7 +71,7 @@ async def list_tabs(exchange: Exchange) -> Answer:
 
 
 async def show_tab(exchange: Exchange) -> Answer:
-    """Bring a resource's tab to the front; one is made if there is none."""
+    """Bring a resource's tab to the front; it is created if there is none."""
     shown: ShownResource = exchange.body
     return Answer(
         to_json((await exchange.core.tabs.show_resource(shown.resource_id, in_place_of=shown.tab_id)).to_json())
@@ -79,7 +79,7 @@ async def show_tab(exchange: Exchange) -> Answer:
 
 
 async def send_icon(exchange: Exchange) -> Answer:
-    """Send the icon that the resource of a closed tab had; its address carries the `icon` of `closed` as `v`."""
+    """Send the icon of a closed tab's resource; the `v` in its URL is the `icon` of `closed`."""
     icon = exchange.core.tabs.find_icon(exchange.path_values["id"])
     return Answer(icon.data, HTTPStatus.OK, icon.mime, FOR_GOOD)
 
@@ -94,7 +94,7 @@ async def change_tab(exchange: Exchange) -> Answer:
 
 
 async def close_tab(exchange: Exchange) -> Answer:
-    """Close a tab; its resource ends unless the tab is pinned or the resource keeps running."""
+    """Close a tab; its resource is closed unless the tab is pinned or the resource keeps running."""
     return Answer(to_json({"ok": True, "released": await exchange.core.tabs.close_tab(exchange.path_values["id"])}))
 
 

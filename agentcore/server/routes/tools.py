@@ -1,4 +1,4 @@
-"""Tools: the list, and one call."""
+"""Routes for tools: the list, and calling one."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -94,7 +94,7 @@ _TOLD = frozenset(("accepted", "progress", "approval"))
 
 
 async def list_tools(exchange: Exchange) -> Answer:
-    """Send the list that the registry keeps encoded, or say that the client has it already."""
+    """Send the list, which the registry stores encoded, or report that the client's copy is current."""
     registry = exchange.core.registry
     query = exchange.query
     if query.host and not registry.knows_host(query.host):
@@ -107,7 +107,7 @@ async def list_tools(exchange: Exchange) -> Answer:
 
 
 async def call_tool(exchange: Exchange) -> Answer | Sent:
-    """Carry out one call; a client that goes away does not end it, `POST /api/calls/{id}/cancel` does."""
+    """Run one call. If the client disconnects, the call continues; `POST /api/calls/{id}/cancel` ends it."""
     body: CallBody = exchange.body
     request = CallRequest(
         exchange.path_values["name"],
@@ -127,12 +127,12 @@ async def call_tool(exchange: Exchange) -> Answer | Sent:
 
 
 async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
-    """Send what happens on the way as events, and the envelope as the last one, `result`."""
+    """Send the call's progress as events, and the envelope as the last one, `result`."""
     request.waits_for_approval = True
     stream = RawStream(exchange.request)
 
     def notify(kind: str, told: Mapping[str, Any]) -> None:
-        # the newest progress makes older ones worthless
+        # newer progress replaces older
         if kind in _TOLD and not (kind == "progress" and stream.is_behind):
             stream.write(encode_event(kind, to_json(told)))
 
@@ -144,7 +144,7 @@ async def call_with_events(exchange: Exchange, request: CallRequest) -> Sent:
 
 
 async def complete_argument(exchange: Exchange) -> Answer:
-    """Send what an argument can be; nothing, where nothing is known."""
+    """Send possible values of an argument; none if none are known."""
     core = exchange.core
     body = exchange.body
     tool = core.registry.tools.get(exchange.path_values["name"])
@@ -165,7 +165,7 @@ def _find_etag(exchange: Exchange, which: str, body: bytes) -> str:
 
 
 async def show_texts(exchange: Exchange) -> Answer:
-    """Send what people read of tools in other languages, and what they may try first."""
+    """Send the texts of tools in other languages, and example calls."""
     return Answer(to_json(texts_of(exchange.core)))
 
 

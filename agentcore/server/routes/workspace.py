@@ -1,4 +1,4 @@
-"""Names of files in the workspace, for messages that mention them."""
+"""The route for names of files in the workspace, for messages that mention them."""
 
 import asyncio
 from typing import Annotated
@@ -34,7 +34,7 @@ class NamedFiles(BaseModel, defer_build=True):
 
 
 async def find_files(exchange: Exchange) -> Answer:
-    """Send the files that letters name best."""
+    """Send the files that match the query best."""
     query: FilesQuery = exchange.query
     found, is_cut = await asyncio.to_thread(exchange.core.workspace_files.find_files, query.q, query.limit)
     files = [{"path": each.path, "isFolder": each.is_folder} for each in found]

@@ -1,4 +1,4 @@
-"""Routes of modules, and of the hosts in which some of them run."""
+"""Routes for modules, and for the hosts in which some of them run."""
 
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.modules import dialling, hosts, modules, requirements

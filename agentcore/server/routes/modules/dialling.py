@@ -1,4 +1,4 @@
-"""Hosts on other machines: they dial in here, and a person lets them in, drains, disconnects and forgets them."""
+"""Routes for hosts on other machines: they dial in, and the user pairs, drains, disconnects and unpairs them."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -101,7 +101,7 @@ class Done(WireModel):
 
 
 async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
-    """Let a host talk over a WebSocket: with its key, or without one to be let in."""
+    """Serve a host over a WebSocket: with its key, or without one, to be paired."""
     request = exchange.request
     known = exchange.parts.gate.identify_host(request)
     if known is not None:
@@ -120,11 +120,11 @@ async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
 
 
 async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.WebSocketResponse:
-    """Serve a connection, of a host that is paired, or of one that wants to be."""
+    """Serve a connection of a paired host, or of one that asks to be paired."""
     request = exchange.request
     parts = exchange.parts
     machines = hosts_of(exchange.core).machines
-    # nothing that is compressed before a credential: it takes more memory than it says
+    # no compression before authentication: decompressed data may take much more memory
     socket = web.WebSocketResponse(
         max_msg_size=UNPAIRED_MESSAGE_BYTES if known is None else MESSAGE_BYTES,
         heartbeat=HEARTBEAT_SECONDS,
@@ -146,7 +146,7 @@ async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.
         if (transport := exchange.connection.transport) is not None:
             transport.abort()
 
-    # the server ends: whoever does not close in order then is not waited for
+    # when the server stops, it does not wait for hosts that fail to close in order
     parts.streams.add(end)
     try:
         await machines.serve_connection(known, socket, _format_peer_address(request))
@@ -156,33 +156,33 @@ async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.
 
 
 def _format_peer_address(request: web.BaseRequest) -> str:
-    """Where a host dials in from, for a person: a reverse proxy says for whom it asks, and may be lied to."""
+    """Return the address from which a host dials in, for display: a reverse proxy names it, and may be deceived."""
     peer = request.remote or ""
     via = request.headers.get("X-Forwarded-For", "").strip()
     return f"{via} (by way of {peer})"[:_ADDRESS_CHARS] if via else peer
 
 
 def _source_address(request: web.BaseRequest) -> str:
-    """The address that a connection counts on: behind a reverse proxy on this machine the one that the proxy saw."""
+    """Return the address to count a connection for: behind a proxy on this machine, the one that the proxy saw."""
     peer = request.remote or ""
     seen_by_proxy = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
     return seen_by_proxy[:_ADDRESS_CHARS] if seen_by_proxy and is_loopback(peer) else peer
 
 
 async def find_pairing(exchange: Exchange) -> Answer:
-    """Show the host that shows a code."""
+    """Send the host that shows a code."""
     try:
         pairing, offer = await exchange.core.host_pairings.find_by_code(exchange.body.code)
     except ToolError as exc:
         if exc.type == "invalid_code":
             exchange.parts.hits.add("wrong_code")
-        # whoever types it is logged in, and stays so: 401 is for codes that log in
+        # the user who enters it is logged in and stays so: 401 is for codes that log in
         raise Refusal(HTTPStatus.BAD_REQUEST, exc.type, exc.message) from None
     return Answer(to_json(_to_pairing_view(pairing, offer)))
 
 
 async def decide_pairing(exchange: Exchange) -> Answer:
-    """Let a host in, or refuse it."""
+    """Pair a host, or refuse it."""
     by = exchange.principal.name
     body: DecisionBody = exchange.body
     await exchange.core.host_pairings.decide_pairing(
@@ -192,28 +192,28 @@ async def decide_pairing(exchange: Exchange) -> Answer:
 
 
 async def drain_host(exchange: Exchange) -> Answer:
-    """Have nothing new go to a host, or again."""
+    """Drain a host, or let it accept new work again."""
     name = exchange.path_values["name"]
     await hosts_of(exchange.core).require_machine(name).set_drained(is_on=exchange.body.on)
     return Answer(to_json(show_host(exchange.core, name)))
 
 
 async def disconnect_host(exchange: Exchange) -> Answer:
-    """End a host's connection, and keep it out."""
+    """Close a host's connection, and refuse it until it may reconnect."""
     name = exchange.path_values["name"]
     await hosts_of(exchange.core).require_machine(name).disconnect()
     return Answer(to_json(show_host(exchange.core, name)))
 
 
 async def reconnect_host(exchange: Exchange) -> Answer:
-    """Let a host in again that was disconnected."""
+    """Allow a disconnected host to connect again."""
     name = exchange.path_values["name"]
     await hosts_of(exchange.core).require_machine(name).allow_reconnect()
     return Answer(to_json(show_host(exchange.core, name)))
 
 
 async def allow_chats(exchange: Exchange) -> Answer:
-    """Let a host use chats, which a person confirms, or take that away at once."""
+    """Allow a host to use chats, once the user confirms it, or revoke that at once."""
     core = exchange.core
     name = exchange.path_values["name"]
     by = exchange.principal
@@ -235,7 +235,7 @@ async def allow_chats(exchange: Exchange) -> Answer:
 
 
 async def delete_host(exchange: Exchange) -> Answer:
-    """End all that a host may do: that only takes rights away."""
+    """Unpair a host. This needs no confirmation, because it only revokes permissions."""
     name = exchange.path_values["name"]
     by = exchange.principal
     await hosts_of(exchange.core).unpair_host(name)

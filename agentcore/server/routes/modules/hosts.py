@@ -1,4 +1,4 @@
-"""Hosts: how they stand, and starting one anew."""
+"""Routes for hosts: their state, and restarting one."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ async def get_hosts(exchange: Exchange) -> Answer:
 
 
 async def restart_host(exchange: Exchange) -> Answer:
-    """End a host in order, and start its modules again; they run the code that is on the disk then."""
+    """Stop a host in order and start its modules again, with the code that is on the disk then."""
     core = exchange.core
     switch = exchange.parts.switch
     name = exchange.path_values["name"]

@@ -1,4 +1,4 @@
-"""Modules: their state, and turning them on and off."""
+"""Routes for modules: their state, enabling and disabling them, reloading, and choosing their source."""
 
 from functools import partial
 from typing import Annotated
@@ -47,12 +47,12 @@ async def get_module(exchange: Exchange) -> Answer:
 
 
 async def get_report(exchange: Exchange) -> Answer:
-    """Send how a module is just now."""
+    """Send a module's current report."""
     return Answer(await show_report(exchange.core, exchange.path_values["name"]))
 
 
 async def log_in(exchange: Exchange) -> Answer:
-    """Begin a module's log-in, or end it by the address at which the person's browser ended."""
+    """Start a module's log-in, or complete it with the address at which the user's browser ended."""
     login = _find_login(exchange)
     landed = exchange.body.landed
     if landed is None:
@@ -63,7 +63,7 @@ async def log_in(exchange: Exchange) -> Answer:
 
 
 async def log_out(exchange: Exchange) -> Answer:
-    """Have a module forget what its log-in gave."""
+    """Make a module delete its log-in."""
     login = _find_login(exchange)
     await login.log_out()
     return Answer(to_json(show_login(login).model_dump()))
@@ -80,8 +80,8 @@ def _find_login(exchange: Exchange) -> ModuleLogin:
 async def enable_module(exchange: Exchange) -> Answer:
     """List a module in app.json and start it.
 
-    What a module brings runs with the person's rights, and in the page runs what a model may have made: so what the
-    page asks for here, and in the two that follow, may have to be confirmed.
+    A module runs with the user's rights, and a model may have written scripts that run in the page. Therefore requests
+    of the page to enable, disable or reload a module may need confirmation.
     """
     switch = exchange.parts.switch
     name = exchange.path_values["name"]
@@ -90,7 +90,7 @@ async def enable_module(exchange: Exchange) -> Answer:
         found = await switch.sole_candidate(name)
         apply: Apply = partial(switch.enable, name)
         if found is not None:
-            # the person sees what it is, and a yes is to exactly that
+            # the user sees what it is, and confirms exactly that
             diff = (*diff, *exchange.core.sources.describe_difference(name, found))
             apply = partial(_enable_shown, exchange, name, found)
         apply = await switch.only_if_code_unchanged([name], apply)
@@ -105,7 +105,7 @@ async def _enable_shown(exchange: Exchange, name: str, found: Found) -> None:
 
 
 async def disable_module(exchange: Exchange) -> Answer:
-    """Stop a module, and those that require it, and take it out of app.json."""
+    """Stop a module and those that require it, and remove it from app.json."""
     switch = exchange.parts.switch
     name = exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "disable"):
@@ -116,7 +116,7 @@ async def disable_module(exchange: Exchange) -> Answer:
 
 
 async def reload_module(exchange: Exchange) -> Answer:
-    """Stop the modules of one distribution, import their code afresh, and start them again."""
+    """Stop the modules of one distribution, import their code again, and start them."""
     modules = exchange.core.modules
     switch = exchange.parts.switch
     name = exchange.path_values["name"]
@@ -129,7 +129,7 @@ async def reload_module(exchange: Exchange) -> Answer:
 
 
 async def choose_source(exchange: Exchange) -> Answer:
-    """Put a distribution, or the folder of local modules, behind a module's name."""
+    """Choose the distribution, or the folder of local modules, that provides a module's name."""
     core = exchange.core
     name = exchange.path_values["name"]
     proposal, found = await core.sources.make_proposal(name, exchange.body.source)

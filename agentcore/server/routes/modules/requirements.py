@@ -1,4 +1,4 @@
-"""What modules need on this machine, and its installation."""
+"""Routes for what modules require on this machine, and for installing it."""
 
 from pydantic import BaseModel
 

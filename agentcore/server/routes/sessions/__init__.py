@@ -1,4 +1,4 @@
-"""Chat sessions: made, talked in, changed."""
+"""Routes for chat sessions, their messages and their tool views."""
 
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.routes.sessions import messages, names, sessions, views

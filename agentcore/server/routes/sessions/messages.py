@@ -1,4 +1,4 @@
-"""What a person says in a session, and what of it waits; what comes of it arrives as `session.*` events."""
+"""Routes for messages to a session and its queue; the results are sent as `session.*` events."""
 
 from http import HTTPStatus
 from typing import Annotated, Self
@@ -76,7 +76,7 @@ class Sent(WireModel):
 
 
 async def post_message(exchange: Exchange) -> Answer:
-    """Take a message: begin with the answer, or keep it until its time has come."""
+    """Accept a message: start the turn, or queue the message."""
     body: SendMessageBody = exchange.body
     message = UserMessage(
         body.text,
@@ -93,18 +93,18 @@ async def post_message(exchange: Exchange) -> Answer:
 
 
 async def show_queue(exchange: Exchange) -> Answer:
-    """Send what waits."""
+    """Send the queue."""
     return _queue_answer(await _message_queue(exchange).describe_queue(_session_id(exchange)))
 
 
 async def change_queue(exchange: Exchange) -> Answer:
-    """Hold what waits, or let it go on, and send it."""
+    """Pause or resume the queue, and send it."""
     body: QueueChange = exchange.body
     return _queue_answer(await _message_queue(exchange).set_paused(_session_id(exchange), is_paused=body.is_paused))
 
 
 async def change_message(exchange: Exchange) -> Answer:
-    """Change a message that waits, and send all that wait."""
+    """Change a queued message, and send the queue."""
     body: QueuedChange = exchange.body
     changed = await _message_queue(exchange).change_message(
         _session_id(exchange), exchange.path_values["message_id"], text=body.text, when=body.when
@@ -113,7 +113,7 @@ async def change_message(exchange: Exchange) -> Answer:
 
 
 async def remove_message(exchange: Exchange) -> Answer:
-    """Take out a message that waits, and send those that still do."""
+    """Remove a queued message, and send the queue."""
     return _queue_answer(
         await _message_queue(exchange).remove_message(_session_id(exchange), exchange.path_values["message_id"])
     )

@@ -1,4 +1,4 @@
-"""What chat sessions are called, for whoever may know no more of them."""
+"""The route for the titles of chat sessions, for clients that may see no more of them."""
 
 from typing import Annotated
 
@@ -36,7 +36,7 @@ class SessionNames(WireModel):
 
 
 async def list_names(exchange: Exchange) -> Answer:
-    """Send the names of all sessions, for a person to choose one: nothing of what is said in them."""
+    """Send the titles of all sessions, from which the user chooses one, but none of their messages."""
     query: NamesQuery = exchange.query
     found = await exchange.parts.chat.conversations.list_sessions(text="", limit=query.limit, before=query.before)
     names = [SessionName.model_validate(session, from_attributes=True) for session in found.sessions]

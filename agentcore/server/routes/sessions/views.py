@@ -1,4 +1,4 @@
-"""Views of tools in a chat: where one is, and the calls that it makes."""
+"""Routes for the views of tools in a chat: their addresses, and the calls that they make."""
 
 from typing import Annotated, Any
 
@@ -45,7 +45,7 @@ class ViewCallBody(BaseModel, defer_build=True):
 
 
 async def show_view(exchange: Exchange) -> Answer:
-    """Say where the view of a tool is."""
+    """Send the address of a tool's view."""
     shown, view = _tool_with_view(exchange)
     await _get_session(exchange)
     path = exchange.parts.views.path_of(shown.definition)
@@ -63,7 +63,7 @@ async def show_view(exchange: Exchange) -> Answer:
 
 
 async def call_from_view(exchange: Exchange) -> Sent:
-    """Carry out a call of a view's, under the view's name: what is allowed to a model is allowed to it, and no more."""
+    """Run a call of a view, with the view as principal: it may do what a model may, and no more."""
     body: ViewCallBody = exchange.body
     shown, _ = _tool_with_view(exchange)
     session = await _get_session(exchange)
@@ -91,7 +91,7 @@ def _tool_with_view(exchange: Exchange) -> tuple[RegisteredTool, ToolView]:
 
 
 def _list_callable_tools(exchange: Exchange, shown: RegisteredTool) -> dict[str, RegisteredTool]:
-    """The tools that the view of one may call: those of its module that have a name for that."""
+    """Return the tools that a tool's view may call: those of its module that have a name for views."""
     return {
         tool.definition.in_views: tool
         for tool in exchange.core.registry.own.values()

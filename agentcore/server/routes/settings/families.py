@@ -1,4 +1,4 @@
-"""Families of modules: which there are, what a pasted text would add, and adding, changing and removing blocks."""
+"""Routes for families of modules: list them, parse pasted text, and add, change and remove blocks."""
 
 import asyncio
 from dataclasses import replace
@@ -127,13 +127,13 @@ async def list_families(exchange: Exchange) -> Answer:
 
 
 async def read_text(exchange: Exchange) -> Answer:
-    """Say what a pasted text holds; nothing of it is kept."""
+    """Parse a pasted text and send its blocks; nothing is stored."""
     view = await asyncio.to_thread(_pasted_view, exchange.core, exchange.body)
     return Answer(to_json(view))
 
 
 async def change_blocks(exchange: Exchange) -> Answer:
-    """Add, change and remove blocks, with one word of a person's."""
+    """Add, change and remove blocks, with one confirmation by the user."""
     core = exchange.core
     body = exchange.body
     for name, value in body.secrets.items():
@@ -172,12 +172,12 @@ async def _apply_change(exchange: Exchange, change: BlockChange) -> None:
 
 
 def _as_it_is_now(exchange: Exchange, change: BlockChange) -> BlockChange:
-    """The change that a person saw, on app.json as other changes have left it meanwhile."""
+    """Return the change that the user confirmed, based on app.json as it is now."""
     subject = replace(_app_json(exchange.core), secrets_to_come=exchange.body.secrets)
     try:
         return change.rebase_onto(plan_blocks(exchange.core, subject, change.family.key, exchange.body.blocks))
     except (ConfigError, ToolError):
-        return change  # writing it says what is wrong with the file
+        return change  # writing it reports what is wrong with the file
 
 
 def _record_change(exchange: Exchange, kind: str, **details: object) -> None:

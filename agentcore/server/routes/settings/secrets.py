@@ -1,4 +1,4 @@
-"""Secrets that settings of modules refer to: listed by name, set and removed by a person; never given back."""
+"""Routes for the secrets that settings refer to: listed by name, set and removed by the user, never sent."""
 
 import asyncio
 from functools import partial
@@ -43,12 +43,12 @@ class SecretsView(BaseModel, defer_build=True):
 
 
 async def list_secrets(exchange: Exchange) -> Answer:
-    """Send names, never values."""
+    """Send the names of secrets, never their values."""
     return Answer(to_json(await asyncio.to_thread(_describe_secrets, exchange.core)))
 
 
 async def put_secret(exchange: Exchange) -> Answer:
-    """Keep a secret; a person confirms it, who is shown its name alone."""
+    """Store a secret, once the user confirms it; the confirmation shows only its name."""
     name = exchange.path_values["name"]
     value = exchange.body.value
     check_secret(name, value)
@@ -59,7 +59,7 @@ async def put_secret(exchange: Exchange) -> Answer:
 
 
 async def delete_secret(exchange: Exchange) -> Answer:
-    """Forget a secret; a person confirms it."""
+    """Delete a secret, once the user confirms it."""
     name = exchange.path_values["name"]
     folder = exchange.core.state.path
     check_secret_exists(await asyncio.to_thread(read_secrets, folder), name)
@@ -77,7 +77,7 @@ async def _propose_change(exchange: Exchange, kind: str, name: str, diff: str, c
         core.store.record.append(row._replace(principal_kind=principal.kind, principal_id=principal.id))
         core.events.publish("settings.changed", {"module": None, "paths": [to_json_pointer(("secrets", name))]})
 
-    # the name alone: `apply` has the value, and is shown to nobody
+    # only the name: `apply` has the value, which is never shown
     proposal = Proposal(kind, name, (to_json_pointer(("secrets", name)),), (("secrets", diff),))
     await change_policy(core, principal, proposal, apply)
     return Answer(to_json({"ok": True}))

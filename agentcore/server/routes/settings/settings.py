@@ -1,4 +1,4 @@
-"""Settings of app.json and of modules: what they are, where each value comes from, and changing them."""
+"""Routes for the settings of app.json and of modules: their values and origins, and changing them."""
 
 import asyncio
 from contextlib import suppress
@@ -60,7 +60,7 @@ class ChangeEntry(StrictModel):
         return self
 
     def to_setting_change(self) -> SettingChange:
-        """The change for the host."""
+        """Return the change for the core."""
         steps = (step.replace("~1", "/").replace("~0", "~") for step in self.path.split("/")[1:])
         return SettingChange(tuple(steps), self.value, self.remove)
 
@@ -90,7 +90,7 @@ async def get_settings(exchange: Exchange) -> Answer:
 
 
 async def change_settings(exchange: Exchange) -> Answer:
-    """Change settings in the files that win, or show what that would do."""
+    """Change settings in the files that take precedence, or preview that."""
     document = await _read_settings(exchange)
     body: ChangeBody = exchange.body
     if body.expected != document.digest:
@@ -122,7 +122,7 @@ async def change_settings(exchange: Exchange) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _SettingsRequest:
-    """What one request wants, all of it or nothing."""
+    """The changes of one request, which are applied as a whole or not at all."""
 
     changes: list[SettingChange]
     reloads: bool
@@ -133,10 +133,10 @@ class _SettingsRequest:
 
 
 async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _SettingsRequest) -> bool:
-    """Whether a person confirms it: one setting that is not harmless is enough, and code that a reload would change."""
+    """True if the user must confirm: one setting that is not harmless, or a reload that changes code, is enough."""
     if not needs_confirmation(exchange.principal):
         return False
-    # a setting is harmless when it is for each module that reads it
+    # a setting is harmless only if it is harmless for each module that reads it
     plans = [plan.for_subject(subject) for subject in subjects_with_same_key(exchange.core, plan.before.subject)]
     if await asyncio.to_thread(lambda: any(needs_user_confirmation(one, wanted.changes) for one in plans)):
         return True
@@ -146,7 +146,7 @@ async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _SettingsRe
 
 
 async def _save_changes(exchange: Exchange, plan: SettingsPlan, wanted: _SettingsRequest) -> None:
-    """Write exactly what was planned; a file that another program changed meanwhile stays as it is."""
+    """Write exactly what was planned; a file that another program has changed meanwhile is left untouched."""
     _refuse_other_settings(exchange, plan)
     try:
         saved = await asyncio.to_thread(plan.write)
@@ -155,7 +155,7 @@ async def _save_changes(exchange: Exchange, plan: SettingsPlan, wanted: _Setting
     if saved.subject.module is None and any(change.path[0] == "approvals" for change in wanted.changes):
         exchange.core.apply_approvals(ApprovalsConfig.model_validate(saved.values.get("approvals", {})))
     if saved.subject.module is None and any(change.path[0] in ("models", "agents") for change in wanted.changes):
-        with suppress(ToolError):  # another entry was wrong before: those that count go on, and the page says so
+        with suppress(ToolError):  # another entry was invalid before: valid ones stay in effect, the page reports it
             exchange.parts.chat.setup.apply_saved_config(saved.values)
     _record_change(exchange, saved, wanted)
     if saved.subject.module is None:
@@ -165,7 +165,7 @@ async def _save_changes(exchange: Exchange, plan: SettingsPlan, wanted: _Setting
 
 
 def _refuse_other_settings(exchange: Exchange, plan: SettingsPlan) -> None:
-    """A module that was loaded anew meanwhile may mean something else by the same words."""
+    """Refuse changes planned for another schema: a module that was reloaded may use the same keys differently."""
     now = _settings_subject(exchange).schema
     then = plan.before.subject.schema
     if (now and now.root) != (then and then.root):
@@ -202,7 +202,7 @@ def _module_name(exchange: Exchange) -> str:
 
 
 def _record_change(exchange: Exchange, saved: SettingsDocument, wanted: _SettingsRequest) -> None:
-    """Note who changed what, never to which value, and tell open pages."""
+    """Record who changed which settings, but not the values, and notify open pages."""
     module = saved.subject.module
     paths = list(wanted.paths)
     row = make_notice_row("settings_changed", module=module, paths=paths)
