@@ -1,7 +1,7 @@
-"""Log lines for programs, made by hand where structlog's chain of processors would cost more than a small tool.
+"""JSON log lines, formatted directly: structlog's chain of processors would cost more than a small tool.
 
-Written by the event loop's thread, quiet lines wait up to 20 ms for others and leave in one write; warnings, errors and
-lines of other threads leave at once.
+In the event loop's thread, lines up to level info wait up to 20 ms for others and are written together; warnings,
+errors and lines of other threads are written at once.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ _WAIT_S = 0.02
 
 
 class LineWriter:
-    """Writes lines of bytes to one stream; a broken pipe ends no call.
+    """Writes lines of bytes to one stream; a broken pipe does not fail a call.
 
     Attributes:
-        file: Gets the same lines, once there is one.
+        file: Receives the same lines, once there is one.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -46,18 +46,18 @@ class LineWriter:
         atexit.register(self.flush)
 
     def write(self, line: bytes, *, is_urgent: bool) -> None:
-        """Write one line, which ends with a line end."""
+        """Write one line, which must end with a line end."""
         self._waiting.append(line)
         if is_urgent:
             self.flush()
         elif len(self._waiting) == 1:
             try:
                 asyncio.get_running_loop().call_later(_WAIT_S, self.flush)
-            except RuntimeError:  # no event loop here: nobody would come back to it
+            except RuntimeError:  # no event loop in this thread: nothing would flush it later
                 self.flush()
 
     def flush(self) -> None:
-        """Write what waits; may be called at any time, from any thread."""
+        """Write the buffered lines; may be called at any time, from any thread."""
         with self._lock:
             waiting = self._waiting
             self._waiting = []
@@ -70,14 +70,14 @@ class LineWriter:
                 self._write(lines)
                 self._flush()
             except (OSError, ValueError):
-                pass  # nobody reads the log (any more); the record of calls is kept elsewhere
+                pass  # the log is not read (any more); the record of calls is stored elsewhere
 
 
 class FileOnlyWriter(LineWriter):
-    """Writes lines into the log file alone, and reports warnings and errors to the user's terminal.
+    """Writes lines only into the log file, and reports warnings and errors to the user's terminal.
 
     Args:
-        on_urgent: Gets each warning and error as a mapping; called in the thread that logs it.
+        on_urgent: Receives each warning and error as a mapping; called in the thread that logs it.
     """
 
     def __init__(self, on_urgent: Callable[[Mapping[str, Any]], None]) -> None:
@@ -86,17 +86,17 @@ class FileOnlyWriter(LineWriter):
         self._on_urgent = on_urgent
 
     def write(self, line: bytes, *, is_urgent: bool) -> None:
-        """Write one line, which ends with a line end."""
+        """Write one line, which must end with a line end."""
         super().write(line, is_urgent=is_urgent)
         if is_urgent:
             self._on_urgent(json.loads(line))
 
 
 def line_logger(level: int) -> type[structlog.BoundLoggerBase]:
-    """The class of loggers that write JSON lines from a level on.
+    """Return a class of loggers that write JSON lines, from a level on.
 
     Args:
-        level: One of the standard library's numbers, such as `logging.INFO`.
+        level: A number of the standard library, such as `logging.INFO`.
     """
     names = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "critical": 50, "fatal": 50}
     members: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _make_log_method(name: str, number: int) -> Callable[..., None]:
 
 
 def _ignore(_self: structlog.BoundLoggerBase, _event: str = "", **_fields: Any) -> None:
-    """The level is not wanted."""
+    """Discard a line whose level is disabled."""
 
 
 def _log_exception(self: Any, event: str = "", **fields: Any) -> None:
@@ -131,7 +131,7 @@ def _log_at_level(self: Any, level: int, event: str = "", **fields: Any) -> None
 
 
 def add_owner(line: MutableMapping[str, Any]) -> None:
-    """Say of a line whose code wrote it, and in which call, where it does not say so itself."""
+    """Add the module whose code wrote a line and the id of its call, unless the line has them."""
     if "module" not in line and (module := current_owner()):
         line["module"] = module
     if "call_id" not in line and (call_id := CALL.get()):
@@ -151,7 +151,7 @@ def _format_line(logger: structlog.BoundLoggerBase, level: str, event: str, fiel
 
 
 def line_of(event: Mapping[str, Any]) -> bytes:
-    """An event of structlog's processors, complete and masked, as a line."""
+    """Return an event of structlog's processors, which is complete and masked, as a line."""
     line = {"time": _current_timestamp(), "level": event.get("level", ""), **event}
     if (exc_info := line.pop("exc_info", None)) and (exc := exception_in(exc_info)) is not None:
         line["exception"] = traceback_of(exc)
@@ -159,7 +159,7 @@ def line_of(event: Mapping[str, Any]) -> bytes:
 
 
 def exception_in(exc_info: Any) -> BaseException | None:
-    """The exception that `exc_info` stands for: itself, a triple as of `sys.exc_info()`, or True, the one in hand."""
+    """Return the exception that `exc_info` stands for: itself, a triple as of `sys.exc_info()`, or the current one."""
     found = exc_info if isinstance(exc_info, BaseException | tuple) else sys.exc_info()
     return found[1] if isinstance(found, tuple) else found
 

@@ -1,7 +1,6 @@
-"""Where log lines go: a console format on a terminal, or the log file alone; JSON elsewhere; secrets are masked.
+"""Configures logging: a console format on a terminal, or only the log file; JSON elsewhere; secrets are masked.
 
-structlog writes lines by itself: the standard library's logging, through which the lines of other packages come, is
-not on that way.
+structlog writes lines by itself, not through the standard library's logging, which carries the lines of other packages.
 """
 
 import logging
@@ -29,7 +28,7 @@ from agentcore.store.state import LogFile
 EventDict = MutableMapping[str, Any]
 
 LEVELS: Mapping[str, int] = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
-"""Names of levels that a person may ask for."""
+"""Names of the levels that a user may choose."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _QUIET = {
@@ -42,7 +41,7 @@ _QUIET = {
 
 
 class _LogTargets:
-    """Where lines go besides the stream: one server keeps its log in one state folder."""
+    """Where lines go besides the stream: one server writes its log into one state folder."""
 
     def __init__(self) -> None:
         self.writer: LineWriter | None = None
@@ -54,10 +53,10 @@ _kept = _LogTargets()
 
 @contextmanager
 def log_to_state_folder(state: Path) -> Iterator[None]:
-    """Write the lines of this process into the log of a state folder, too, which it holds.
+    """Also write the lines of this process into the log of a state folder, which the process has locked.
 
     Raises:
-        StateDirError: The log cannot be kept there.
+        StateDirError: The log cannot be stored there.
     """
     file = LogFile(state)
     _kept.file = file
@@ -74,11 +73,11 @@ def log_to_state_folder(state: Path) -> Iterator[None]:
 
 
 def configure_logging(stream: TextIO | None = None, *, is_terminal: bool | None = None, level: str = "info") -> None:
-    """Set up logging for the process; a later call replaces what an earlier one set up.
+    """Set up logging for the process; a later call replaces an earlier one.
 
     Args:
-        stream: Where lines go; None: stderr.
-        is_terminal: Whether a person reads along; None: as the stream says.
+        stream: Stream for the lines; None: stderr.
+        is_terminal: True if a user reads the stream; None: as the stream reports.
         level: One of `LEVELS`.
     """
     target = stream or sys.stderr
@@ -111,23 +110,23 @@ def _write_json_lines(writer: LineWriter, level: int) -> None:
 
 
 def log_to_file_only(on_urgent: Callable[[Mapping[str, Any]], None]) -> None:
-    """Set up logging for a server whose terminal shows no log lines: they go to the log file (`keep_log`) alone.
+    """Set up logging for a server whose terminal shows no log lines: they only go to `log_to_state_folder`'s file.
 
     Args:
-        on_urgent: Gets each warning and error, so that a user can be shown a sentence; called in any thread.
+        on_urgent: Receives each warning and error, to show the user a sentence; called in any thread.
     """
     _write_json_lines(FileOnlyWriter(on_urgent), logging.INFO)
     _route_standard_logging(logging.INFO)
 
 
 def mask_secret_keys(_logger: object, _method: str, event: EventDict) -> EventDict:
-    """Mask what stands under a key that names a secret: the second net, below `SecretStr`."""
+    """Mask values whose key names a secret: a second safeguard, after `SecretStr`."""
     mask_line(event)
     return event
 
 
 def _console_processors(stream: TextIO) -> list[Any]:
-    # not the default traceback renderer: it imports rich when it is there
+    # not the default traceback renderer: it imports rich if that is installed
     renderer = structlog.dev.ConsoleRenderer(
         colors=stream.isatty(), exception_formatter=_write_traceback, pad_event_to=24
     )
@@ -141,14 +140,14 @@ def _add_owner(_logger: object, _method: str, event: EventDict) -> EventDict:
 
 
 def _write_to_file(_logger: object, _method: str, event: EventDict) -> EventDict:
-    """Write the line into the log of the state folder, as a program would get it."""
+    """Write the line into the log of the state folder, in the form for programs."""
     if _kept.file is not None:
         _kept.file.write(line_of(event))
     return event
 
 
 def _show_traceback(_logger: object, _method: str, event: EventDict) -> EventDict:
-    """Have a traceback stand below its line as it is, and not in it with escapes for its line ends."""
+    """Show a traceback below its line as it is, and not in the line with escaped line ends."""
     if "traceback" in event:
         event["exception"] = _CONTROLS.sub(lambda found: f"<U+{ord(found[0]):04X}>", str(event.pop("traceback")))
     return event
@@ -161,7 +160,7 @@ def _write_traceback(stream: TextIO, exc_info: Any) -> None:
 
 
 class _IntoStructlog(logging.Handler):
-    """Passes the lines of packages that use the standard library on."""
+    """Forwards the lines of packages that use the standard library."""
 
     def emit(self, record: logging.LogRecord) -> None:
         level = min(max(record.levelno // 10 * 10, logging.DEBUG), logging.CRITICAL)

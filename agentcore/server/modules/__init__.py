@@ -1,4 +1,4 @@
-"""What modules bring over HTTP: their routes, sockets, switches, descriptions."""
+"""What modules provide over HTTP: their routes, sockets, switches, descriptions."""
 
 from agentcore.server.modules.hosts import host_of, list_hosts, show_host
 from agentcore.server.modules.pasted import BLOCKS, FoundSecret, exposed_arguments, exposure_warning, secrets_in

@@ -1,4 +1,4 @@
-"""Adding, changing and removing blocks of families: app.json's blocks and its `modules` in one change."""
+"""Adds, changes and removes blocks of families: the blocks and `modules` of app.json in one change."""
 
 import asyncio
 from collections.abc import Mapping
@@ -29,13 +29,13 @@ _NOTHING = object()
 
 @dataclass(frozen=True)
 class BlockChange:
-    """Blocks that can be written.
+    """A change of blocks that can be written.
 
     Args:
-        plan: What becomes of app.json.
-        code: The family's code, as it was when this was planned.
-        added: The modules that come to be listed, and start.
-        removed: Those that end.
+        plan: The change of app.json.
+        code: Fingerprint of the family's code when this was planned.
+        added: Modules that are added to the list and start.
+        removed: Modules that are removed and stop.
     """
 
     family: Family
@@ -47,19 +47,19 @@ class BlockChange:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The places in app.json that change, as JSON Pointers."""
+        """The paths in app.json that change, as JSON Pointers."""
         lists = ("/modules",) if self.added or self.removed else ()
         return (*(to_json_pointer((self.family.key, key)) for key in self.keys), *lists)
 
     @property
     def diff(self) -> tuple[tuple[str, str], ...]:
-        """What changes in app.json, with secrets masked."""
+        """The changes of app.json, with secrets masked."""
         return diff_of(self.plan.before, self.plan.after)
 
     def rebase_onto(self, again: "BlockChange") -> "BlockChange":
-        """The same change of what app.json has become since, where that does the same; else this one.
+        """Return the same change based on the current app.json, if it still has the same effect; else this one.
 
-        Of two changes that wait, the one that is applied first changes the file that the other was planned on.
+        Of two pending changes, the one that is applied first changes the file that the other was planned on.
         """
         before = self.plan.before
         after = self.plan.after
@@ -71,10 +71,10 @@ class BlockChange:
         return replace(again, code=self.code) if is_same else self
 
     def to_proposal(self, secrets: Mapping[str, bool]) -> Proposal:
-        """What a person is shown.
+        """Return what the user is shown.
 
         Args:
-            secrets: Names of those that come to be kept with it, and whether they take the place of another value.
+            secrets: Names of secrets that are stored with it, and if each replaces another value.
         """
         kind = "blocks_change"
         if self.added:
@@ -91,7 +91,7 @@ class BlockChange:
 
 
 def family_of(key: str) -> Family:
-    """The family whose blocks stand under a key.
+    """Return the family whose blocks are under a key.
 
     Raises:
         ToolError: `family_not_found`.
@@ -108,12 +108,12 @@ def family_of(key: str) -> Family:
 def plan_blocks(
     core: Core, subject: SettingsSubject, key: str, blocks: Mapping[str, Mapping[str, Any] | None]
 ) -> BlockChange:
-    """See what blocks would change; reads files.
+    """Plan a change of blocks; reads files.
 
     Args:
         subject: app.json.
-        key: The family's.
-        blocks: By key; None removes one. A mask in place of a text keeps what stands there.
+        key: The family's key.
+        blocks: Blocks by key; None removes one. A mask instead of a text keeps the text in the file.
     Raises:
         ToolError: `family_not_found`, `invalid_block`, and those of `plan_changes`.
         ConfigError: app.json cannot be read.
@@ -134,11 +134,11 @@ def plan_blocks(
 
 
 async def apply_block_change(core: Core, switch: ModuleSwitch, change: BlockChange) -> None:
-    """Write blocks exactly as they were planned, and have their modules start, begin anew or end.
+    """Write blocks exactly as they were planned, and start, reload or stop their modules.
 
     Raises:
         ConfigError: The file cannot be written, or was changed meanwhile.
-        Refusal: `module_changed`: the family's code is another than when this was planned.
+        Refusal: `module_changed`: the family's code differs from when this was planned.
     """
     if await asyncio.to_thread(family_of(change.family.key).entry.compute_fingerprint) != change.code:
         raise Refusal(
@@ -157,7 +157,7 @@ async def apply_block_change(core: Core, switch: ModuleSwitch, change: BlockChan
     await core.modules.reload_changed_blocks([(change.family.key, key) for key in change.keys])
     for name in change.added:
         found = await switch.sole_candidate(name)
-        if found is not None:  # the person has seen what it is made of
+        if found is not None:  # the user has seen its block
             await core.sources.choose_source(name, found, "person", runs=False)
         await switch.enable(name)
 
@@ -175,7 +175,7 @@ def _plan_change(family: Family, key: str, old: Any, block: Mapping[str, Any] | 
 
 
 def _restore_masked(value: Any, old: Any, path: tuple[str | int, ...]) -> Any:
-    """A value with what stood there in place of masks."""
+    """Return a value in which masks are replaced by the old texts."""
     if value == MASK:
         if not isinstance(old, str):
             message = (
@@ -187,7 +187,7 @@ def _restore_masked(value: Any, old: Any, path: tuple[str | int, ...]) -> Any:
         before = old if isinstance(old, dict) else {}
         return {key: _restore_masked(part, before.get(key, _NOTHING), (*path, key)) for key, part in value.items()}
     if isinstance(value, list):
-        # a list says by place what is what; one of another length has others in its places
+        # items of a list correspond by index, which holds only if the length is the same
         items = old if isinstance(old, list) and len(old) == len(value) else [_NOTHING] * len(value)
         return [_restore_masked(part, items[at], (*path, at)) for at, part in enumerate(value)]
     return value

@@ -1,4 +1,4 @@
-"""The blocks of families as people see them: secrets are masked, and what is another now is shown line by line."""
+"""Blocks of families as users see them: with secrets masked, and with differences line by line."""
 
 import json
 from collections.abc import Iterable
@@ -25,17 +25,17 @@ class BlockView(BaseModel, defer_build=True, alias_generator=to_camel, populate_
     file: str = ""
     line: int | None = None
     variable: str = ""
-    """The environment variable that it comes from, where it is none of a file."""
+    """The environment variable that it comes from, if it is not from a file."""
     text: str
     """The block as JSON text, secrets masked."""
     is_changed: bool = False
-    """Whether the module was made of another one, and a reload would take this one."""
+    """True if the module was started with another block, and a reload would use this one."""
     is_secret_changed: bool = False
-    """Whether what its references stand for has become another secret, and a reload would take that."""
+    """True if a secret that it refers to has changed, and a reload would use the new one."""
 
 
 def subject_of_blocks(core: Core, found: Iterable[Found]) -> SettingsSubject:
-    """What tells the secrets in the blocks of some modules: the models of their families, as far as they are loaded."""
+    """Return the settings that identify secrets in blocks of these modules: by the loaded models of their families."""
     keys = {each.family.key: None for each in found if isinstance(each, FamilyMember)}
     return SettingsSubject.of_app(core.config, blocks={**keys, **core.modules.block_models()})
 
@@ -43,11 +43,11 @@ def subject_of_blocks(core: Core, found: Iterable[Found]) -> SettingsSubject:
 def block_view(
     subject: SettingsSubject, found: Iterable[Found], record: ModuleRecord | None = None
 ) -> BlockView | None:
-    """The block behind a module; None: there is none, or several have its name.
+    """Return the block that defines a module; None: there is none, or several have its name.
 
     Args:
-        subject: As `subject_of_blocks` gives it.
-        found: What stands behind its name now.
+        subject: From `subject_of_blocks`.
+        found: The current candidates for its name.
         record: The module, if it is listed.
     """
     runs = None if record is None else record.found
@@ -71,9 +71,9 @@ def block_view(
 
 
 def block_diff(core: Core, name: str, found: Iterable[Found]) -> tuple[tuple[str, str], ...]:
-    """What enabling or reloading a module would make of its block: where it stands, with a unified diff.
+    """Return how enabling or reloading a module would change its block: its path, with a unified diff.
 
-    All of it is new for a module that does not run; nothing is to be told where the block is as it was.
+    All lines are new for a module that does not run; empty if the block is unchanged.
     """
     record = core.modules.records.get(name)
     runs = record.found if record is not None and record.state == "ready" else None
@@ -96,7 +96,7 @@ def _has_other_secrets(subject: SettingsSubject, member: FamilyMember, record: M
         return False
     try:
         found = subject.resolve_references({member.family.key: {member.keys[0]: member.block}}, {})
-    except AgentcoreError:  # one is gone, and the module goes on with what it was given
+    except AgentcoreError:  # a reference no longer resolves, and the module continues with the value that it has
         return True
     return not set(found.secrets) <= set(record.secrets)
 

@@ -1,4 +1,4 @@
-"""Turning modules on and off while the server runs, in app.json as well as in the host."""
+"""Enables and disables modules while the server runs, in app.json and in the core."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ ModuleAction = Literal["enable", "disable", "reload"]
 
 
 class ModuleSwitch:
-    """Enables and disables modules, one change at a time: app.json first, so that a restart finds what was said."""
+    """Enables and disables modules, one change at a time: app.json first, so that a restart finds the same state."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._change = asyncio.Lock()
 
     async def enable(self, name: str) -> None:
-        """List a module and start it; whether it got ready is in its state.
+        """List a module and start it; its state shows if it became ready.
 
         Raises:
             ToolError: `module_not_found`: it is neither listed nor installed.
@@ -43,11 +43,11 @@ class ModuleSwitch:
         await self._sort_modules()
 
     async def must_confirm(self, principal: Principal, name: str, action: ModuleAction) -> bool:
-        """Whether a person confirms what somebody wants done with a module.
+        """True if the user must confirm an action on a module.
 
-        The page may be a script's: what it turns on is confirmed, and code that changed since it was loaded. Turning
-        off is not, nor loading the same code anew; but for a module that runs scripts in the page, since calls of the
-        page are asked about as long as it does.
+        Requests of the page may come from a script. Therefore enabling a module needs confirmation, and so does
+        reloading code that changed since it was loaded. Disabling does not, nor does reloading the same code, except
+        for a module that runs scripts in the page: as long as it runs, calls of the page need approval.
 
         Raises:
             ToolError: `module_not_found`.
@@ -63,7 +63,7 @@ class ModuleSwitch:
         return action == "reload" and not await modules.is_same_code(name)
 
     async def must_confirm_restart(self, principal: Principal, names: Sequence[str]) -> bool:
-        """Whether a person confirms that the host of these modules is started anew: as if each was reloaded."""
+        """True if the user must confirm a restart of the host of these modules: as if each was reloaded."""
         if principal.kind != "page":
             return False
         modules = self._core.modules
@@ -73,13 +73,13 @@ class ModuleSwitch:
         return not all([await modules.is_same_code(record.name) for record in again])
 
     async def only_if_code_unchanged(self, names: Sequence[str], apply: Apply) -> Apply:
-        """Have a change carried out only while the code that it loads is what it was when a person was asked.
+        """Return a change that is applied only if the code that it loads is the same as when the user was asked.
 
         Args:
-            names: The modules whose code it is.
-            apply: Carries it out.
+            names: The modules with that code.
+            apply: Applies the change.
         Returns:
-            What carries it out, or raises `module_changed`.
+            Applies the change, or raises `module_changed`.
         """
         modules = self._core.modules
         code = [await modules.code_on_disk(name) for name in names]
@@ -98,9 +98,9 @@ class ModuleSwitch:
         return checked
 
     async def preview_change(self, name: str, *, is_on: bool) -> tuple[tuple[str, str], ...]:
-        """See whether a module can be enabled or disabled, and what that would change: file and unified diff.
+        """Check that a module can be enabled or disabled, and return the changes: file and unified diff.
 
-        What a module would add to the page beyond its element is among it, and the block that it would be made of.
+        They include what a module would add to the page beyond its element, and the block that would define it.
 
         Raises:
             ToolError: `module_not_found`.
@@ -119,12 +119,12 @@ class ModuleSwitch:
             raise _not_written(exc) from exc
 
     async def block_diff(self, name: str) -> tuple[tuple[str, str], ...]:
-        """What enabling or reloading a module makes of the block that it is made of; empty: nothing."""
+        """Return how enabling or reloading a module changes the block that defines it; empty: not at all."""
         found = await asyncio.to_thread(find_candidates, name, self._core.config)
         return block_diff(self._core, name, found)
 
     async def sole_candidate(self, name: str) -> Found | None:
-        """What enabling a module would put behind its name; None: there is nothing, or a person has to choose first."""
+        """Return the only source that enabling a module could use; None if there is none or the user must choose."""
         if is_passed_as_object(self._core.modules.records.get(name)):
             return None
         found = await asyncio.to_thread(find_candidates, name, self._core.config)
@@ -142,7 +142,7 @@ class ModuleSwitch:
             )
 
     async def disable(self, name: str) -> None:
-        """Take a module off the list and stop it, with those that require it.
+        """Remove a module from the list and stop it, with those that require it.
 
         Raises:
             ToolError: `module_not_found`.
@@ -154,8 +154,8 @@ class ModuleSwitch:
         await self._sort_modules()
 
     async def _sort_modules(self) -> None:
-        """Have the modules run in the order in which a restart would find them."""
-        with suppress(ConfigError):  # somebody edits it just now
+        """Sort the running modules into the order that a restart would use."""
+        with suppress(ConfigError):  # the file is being edited
             self._core.modules.reorder_modules(await asyncio.to_thread(listed_names, self._core.config.file))
 
     async def _set_listed(self, name: str, *, is_on: bool) -> None:
@@ -167,7 +167,7 @@ class ModuleSwitch:
                 raise _not_written(exc) from exc
 
     def refuse_fixed(self) -> None:
-        """See that the list of modules can be changed in app.json.
+        """Check that the list of modules can be changed in app.json.
 
         Raises:
             Refusal: `setting_read_only`.
@@ -183,12 +183,12 @@ class ModuleSwitch:
 
 
 def is_passed_as_object(record: ModuleRecord | None) -> bool:
-    """Whether a module was handed to the host as an object: then app.json has nothing to do with it."""
+    """True if a module was passed to the core as an object: then app.json does not control it."""
     return record is not None and record.plugin is not None and not record.origin
 
 
 def listed_names(file: Path) -> tuple[str, ...]:
-    """The modules that app.json lists now; none where it does not exist.
+    """Return the modules that app.json lists now; none if it does not exist.
 
     Raises:
         ConfigError: It cannot be read.
@@ -211,7 +211,7 @@ def _with_module(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, .
 
 
 def _listing_diff(core: Core, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
-    """What listing a module, or taking it off the list, changes in app.json."""
+    """Return how listing a module, or removing it from the list, changes app.json."""
     before = SettingsSubject.of_app(core.config, blocks=core.modules.block_models()).read_document()
     names = listed_names(core.config.file)
     wanted = _with_module(names, name, is_on)
@@ -223,14 +223,14 @@ def _listing_diff(core: Core, name: str, is_on: bool) -> tuple[tuple[str, str], 
 
 
 def _page_diff(core: Core, name: str) -> tuple[tuple[str, str], ...]:
-    """What enabling a module adds to the page: as it runs, else as its source says it."""
+    """Return what enabling a module adds to the page: as it runs, else as declared in its source."""
     record = core.modules.records.get(name)
     if record is not None and record.component is not None:
         lines = policy_lines(record.component)
     else:
         try:
             lines = page_additions(find_module(name, core.config).source_paths)
-        except AgentcoreError:  # not installed, or not chosen: nothing of it will run
+        except AgentcoreError:  # not installed, or not chosen: none of its code will run
             return ()
     if not lines:
         return ()

@@ -1,4 +1,4 @@
-"""Hosts, in which modules run that do not run in the server, as the API shows them."""
+"""Hosts, which run modules outside the server process, as the API shows them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -97,10 +97,10 @@ class HostList(WireModel):
 
 
 def hosts_of(core: Core) -> Hosts:
-    """The hosts of a server.
+    """Return the hosts of a server.
 
     Raises:
-        ToolError: `host_not_found`: it serves none.
+        ToolError: `host_not_found`: it has none.
     """
     if not isinstance(core.places, Hosts):
         raise ToolError("host_not_found", "this server has no hosts", hosts=[])
@@ -108,12 +108,12 @@ def hosts_of(core: Core) -> Hosts:
 
 
 def list_hosts(core: Core) -> HostList:
-    """All of them."""
+    """Return all hosts."""
     return HostList(hosts=[_describe_host(report, core) for report in core.places.describe_hosts()])
 
 
 def show_host(core: Core, name: str) -> HostView:
-    """One of them.
+    """Return one host.
 
     Raises:
         ToolError: `host_not_found`.
@@ -127,7 +127,7 @@ def show_host(core: Core, name: str) -> HostView:
 
 
 def host_of(core: Core, module: str) -> str:
-    """The name of the host in which a module runs; empty: it runs in the server."""
+    """Return the name of the host in which a module runs; empty: it runs in the server."""
     place = core.places.find_module_host(module)
     return "" if place is None else place.name
 
@@ -181,7 +181,7 @@ def _build_host_view(
 
 
 def _module_of_pool(pool: str, name: str, core: Core) -> HostedModuleView:
-    """A module as it is on the host of a pool that has most of it; `stopped`: none has it just now."""
+    """Return a module as on the host of a pool that offers most of it; `stopped`: no host has it now."""
     known = core.registry.hosted.items()
     found = [record for each, record in known if pool_of(host_in(each)) == pool and each.rpartition("/")[2] == name]
     if not found:

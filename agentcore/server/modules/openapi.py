@@ -1,4 +1,4 @@
-"""The routes of modules in the description of the API: what they declare of themselves, each under its module's tag."""
+"""Describes the routes of modules for the API description: what they declare, tagged with the module's name."""
 
 import asyncio
 import inspect
@@ -24,16 +24,16 @@ _ABOUT_CHARS = 4_000
 _OTHER_THAN_NAMES = re.compile(r"[^A-Za-z0-9]+")
 
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)(?:\.\.\.)?\}")
-"""What stands for a value in a route's path."""
+"""Placeholder for a value in a route's path."""
 
 
 @dataclass(frozen=True)
 class ModuleDescription:
-    """The operations of modules, and the schemas that these refer to: plain values.
+    """The operations of modules and the schemas that these refer to, as plain values.
 
     Args:
         paths: Operation by path and method.
-        schemas: Schema by its name; that of a module begins with the module's, for two may have models of one name.
+        schemas: Schema by name; prefixed with the module's name, because models of two modules may share a name.
     """
 
     paths: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -43,12 +43,12 @@ class ModuleDescription:
 async def describe_modules(
     routes: Iterable[ModuleRoute], *, refused: dict[str, Any], security: list[dict[str, list[str]]]
 ) -> ModuleDescription:
-    """Describe what modules serve now, each module inside of what contains it.
+    """Describe the routes that modules serve now, containing each module's code separately.
 
     Args:
         routes: The routes of modules.
-        refused: The answer of a route that refuses a request.
-        security: The credentials that open such routes.
+        refused: The response of a route that refuses a request.
+        security: The credentials that such routes accept.
     """
     whole = ModuleDescription()
     by_module: dict[str, list[ModuleRoute]] = defaultdict(list)
@@ -78,7 +78,7 @@ class _Operations:
         self._schemas: dict[str, Any] = {}
 
     def describe_routes(self, routes: list[ModuleRoute]) -> ModuleDescription:
-        """Describe them as plain values. Runs code of the module: in a thread, under a limit."""
+        """Describe routes as plain values. Runs code of the module: in a thread, with a time limit."""
         paths: dict[str, dict[str, Any]] = {}
         for route in routes:
             paths.setdefault(route.path, {})[route.method.lower()] = copy_plain(self._describe_operation(route))
@@ -104,7 +104,7 @@ class _Operations:
         return operation
 
     def _model_schema(self, route: ModuleRoute, model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
-        """The schema of a module's model; anything, where the model has none."""
+        """Return the JSON Schema of a module's model; a schema for any value if the model has none."""
         try:
             made = model.model_json_schema(ref_template=f"#/components/schemas/{route.module}.{{model}}", mode=mode)
             schema: dict[str, Any] = copy_plain(made)
@@ -127,18 +127,18 @@ def _describe_responses(route: ModuleRoute) -> dict[str, Any]:
 
 
 def client_key(scope: KeyScope) -> dict[str, list[str]]:
-    """What says of an operation that the key of a paired client with this scope opens it."""
+    """Return the security requirement of an operation that accepts keys of paired clients with this scope."""
     return {"clientKey": [scope]}
 
 
 def path_parameters(path: str) -> list[dict[str, Any]]:
-    """The parameters that the placeholders of a route's path are."""
+    """Return the parameters for the placeholders in a route's path."""
     names = PLACEHOLDER.findall(path)
     return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
 
 
 def query_parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parameters that the fields of a query's model are, by its JSON Schema."""
+    """Return the parameters for the fields of a query's model, given its JSON Schema."""
     required = schema.get("required", [])
     return [
         {"name": name, "in": "query", "required": name in required, "schema": field}

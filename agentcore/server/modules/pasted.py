@@ -1,4 +1,4 @@
-"""Blocks as people paste them, from what another program's documentation says: read strictly, and nothing is run."""
+"""Blocks that users paste from another program's documentation: parsed strictly, and nothing is run."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -10,7 +10,7 @@ from agentcore.errors import ToolError
 from agentcore.secrets import SecretSpan, WrittenSecrets, find_written_secrets, is_secret_argument
 
 BLOCKS = 50
-"""Blocks of one paste."""
+"""Maximum number of blocks in one paste."""
 
 _NAME_CHARS = 60
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
@@ -19,11 +19,11 @@ _OTHERS = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class Pasted:
-    """What a text holds.
+    """The content of a pasted text.
 
     Args:
-        family: The key of the family that it names itself; None: it names none.
-        blocks: By key; the empty key is of a block that came without one.
+        family: Key of the family that the text names; None: it names none.
+        blocks: Blocks by key; the key is empty for a block without one.
         ignored: Other keys beside the family's.
     """
 
@@ -37,9 +37,9 @@ class FoundSecret:
     """A value in a block that looks like a secret.
 
     Args:
-        path: Where it stands in the block.
-        name: What it could be called among the secrets.
-        instead: What would stand in the block in its place.
+        path: Its path in the block.
+        name: A suggested name for it among the secrets.
+        instead: The text that would replace it in the block.
     """
 
     path: JsonPath
@@ -49,7 +49,7 @@ class FoundSecret:
 
 
 def read_pasted(text: str, families: Collection[str]) -> Pasted:
-    """Read `{"FAMILY": {KEY: BLOCK}}`, what is inside of it, or one block alone; comments may be in it.
+    """Parse `{"FAMILY": {KEY: BLOCK}}`, its inner part, or a single block; comments are allowed.
 
     Args:
         families: The keys of families.
@@ -77,12 +77,12 @@ def read_pasted(text: str, families: Collection[str]) -> Pasted:
 def secrets_in(
     key: str, block: Mapping[str, Any], taken: Collection[str], declared: Collection[str] = ()
 ) -> list[FoundSecret]:
-    """The values of a block that look like secrets and stand there as they are.
+    """Return the values of a block that look like secrets and are not references.
 
     Args:
-        key: The block's.
-        taken: Names of secrets that are kept already.
-        declared: Texts that are secrets because the model of the settings says so.
+        key: The block's key.
+        taken: Names of secrets that are stored already.
+        declared: Texts that are secrets because the model of the settings declares them so.
     """
     used = set(taken)
     found = []
@@ -98,21 +98,21 @@ def secrets_in(
             used.add(name)
             instead += f"{text[at:start]}${{secret:{name}}}"
             at = end
-            # of several in one text, each one says what stands there once it and those before it are moved
+            # with several in one text, each shows the text after it and those before it have been replaced
             found.append(FoundSecret(path, name, text[start:end], instead + text[end:]))
     return found
 
 
 def exposed_arguments(block: Mapping[str, Any]) -> list[JsonPath]:
-    """The arguments of commands in a block that hold a secret, or a reference to one.
+    """Return the arguments of commands in a block that contain a secret, or a reference to one.
 
-    Other users of the machine see them in the list of processes once the command runs.
+    Other users of the machine can see them in the list of processes while the command runs.
     """
     return [path for path, text, before in _arguments(block, ()) if _is_exposed(text, before)]
 
 
 def exposure_warning(block: Mapping[str, Any]) -> str:
-    """A sentence about the `exposed_arguments` of a block; empty: it has none."""
+    """Return a sentence about the `exposed_arguments` of a block; empty: it has none."""
     paths = exposed_arguments(block)
     if not paths:
         return ""
@@ -130,7 +130,7 @@ def _iterate_texts(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str]]
 
 
 def _arguments(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str]]:
-    """The texts of all lists, each with the text before it."""
+    """Yield the texts in all lists, each with the text before it."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _arguments(part, (*path, key))
@@ -144,7 +144,7 @@ def _arguments(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, str, str]
 
 
 def _is_exposed(text: str, before: str) -> bool:
-    # a variable of the environment counts where a value in its place would
+    # a reference counts if a value in its place would count
     return has_secret(text) or is_secret_argument(_REFERENCE.sub("value", text), _REFERENCE.sub("value", before))
 
 

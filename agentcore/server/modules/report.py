@@ -1,4 +1,4 @@
-"""How a module is just now, and what a person has said of what it offers, as the page shows it."""
+"""The current report of a module and the user's decisions on its tools, as the page shows them."""
 
 from typing import Annotated, Literal
 
@@ -44,7 +44,7 @@ class ReportView(BaseModel, defer_build=True):
 
 
 async def show_report(core: Core, name: str) -> bytes:
-    """A module's report, as JSON text.
+    """Return a module's report as JSON text.
 
     Raises:
         ToolError: `module_not_found`, `report_failed`, `login_failed`.
@@ -66,7 +66,7 @@ async def show_report(core: Core, name: str) -> bytes:
 
 
 def show_login(login: ModuleLogin) -> LoginView:
-    """How a log-in stands.
+    """Return the state of a log-in.
 
     Raises:
         ToolError: `login_failed`.

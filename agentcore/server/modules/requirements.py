@@ -1,4 +1,4 @@
-"""Requirements of modules in the form of the wire."""
+"""Requirements of modules in the form that the API sends."""
 
 from typing import Annotated, Any, Literal
 
@@ -34,7 +34,7 @@ class RequirementAnswer(BaseModel, defer_build=True, alias_generator=to_camel, p
 
 
 def encode_requirement(view: RequirementView) -> dict[str, Any]:
-    """A requirement in the form of the wire."""
+    """Return a requirement in the form that the API sends."""
     info = view.info
     return RequirementAnswer(
         name=info.name,

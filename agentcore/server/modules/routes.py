@@ -1,4 +1,4 @@
-"""Routes that modules serve: our request in, our response out, and the module contained between them."""
+"""Routes that modules serve: passes requests to module code, contains it, and sends its responses."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
@@ -27,7 +27,7 @@ T = TypeVar("T")
 _CREDENTIALS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-agentcore-session", "sec-websocket-protocol")
 )
-# what the gate has said stands; and no module opens the server to other origins or sets cookies of our name
+# modules must not replace the server's policy, open it to other origins, or set its cookies
 _NOT_FOR_MODULES = frozenset(("content-security-policy", "cache-control", "set-cookie"))
 _CORS = "access-control-"
 _LEAVE_SECONDS = 1.0
@@ -37,10 +37,10 @@ _METHODS_WITH_BODY = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 async def serve_module_route(
     exchange: Exchange, route: ModuleRoute, path_values: dict[str, str]
 ) -> Answer | Sent | web.WebSocketResponse:
-    """Answer a request by a module's route.
+    """Answer a request with a module's route.
 
     Raises:
-        Refusal: Query or body are not what the route's models say, or it is no WebSocket where one is expected.
+        Refusal: Query or body do not match the route's models, or a WebSocket is expected and not requested.
         ToolError: `confirmation_required`.
     """
     exchange.parts.live_control.check_route(exchange.principal, route)
@@ -104,14 +104,14 @@ async def _read_body(exchange: Exchange, route: ModuleRoute) -> Any:
 
 
 async def _call_handler(route: ModuleRoute, request: Request) -> Response:
-    """What a handler gives, as plain values; its body is encoded here, inside of what contains the module."""
+    """Return a handler's response as plain values; its body is encoded in this call, which is contained."""
     return _to_plain_response(route, await route.handler(request))
 
 
 async def _run_contained(
     exchange: Exchange, route: ModuleRoute, work: Callable[[], Coroutine[Any, Any, T]], *, limit_s: float | None = None
 ) -> T:
-    """Run a module's code so that its end, the client's going, or the limit ends it."""
+    """Run a module's code until it ends, the module stops, the client has gone, or the time limit is reached."""
     loop = asyncio.get_running_loop()
     contained = Contained(work(), f"route:{route.module}", route.module)
     stopping = ToolError("module_stopping", f"module {route.module!r} is stopping", module=route.module, retryable=True)
@@ -149,7 +149,7 @@ def _to_plain_response(route: ModuleRoute, response: Any) -> Response:
         return Response(bytes(body), status, _check_text(response.mime, "mime"), headers)
     if route.kind == "stream" and issubclass(type(body), AsyncIterator):
         return Response(body, status, _check_text(response.mime, "mime"), headers)
-    # what is no JSON value is a defect of the handler: nobody asks a foreign object for its text
+    # other values are a defect of the handler: methods of foreign objects must not be called to get their text
     return Response(pydantic_core.to_json(body, by_alias=True, inf_nan_mode="null"), status, JSON, headers)
 
 
@@ -169,13 +169,13 @@ async def _send_stream(exchange: Exchange, route: ModuleRoute, response: Respons
                 await stream.drain()
         finally:
             if isinstance(response.body, AsyncGenerator):
-                await response.body.aclose()  # what it has opened is closed now, not when it is collected
+                await response.body.aclose()  # closes what it has opened now, and not at garbage collection
 
     try:
         await _run_contained(exchange, route, pump)
     except ConnectionError:
         return stream.break_off()
-    except ToolError as exc:  # the status is sent already: an end that is no end is all that can be said
+    except ToolError as exc:  # the status has been sent: only an incomplete end can report the error
         log.info("module_stream_ended", module=route.module, path=route.path, reason=exc.type)
         return stream.end() if exc.type == "module_stopping" else stream.break_off()
     except asyncio.CancelledError:
@@ -199,7 +199,7 @@ async def _serve_websocket(exchange: Exchange, route: ModuleRoute, request: Requ
     try:
         await _run_contained(exchange, route, handle)
     except ConnectionError:
-        pass  # the other side left: that is how most of them end
+        pass  # the client has gone: most sockets end like this
     except ToolError as exc:
         code = 1001 if exc.type == "module_stopping" else 1008
         reason = exc.type

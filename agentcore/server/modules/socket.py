@@ -1,4 +1,4 @@
-"""The server's end of a WebSocket, as modules see it: text and bytes, bounded, without a framework."""
+"""The server's end of a WebSocket, as modules see it: text and bytes, limited in size."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -26,7 +26,7 @@ class ModuleSocket:
     """Implements `agentcore.api.web.Socket`.
 
     Attributes:
-        response: What aiohttp is given when the conversation is over.
+        response: The response for aiohttp, once the conversation is over.
     """
 
     def __init__(self, response: web.WebSocketResponse, hits: Hits, refusal: RefusalOf) -> None:
@@ -36,13 +36,13 @@ class ModuleSocket:
 
     @classmethod
     async def open(cls, exchange: Exchange, refusal: RefusalOf) -> "ModuleSocket":
-        """Take the other side's wish for a WebSocket.
+        """Accept a request for a WebSocket.
 
         Args:
             exchange: The request.
-            refusal: Why a message is held back from the module, asked as each one is taken; None: it passes.
+            refusal: Called with each message; returns why it must not reach the module, or None if it may.
         Raises:
-            Refusal: `upgrade_required`: it wishes for none.
+            Refusal: `upgrade_required`: The request is not for a WebSocket.
         """
         response = web.WebSocketResponse(
             max_msg_size=WEBSOCKET_BYTES,

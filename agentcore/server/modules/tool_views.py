@@ -1,4 +1,4 @@
-"""Views of tools, found by the addresses that they have at their origin."""
+"""Finds the views of tools by their addresses at their own origin."""
 
 import hmac
 import secrets
@@ -11,13 +11,13 @@ from agentcore.core.modules import ToolRegistry
 
 FRAME_PATH = "/views/frame/"
 DOCUMENT_PATH = "/views/document/"
-"""What the addresses of a view's frame and of the document in it begin with; its id follows."""
+"""Prefixes of the paths of a view's frame and of its document; the view's id follows."""
 
 
 class ToolViews:
-    """Finds the views of tools by their addresses, which nobody can guess and which end with this process.
+    """Finds the views of tools by their addresses, which cannot be guessed and are valid until the process ends.
 
-    A view is a document of the server's own module: what runs on another machine brings none into the page.
+    A view is a document of a module in the server: tools on foreign machines cannot add one to the page.
 
     Args:
         registry: The tools.
@@ -29,12 +29,12 @@ class ToolViews:
         self._found: tuple[int, dict[str, ToolView]] = (-1, {})
 
     def path_of(self, definition: ToolDefinition) -> str | None:
-        """The path of the frame that shows a tool's view; None: it has none."""
+        """Return the path of the frame that shows a tool's view; None: it has none."""
         view = definition.view
         return FRAME_PATH + self._view_id(definition.name, view) if isinstance(view, ToolView) else None
 
     def find_view(self, view_id: str) -> ToolView | None:
-        """The view of an address; None: no tool that is offered now has it."""
+        """Return the view with an id; None: no tool that is offered now has it."""
         version, views = self._found
         if version != self._registry.version:
             version = self._registry.version
@@ -48,5 +48,5 @@ class ToolViews:
                 yield self._view_id(name, tool.definition.view), tool.definition.view
 
     def _view_id(self, tool: str, view: ToolView) -> str:
-        # another document or another policy under one name is another address: no frame shows the one under the other
+        # another document or policy gets another address, so that no frame shows one under the other's address
         return hmac.new(self._key, pydantic_core.to_json((tool, view)), "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What modules say for people in other languages than that of their docstrings, put where it is shown."""
+"""The texts of modules for users in other languages than English, in the form that the API sends."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class TextsView(BaseModel, defer_build=True):
 
 
 def texts_of(core: Core) -> TextsView:
-    """What the modules say whose tools can be called now."""
+    """Return the texts of the modules whose tools can be called now."""
     tools = {name: translations_of(core, tool) for name, tool in core.registry.tools.items()}
     records = {tool.module.name: tool.module for tool in core.registry.tools.values()}
     said = {
@@ -64,15 +64,15 @@ def texts_of(core: Core) -> TextsView:
 
 
 def title_of(record: ModuleRecord) -> str:
-    """Return the label of a module on approval cards: its name if it is foreign, for nobody has reviewed its title."""
+    """Return the label of a module on approval cards: the name of a foreign one, as its title was never reviewed."""
     return record.name if record.is_foreign else record.manifest.title or record.name
 
 
 def translations_of(core: Core, registered: RegisteredTool) -> dict[str, ToolTexts]:
-    """One tool, by language.
+    """Return the texts of one tool, by language.
 
-    What a stranger says of its tool in another language was seen by nobody who accepted the tool, and could say
-    anything. So its texts are those of the server's own module of the same name, if that defines the same tool.
+    The user who accepted a foreign machine's tool has not seen its translations, which could say anything. So its texts
+    are those of the server's own module of the same name, if that defines the same tool.
     """
     tool = registered.definition.name
     record = registered.module
@@ -84,13 +84,13 @@ def translations_of(core: Core, registered: RegisteredTool) -> dict[str, ToolTex
     found = {}
     for language, texts in record.manifest.translations.items():
         arguments: dict[str, str] = {}
-        for prefix in ("*.", f"{tool}."):  # what is said of the tool alone counts
+        for prefix in ("*.", f"{tool}."):  # texts for this tool override those for all tools
             arguments |= {key.removeprefix(prefix): text for key, text in texts.items() if key.startswith(prefix)}
         found[language] = ToolTexts(description=texts.get(tool), arguments=arguments)
     return found
 
 
 def _has_same_texts(own: RegisteredTool, other: RegisteredTool) -> bool:
-    """Whether two tools are described alike, so that a translation of one is one of the other."""
+    """True if two tools have the same description, so that a translation of one is valid for the other."""
     texts = [(each.definition.name, each.definition.description, each.definition.input_schema) for each in (own, other)]
     return texts[0] == texts[1]

@@ -1,4 +1,4 @@
-"""Modules as the API shows them: those that app.json lists, and those that are installed and could be listed."""
+"""Modules as the API shows them: those that app.json lists, and installed ones that it could list."""
 
 import asyncio
 from collections.abc import Iterable
@@ -53,9 +53,9 @@ class SourceView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     version: str
     file: str
     is_refused: bool
-    """Whether a person has said no to it: then it waits no more."""
+    """True if the user refused it: then it no longer waits for a decision."""
     command: str
-    """Chooses it."""
+    """The command that chooses it."""
 
 
 class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate_by_name=True):
@@ -67,38 +67,37 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     state: str
     reason: str = ""
     reload_error: str = ""
-    """Why the code on the disk was not taken in place of the one that runs."""
+    """Why the code on the disk did not replace the code that runs."""
     traceback: str = ""
-    """The traceback behind `reason` or `reloadError`, if there was one, from the module's own code on. For a person:
-    it is left out for whoever else reads this."""
+    """The traceback behind `reason` or `reloadError`, if any, from the module's own code on; only sent to users."""
     listed: bool
-    """Whether app.json lists it."""
+    """True if app.json lists it."""
     distribution: str = ""
     version: str = ""
     file: str = ""
     version_on_disk: str | None = ""
-    """The version that a reload would run; None: it is not installed any more."""
+    """The version that a reload would run; None: it is no longer installed."""
     is_changed_on_disk: bool = False
-    """Whether the code on the disk is another than the one that runs; looked at for one module, not in the list."""
+    """True if the code on the disk differs from the code that runs; checked for a single module, not in the list."""
     version_before: str = ""
-    """The version that ran before this one, if there was one."""
+    """The version that ran before this one, if any."""
     version_since: int | None = None
-    """When this version ran first, in milliseconds since 1970."""
+    """When this version first ran, in milliseconds since 1970."""
     others: list[SourceView] = []
-    """What else has the name, and is loaded only once a person chooses it."""
+    """Other sources of the name, which are loaded only if the user chooses them."""
     requires: list[str] = []
     tools: list[str] = []
     withheld: list[str] = []
-    """Tools that nobody is offered before a person has accepted them as they are now."""
+    """Tools that are not offered until the user has accepted their current definitions."""
     problems: list[str] = []
-    """What is wrong although it may run, one sentence each; what `reloadError` says is among it."""
+    """Problems although it may run, one sentence each, including `reloadError`."""
     notes: list[DiagnosticView] = []
     routes: list[RouteView] = []
     calls_in_flight: int = 0
     start_ms: float | None = None
-    """How long its start took."""
+    """How long its start took, in milliseconds."""
     ready_at: int | None = None
-    """When it got ready, in milliseconds since 1970; another value: its code may be another one."""
+    """When it became ready, in milliseconds since 1970; if this changes, its code may have changed."""
     component: ComponentView | None = None
     page_additions: list[str] = []
     """What its element adds to the page beyond itself: sources for the page's policy, a script before all others."""
@@ -106,11 +105,11 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     host: str = ""
     """The name of the host in which it runs; empty: it runs in the server."""
     block: BlockView | None = None
-    """The block of app.json that it is made of, if it is one of a family."""
+    """The block of app.json that defines it, if it belongs to a family."""
 
 
 async def list_modules(core: Core, principal: Principal) -> list[bytes]:
-    """All modules that are listed or installed, the listed ones first and in their order, each as JSON text."""
+    """Return all listed and installed modules as JSON text, the listed ones first and in their order."""
     listed = await asyncio.to_thread(_read_listed_names, core)
     installed = await asyncio.to_thread(installed_names, core.config)
     names = dict.fromkeys([*core.modules.records, *installed])
@@ -126,7 +125,7 @@ async def list_modules(core: Core, principal: Principal) -> list[bytes]:
 
 
 async def show_module(core: Core, name: str, principal: Principal) -> bytes:
-    """One module, as JSON text.
+    """Return one module as JSON text.
 
     Raises:
         ToolError: `module_not_found`.
@@ -144,12 +143,12 @@ async def show_module(core: Core, name: str, principal: Principal) -> bytes:
 
 def _encode(view: ModuleView, principal: Principal) -> bytes:
     if principal.kind not in PERSONS:
-        view.traceback = ""  # a model's calls never get one, and this is no way around it
+        view.traceback = ""  # calls of a model never receive one, so this route must not send it either
     return to_json(view.model_dump(mode="json", by_alias=True))
 
 
 def _find_candidates(names: Iterable[str], core: Core) -> dict[str, tuple[Found, ...]]:
-    """What stands behind names now; what is shown of it is read here, and not in the event loop."""
+    """Return the candidates for names; their origins are read in this call, to keep file access off the event loop."""
     found = {name: find_candidates(name, core.config) for name in names}
     for each in (each for several in found.values() for each in several):
         each.describe_origin()
@@ -161,7 +160,7 @@ def _read_listed_names(core: Core) -> tuple[str, ...]:
         return core.config.modules
     try:
         return listed_names(core.config.file)
-    except ConfigError:  # somebody edits it just now; what was read at the start still runs
+    except ConfigError:  # the file is being edited; the list that was read at the start still applies
         return core.config.modules
 
 
@@ -170,7 +169,7 @@ def _describe_record(
 ) -> ModuleView:
     tools = [tool.definition.name for tool in core.registry.tools.values() if tool.module is record]
     found = () if is_passed_as_object(record) else found
-    # one that is off, or not found at all, says with its state what there is to say
+    # a module that is off, or was not found, explains itself by its state
     is_on = record.found is not None or len(found) > 1 or bool(record.rivals)
     history = core.sources.find_choice(record.name) if record.state == "ready" and record.found is not None else None
     return ModuleView(
@@ -264,7 +263,7 @@ def _describe_unlisted(name: str, core: Core, found: tuple[Found, ...], blocks: 
 
 
 def _find_block_errors(found: tuple[Found, ...]) -> list[str]:
-    """What keeps blocks from being modules."""
+    """Return the errors in blocks that cannot become modules."""
     faults = []
     for member in (each for each in found if isinstance(each, FamilyMember)):
         try:

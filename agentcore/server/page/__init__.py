@@ -1,1 +1,1 @@
-"""What the page and the approval view are given: documents, files, views."""
+"""What the server sends to the page and the approval view: documents, files, views."""

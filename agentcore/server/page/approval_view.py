@@ -1,4 +1,4 @@
-"""Calls and changes that wait, as the approval view shows them: whole, for the decision rests on what is shown."""
+"""Pending calls and changes as the approval view shows them: complete, because the decision depends on it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,7 +58,7 @@ class WaitingCall(WireModel):
     host: str
     """The host in which it would run; empty: it runs in the server."""
     is_on_other_machine: bool
-    """Whether that is another machine."""
+    """True if that is another machine."""
     effects: list[str]
     is_destructive: bool
     reason: str
@@ -72,7 +72,7 @@ class WaitingCall(WireModel):
     preview: PreviewView | None
     touches: list[Touched]
     changes: list[Changed]
-    """What changed while it waited, so that it is asked about again."""
+    """What changed while it waited, which requires a new decision."""
     requested_at: int
     expires_at: None
     """Always null: a call waits as long as its session."""
@@ -124,14 +124,14 @@ class Waiting(WireModel):
 
 
 async def titles_of(core: Core, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
-    """Titles of the chats that ask, by their ids."""
+    """Return the titles of the chats that made the requests, by their ids."""
     ids = {request.principal.id for request in requests if request.principal.kind == "chat"}
     ids.update(request.session_id for request in requests if isinstance(request, ApprovalRequest))
     return await core.store.chats.load_titles(ids)
 
 
 def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]) -> WaitingCall:
-    """One call with everything that a decision on it rests on."""
+    """Return one call with everything that a decision depends on."""
     definition = request.definition
     preview = request.preview
     tool = core.registry.tools_at(request.host).get(definition.name)
@@ -167,7 +167,7 @@ def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]
 
 
 def waiting_change(change: PolicyChange, titles: Mapping[str, str]) -> WaitingChange:
-    """One change with its diff."""
+    """Return one change with its diff."""
     proposal = change.proposal
     return WaitingChange(
         change_id=change.change_id,
@@ -182,7 +182,7 @@ def waiting_change(change: PolicyChange, titles: Mapping[str, str]) -> WaitingCh
 
 
 def waiting_pairing(pairing: Pairing) -> WaitingPairing:
-    """One client that waits."""
+    """Return one client that waits to be paired."""
     request = pairing.request
     return WaitingPairing(
         pairing_id=pairing.pairing_id,

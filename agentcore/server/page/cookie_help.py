@@ -1,4 +1,4 @@
-"""The document for a browser whose cookies are larger than a request's headers may be: it says what to do."""
+"""The document for a browser whose cookies exceed the size limit of request headers: it explains what to do."""
 
 from functools import cache
 from http import HTTPStatus
@@ -9,10 +9,10 @@ from agentcore.server.page.document import inline_hashes, page_folder
 
 @cache
 def cookie_help() -> Answer:
-    """The answer with the document, which loads nothing: whatever it loaded would be refused as well.
+    """Return the response with the document, which loads nothing: further requests would be refused as well.
 
     Raises:
-        OSError: The page's files are not there.
+        OSError: The page's files are not installed.
     """
     text = (page_folder() / "cookies.html").read_text(encoding="utf-8")
     styles = " ".join(inline_hashes(text, "style"))

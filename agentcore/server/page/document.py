@@ -1,4 +1,4 @@
-"""The page's document: its policy, and the scripts of modules that come before its own."""
+"""The page's document: its policy, and the scripts of modules that run before its own."""
 
 import html
 import os
@@ -24,20 +24,20 @@ _INLINE = re.compile(r"<(script|style)(?![^>]*\ssrc=)[^>]*>(.*?)</\1>", re.DOTAL
 
 @cache
 def page_folder() -> Path:
-    """The folder of the page's files: in the package when it is installed, beside it in a checkout."""
+    """Return the folder of the page's files: in the package if it is installed, beside it in a checkout."""
     inside = _PACKAGE / "webui"
     beside = _PACKAGE.parent / "webui"
     return inside if (inside / "index.html").is_file() else beside
 
 
 def render_page(core: Core, approval_origin: str) -> str:
-    """The document as HTML.
+    """Return the document as HTML.
 
     Args:
-        host: Its modules bring scripts.
-        approval_origin: Where the approval view is; empty: there is none.
+        core: Its modules add scripts.
+        approval_origin: Origin of the approval view; empty: there is none.
     Raises:
-        OSError: The page's files are not there.
+        OSError: The page's files are not installed.
     """
     text = (page_folder() / "index.html").read_text(encoding="utf-8")
     scripts = "\n    ".join(
@@ -49,8 +49,11 @@ def render_page(core: Core, approval_origin: str) -> str:
 
 
 def page_policy(core: Core, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
-    """The Content-Security-Policy of the page: own sources, its inline scripts by hash, the frames of the approval
-    view and of tools' views, what modules add."""
+    """Return the Content-Security-Policy of the page.
+
+    It allows the page's own sources, its inline scripts by hash, the frames of the approval view and of tool views, and
+    what modules add.
+    """
     directives: dict[str, list[str]] = {
         "default-src": ["'none'"],
         "script-src": ["'self'", *inline_hashes(text)],
@@ -73,7 +76,7 @@ def page_policy(core: Core, addresses: Addresses, framed: Iterable[Addresses], t
 
 
 def approval_policy(page: Addresses, text: str) -> str:
-    """The Content-Security-Policy of the approval view: own sources only, and only the page may frame it."""
+    """Return the Content-Security-Policy of the approval view: own sources only, and only the page may frame it."""
     return _format_policy(
         {
             "default-src": ["'none'"],
@@ -89,7 +92,7 @@ def approval_policy(page: Addresses, text: str) -> str:
 
 
 def inline_hashes(text: str, tag: str = "script") -> list[str]:
-    """The sources of a policy that let a document's inline scripts, or styles, run."""
+    """Return the policy sources that allow a document's inline scripts, or styles."""
     bodies = [body for name, body in _INLINE.findall(text) if name == tag]
     return [f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" for body in bodies]
 
@@ -99,9 +102,9 @@ def _format_policy(directives: Mapping[str, Iterable[str]]) -> str:
 
 
 def page_version(core: Core) -> str:
-    """Names the scripts and the policy that a page opened now would get; another value: pages reload once.
+    """Return the version of the scripts and the policy that a page opened now would get; pages with another one reload.
 
-    Empty while the server stops: modules go one by one then, and a page that reloads finds nobody any more.
+    Empty while the server stops: modules stop one by one then, and a page that reloads would find no server.
     """
     if core.is_stopping:
         return ""
@@ -121,7 +124,7 @@ def _page_scripts(core: Core) -> list[str]:
 
 
 def _policy_additions(core: Core) -> list[tuple[str, Sequence[str]]]:
-    """What components of ready modules add to the policy, as `core/declarations/components.py` has read it."""
+    """Return what components of ready modules add to the policy, as read by `core/declarations/components.py`."""
     return [
         (directive, sources)
         for record in core.modules.records.values()

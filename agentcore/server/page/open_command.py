@@ -1,4 +1,4 @@
-"""The command that opens this server's page, as somebody types it into another terminal."""
+"""The command that opens this server's page, as a user types it into another terminal."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ _DEFAULT_CONFIG = "app.json"
 
 
 def open_command(config: Path, folder: Path, argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """What to type in the folder where the server was started.
+    """Return the command to type in the folder where the server was started.
 
     Args:
         config: The app.json in use.
@@ -20,8 +20,8 @@ def open_command(config: Path, folder: Path, argv: Sequence[str], environ: Mappi
         argv: How it was started.
         environ: Its environment.
     Returns:
-        Such as `agentcore open`, or in a clone `.venv/bin/agentcore open`: a terminal where nothing is activated knows
-        no more than that. It says no more of the machine's folders than it has to: whoever asks is shown it.
+        For example `agentcore open`, or in a clone `.venv/bin/agentcore open`, which works in a terminal without an
+        activated environment. It reveals no more folders than necessary: every client can read it.
     """
     words = [*_choose_program(folder, argv, environ), "open"]
     if config != folder / _DEFAULT_CONFIG:
@@ -33,7 +33,7 @@ def _choose_program(folder: Path, argv: Sequence[str], environ: Mapping[str, str
     started = Path(os.path.abspath(folder / argv[0])) if argv else Path()  # noqa: PTH100 - links of environments stay
     if started.name == "__main__.py" and started.parent.name == PROGRAM:
         return [_format_path(Path(sys.executable), folder), "-m", PROGRAM]
-    if started.name != PROGRAM:  # inside of another program
+    if started.name != PROGRAM:  # runs inside another program
         return [PROGRAM]
     is_activated = str(started.parent.parent) == environ.get("VIRTUAL_ENV")
     is_on_path = shutil.which(PROGRAM, path=environ.get("PATH")) == str(started) and not is_activated
@@ -41,7 +41,7 @@ def _choose_program(folder: Path, argv: Sequence[str], environ: Mapping[str, str
 
 
 def _format_path(path: Path, folder: Path) -> str:
-    """A path from the folder on, else from one's home on, else whole."""
+    """Return a path relative to the folder, else relative to the home folder, else absolute."""
     if path.is_relative_to(folder):
         return str(path.relative_to(folder))
     home = Path.home()

@@ -1,4 +1,4 @@
-"""Settings as forms and the approval view see them: what is set and from where, and what a change would do."""
+"""Settings as forms and the approval view show them: values and their origins, and the effect of a change."""
 
 from dataclasses import asdict, replace
 from http import HTTPStatus
@@ -28,7 +28,7 @@ from agentcore.server.wire import WireModel
 _KINDS = ("settings", "settings_reload")
 
 FileText = Annotated[str | None, BeforeValidator(lambda path: None if path is None else str(path))]
-"""A path of a file, where there is one."""
+"""The path of a file, if there is one."""
 
 
 class OriginView(WireModel, from_attributes=True):
@@ -97,7 +97,7 @@ class ChangeView(WireModel):
 
 
 def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsView:
-    """Settings for whoever asks; reads no file."""
+    """Return the settings for the principal of a request; reads no file."""
     visible = redact_settings(document)
     schema = document.subject.schema
     module = document.subject.module
@@ -143,7 +143,7 @@ def _waiting_for_restart(exchange: Exchange, document: SettingsDocument) -> list
 
 
 def change_view(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
-    """What a plan would do."""
+    """Return the effect of a plan."""
     return ChangeView(
         diff=[DiffView(file=file, text=text) for file, text in diff_of(plan.before, plan.after)],
         problems=[problem_view(problem) for problem in plan.after.problems],
@@ -152,7 +152,7 @@ def change_view(plan: SettingsPlan, *, needs_confirmation: bool) -> ChangeView:
 
 
 def settings_proposal(plan: SettingsPlan, paths: tuple[str, ...], *, reloads: bool = False) -> Proposal:
-    """What a person is shown of changes to settings."""
+    """Return what the user is shown of changes to settings."""
     return Proposal(
         "settings_reload" if reloads else "settings",
         subject_name(plan.before),
@@ -162,12 +162,12 @@ def settings_proposal(plan: SettingsPlan, paths: tuple[str, ...], *, reloads: bo
 
 
 def subject_name(document: SettingsDocument) -> str:
-    """Whose settings they are, for people: the module, or the file."""
+    """Return the owner of the settings, for display: the module, or the file."""
     return document.subject.module or document.app.path.name
 
 
 def subjects_with_same_key(core: Core, subject: SettingsSubject) -> list[SettingsSubject]:
-    """A subject, and each further module whose settings stand under the same key."""
+    """Return a subject, and those of further modules whose settings are under the same key."""
     if subject.module is None:
         return [subject]
     records = (record for record in core.modules.records.values() if record.name != subject.module)
@@ -176,13 +176,13 @@ def subjects_with_same_key(core: Core, subject: SettingsSubject) -> list[Setting
 
 
 def not_written(error: ConfigError) -> Refusal:
-    """The answer to a change of files that could not be written."""
+    """Return the error for files that could not be written."""
     kind = "config_changed" if isinstance(error, ConfigChangedError) else "config_not_written"
     return Refusal(HTTPStatus.CONFLICT, kind, str(error), retryable=True)
 
 
 def _confirms_policy(exchange: Exchange) -> bool | None:
-    """Whether who asks has to have changes of the policy confirmed; None: they cannot change it at all."""
+    """True if the principal's policy changes need confirmation; None: it cannot change the policy at all."""
     try:
         return needs_confirmation(exchange.principal)
     except ToolError:
@@ -190,5 +190,5 @@ def _confirms_policy(exchange: Exchange) -> bool | None:
 
 
 def problem_view(problem: ConfigProblem) -> ProblemView:
-    """A problem for the wire."""
+    """Return a problem in the form that the API sends."""
     return ProblemView.model_validate({**asdict(problem), "path": to_json_pointer(problem.path)})

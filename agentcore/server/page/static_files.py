@@ -1,4 +1,4 @@
-"""Files of the page and of modules' components: found without leaving their folder, sent with their type and a hash."""
+"""Sends files of the page and of modules' components: without leaving their folder, with their type and a hash."""
 
 import asyncio
 import os
@@ -12,8 +12,8 @@ from agentcore.server.http.bounds import STATIC_FILE_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
 
-# our own table: what the system's registry of types says differs from machine to machine, and a module script with a
-# wrong type does not run
+# a fixed table: the system's registry of types differs between machines, and a module script with a wrong type
+# does not run
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".gif": "image/gif",
@@ -39,14 +39,14 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 async def answer_file(folder: Path, path: str, known_etag: str | None) -> Answer:
-    """The answer with a file.
+    """Return the response with a file.
 
     Args:
         folder: The folder that is served.
         path: The decoded path below it, with slashes.
-        known_etag: What the client has already (`If-None-Match`).
+        known_etag: The version that the client has (`If-None-Match`).
     Raises:
-        Refusal: `not_found`; also for whatever is no regular file below the folder, links included.
+        Refusal: `not_found`; also if it is not a regular file below the folder, such as a link.
     """
     media_type = _TYPES.get(Path(path).suffix.lower())
     data = await asyncio.to_thread(_read_file, folder, path) if media_type is not None else None

@@ -1,7 +1,7 @@
-"""Views of tools at an origin of their own: a frame that passes messages on, and in it the view's document.
+"""Views of tools at their own origin: a frame that forwards messages, and in it the view's document.
 
-Source: MCP Apps, revision 2026-01-26, "Sandbox proxy". The document is not handed through the page: it is served here,
-under a policy of its own that makes it an origin of nobody's, so that it is as shut up in a window as in its frame.
+Source: MCP Apps, revision 2026-01-26, "Sandbox proxy". The document is not passed through the page: the server sends
+it with a policy that gives it an opaque origin, so that it is as isolated in a window as in its frame.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ _ORIGINS_MARK = "PAGE_ORIGINS"
 _VIEW_MARK = "VIEW_PATH"
 _ALLOW_MARK = "VIEW_PERMISSIONS"
 _ABILITIES = "allow-scripts allow-forms"
-"""What the document may in its frame. Without forms no `submit` is told; by its policy they lead nowhere."""
+"""Sandbox permissions of the document. Without forms, `submit` is not fired; its policy keeps them from being sent."""
 
 
 def frame_document(view: ToolView, document_path: str, page_origins: Iterable[str]) -> str:
-    """The frame of a view: it holds the view's document, and passes messages between that and the page.
+    """Return the frame of a view: it contains the view's document, and forwards messages between that and the page.
 
     Raises:
-        OSError: The page's files are not there.
+        OSError: The page's files are not installed.
     """
     text = (page_folder() / "views" / "frame.html").read_text(encoding="utf-8")
     allow = "; ".join(f"{permission} *" for permission in view.permissions)
@@ -30,7 +30,7 @@ def frame_document(view: ToolView, document_path: str, page_origins: Iterable[st
 
 
 def frame_policy(text: str, document_path: str, own_origins: Iterable[str], page_origins: Iterable[str]) -> str:
-    """The frame's own policy: its script, the view's document and nothing else, in a frame of the page."""
+    """Return the frame's policy: only its script and the view's document, and only in a frame of the page."""
     documents = " ".join(f"{origin}{document_path}" for origin in sorted(own_origins))
     return (
         f"default-src 'none'; script-src {' '.join(inline_hashes(text))}; "
@@ -41,7 +41,7 @@ def frame_policy(text: str, document_path: str, own_origins: Iterable[str], page
 
 
 def view_policy(view: ToolView, ancestors: Iterable[str]) -> str:
-    """The policy of a view's document: what it declared, and nothing where it declared nothing."""
+    """Return the policy of a view's document: only what the view declared."""
     loads = " ".join(view.loads_from)
     directives = {
         "default-src": "'none'",
