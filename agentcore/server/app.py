@@ -183,7 +183,7 @@ class Dispatcher:
     async def _answer_other(self, request: web.BaseRequest, principal: Principal, path: str, raw_query: str) -> Reply:
         """Answer a request that matches no route of the server: call a module's route, or raise an error.
 
-        The principal is already identified, so that nobody learns which routes exist without a credential.
+        The principal must be identified before, so that routes cannot be discovered without a credential.
         """
         table = self.parts.core.routes if self._serves_modules else _NO_ROUTES
         found = table.find_route(request.method, path)

@@ -42,7 +42,7 @@ def needs_confirmation(by: Principal, session_owner: str | None = None) -> bool:
 
 
 def propose_change(core: Core, by: Principal, proposal: Proposal, apply: Apply) -> ToolError:
-    """Ask the user to confirm a change, whoever requests it, and return the error that reports this.
+    """Ask the user to confirm a change, even if the principal could apply it, and return the error that reports this.
 
     Raises:
         ToolError: `too_many_waiting`.

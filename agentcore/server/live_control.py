@@ -23,7 +23,7 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ControlState:
-    """Tells if a page may act through a module's routes.
+    """The state of a page's permission to act through a module's routes.
 
     Args:
         state: `granted`; `waiting` for the user; `needed`: not requested, or refused, or expired without a decision.

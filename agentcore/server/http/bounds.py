@@ -13,7 +13,7 @@ LOGIN_BODY_BYTES = 4 * 1024
 """Body of the one request that is read before a credential is checked."""
 
 PAIRING_POLL_SECONDS = 25.0
-"""How long one request of a client waits for the user's decision on pairing."""
+"""Maximum time for which one request of a client waits for the user's decision on pairing."""
 
 JSON_DEPTH = 100
 """Nesting depth of objects and lists in a body."""
@@ -46,7 +46,7 @@ UNREAD_ANSWER_BYTES_OF_TOKEN = 64 * 1024 * 1024
 """The same for the API token, which several programs may share, and for other credentials that cannot be revoked."""
 
 UNREAD_WAIT_SECONDS = 5.0
-"""How long a request waits before it is refused because its client does not read its responses."""
+"""Maximum time for which a request waits until its client reads earlier responses; then it is refused."""
 
 UNREAD_STALLED_SECONDS = 30.0
 """Delayed responses are dropped once their client has read nothing for this long."""

@@ -40,8 +40,10 @@ def open_listener(
         _check_remote(host, allow_remote=allow_remote, declared_hosts=declared_hosts)
     listener = socket.socket(family, socket.SOCK_STREAM | getattr(socket, "SOCK_CLOEXEC", 0))
     try:
+        # a restart must not fail because old connections are in TIME_WAIT
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
+            # the default differs between systems
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listener.bind(place)
         listener.listen(_BACKLOG)

@@ -159,7 +159,7 @@ def line_of(event: Mapping[str, Any]) -> bytes:
 
 
 def exception_in(exc_info: Any) -> BaseException | None:
-    """Return the exception that `exc_info` stands for: itself, a triple as of `sys.exc_info()`, or the current one."""
+    """Return the exception of `exc_info`: itself, a triple as of `sys.exc_info()`, or True for the current one."""
     found = exc_info if isinstance(exc_info, BaseException | tuple) else sys.exc_info()
     return found[1] if isinstance(found, tuple) else found
 

@@ -122,9 +122,9 @@ class Pipe:
         self._sending = Background("mcp:pipe")
 
     async def serve(self) -> None:
-        """Answer messages until the pipe ends, and stop reading while the client does not read its responses.
+        """Answer messages until the pipe ends.
 
-        Otherwise these would fill the memory.
+        Reading pauses while the client does not read its responses, which would otherwise fill the memory.
 
         Raises:
             ConnectionError: The client has gone.

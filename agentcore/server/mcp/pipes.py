@@ -30,7 +30,7 @@ _PATH_BYTES = 100
 _GREETING_SECONDS = 20.0
 _CLIENTS = 64
 _IDLE_SECONDS = 2.0
-"""How long a server that runs for its clients waits for the next one."""
+"""Time for which a server that runs only for its clients waits for the next one."""
 
 _FIRST_SECONDS = 60.0
 

@@ -18,7 +18,7 @@ from agentcore.server.http.raw_stream import RawStream, encode_event
 from agentcore.server.http.response import Sent
 
 RESUMED_SECONDS = 30.0
-"""How long a client may take to reconnect. Until then its call continues and its events stay stored."""
+"""Time that a client has to reconnect. Until then its call continues and its events stay stored."""
 
 _KEPT_EVENTS = 100
 _KEPT_BYTES = 4 * 1024 * 1024
@@ -145,7 +145,7 @@ class ResumableStream:
         self._last += 1
         self.write(f"id: {self.name}-{self._last}\ndata: \n\n".encode())
 
-    # -- who reads ---------------------------------------------------------------------------------------------
+    # -- readers -----------------------------------------------------------------------------------------------
 
     def attach_response(self, stream: RawStream) -> None:
         """Use the response to the request itself as the reader; it ends with the stream."""

@@ -22,7 +22,7 @@ from agentcore.server.mcp.client_params import kept_client_params
 from agentcore.server.mcp.resuming import KeptEvents, ResumableStream, ResumableStreams
 
 _ANSWER_SECONDS = 600.0
-"""How long a client may take to answer a request; it may ask its user."""
+"""Maximum time for a client to answer a request; it may ask its user."""
 
 _PRIMED_SINCE = "2025-11-25"
 """Clients of earlier revisions treat an event without data as a broken message."""
@@ -92,7 +92,7 @@ class McpSession:
         in_flight: Its requests in progress, by id; cancelling the future cancels the request.
         connection: The SDK's view of it.
         streams: Its event streams, for as long as it may resume them.
-        is_held: True while a connection keeps it open, so that it does not end for lack of use.
+        is_held: True while a pipe is connected, so that the session does not end for lack of use.
     """
 
     def __init__(

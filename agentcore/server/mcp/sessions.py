@@ -24,7 +24,7 @@ from agentcore.store.mcp_sessions import McpSessionRow
 log = structlog.get_logger(__name__)
 
 UNUSED_SECONDS = 1800.0
-"""How long an unused session is kept."""
+"""Time after which an unused session ends."""
 
 SESSIONS = 64
 """Maximum number of sessions of one client."""
@@ -155,7 +155,7 @@ class McpSessions:
         await self._background.stop()
 
     def _make_room(self, client: str) -> None:
-        """End the least recently used session of a client that has the maximum number."""
+        """End the least recently used idle session of a client that has the maximum number."""
         own = [session for session in self._sessions.values() if session.caller.principal.name == client]
         idle = [session for session in own if not session.in_flight]
         if len(own) >= SESSIONS and idle:

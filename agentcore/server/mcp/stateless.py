@@ -84,7 +84,7 @@ class Stateless:
         principal = exchange.principal
         session_id = f"{principal.kind}-{principal.id}" if principal.id else principal.kind
         caller = caller_for(exchange, session_id, found=self._found.setdefault(session_id, []))
-        # closing a request cancels its call, so no request is kept open while a call waits for the user
+        # closing a request cancels its call, so requests must not stay open while a call waits for the user
         mark = self._marks.setdefault(session_id, caller.mark)
         return replace(caller, narrowing=replace(caller.narrowing, wait_s=0), mark=mark)
 

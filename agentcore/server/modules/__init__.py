@@ -1,4 +1,4 @@
-"""What modules provide over HTTP: their routes, sockets, switches, descriptions."""
+"""Modules over HTTP: their routes, WebSockets and descriptions, and enabling and disabling them."""
 
 from agentcore.server.modules.hosts import host_of, list_hosts, show_host
 from agentcore.server.modules.pasted import BLOCKS, FoundSecret, exposed_arguments, exposure_warning, secrets_in

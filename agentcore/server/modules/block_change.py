@@ -74,7 +74,7 @@ class BlockChange:
         """Return what the user is shown.
 
         Args:
-            secrets: Names of secrets that are stored with it, and if each replaces another value.
+            secrets: Names of secrets that are stored with it; True if one replaces another value.
         """
         kind = "blocks_change"
         if self.added:
@@ -113,7 +113,7 @@ def plan_blocks(
     Args:
         subject: app.json.
         key: The family's key.
-        blocks: Blocks by key; None removes one. A mask instead of a text keeps the text in the file.
+        blocks: Blocks by key; None removes one. A mask stands for the text in the file.
     Raises:
         ToolError: `family_not_found`, `invalid_block`, and those of `plan_changes`.
         ConfigError: app.json cannot be read.
@@ -187,7 +187,7 @@ def _restore_masked(value: Any, old: Any, path: tuple[str | int, ...]) -> Any:
         before = old if isinstance(old, dict) else {}
         return {key: _restore_masked(part, before.get(key, _NOTHING), (*path, key)) for key, part in value.items()}
     if isinstance(value, list):
-        # items of a list correspond by index, which holds only if the length is the same
+        # items of a list correspond by index, which only works if the length is the same
         items = old if isinstance(old, list) and len(old) == len(value) else [_NOTHING] * len(value)
         return [_restore_masked(part, items[at], (*path, at)) for at, part in enumerate(value)]
     return value

@@ -67,7 +67,7 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     state: str
     reason: str = ""
     reload_error: str = ""
-    """Why the code on the disk did not replace the code that runs."""
+    """The reason why the code on the disk did not replace the code that runs."""
     traceback: str = ""
     """The traceback behind `reason` or `reloadError`, if any, from the module's own code on; only sent to users."""
     listed: bool
@@ -95,12 +95,12 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     routes: list[RouteView] = []
     calls_in_flight: int = 0
     start_ms: float | None = None
-    """How long its start took, in milliseconds."""
+    """Duration of its start in milliseconds."""
     ready_at: int | None = None
     """When it became ready, in milliseconds since 1970; if this changes, its code may have changed."""
     component: ComponentView | None = None
     page_additions: list[str] = []
-    """What its element adds to the page beyond itself: sources for the page's policy, a script before all others."""
+    """Additions of its element to the page beyond itself: sources for the page's policy, a script before all others."""
     settings_key: str = ""
     host: str = ""
     """The name of the host in which it runs; empty: it runs in the server."""

@@ -1,1 +1,1 @@
-"""What the server sends to the page and the approval view: documents, files, views."""
+"""The documents, files and views that the server sends to the page and the approval view."""

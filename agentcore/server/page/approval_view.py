@@ -72,7 +72,7 @@ class WaitingCall(WireModel):
     preview: PreviewView | None
     touches: list[Touched]
     changes: list[Changed]
-    """What changed while it waited, which requires a new decision."""
+    """Changes while it waited, which require a new decision."""
     requested_at: int
     expires_at: None
     """Always null: a call waits as long as its session."""

@@ -102,7 +102,7 @@ def _format_policy(directives: Mapping[str, Iterable[str]]) -> str:
 
 
 def page_version(core: Core) -> str:
-    """Return the version of the scripts and the policy that a page opened now would get; pages with another one reload.
+    """Return the version of the scripts and the policy that a page opened now would get; other pages reload once.
 
     Empty while the server stops: modules stop one by one then, and a page that reloads would find no server.
     """

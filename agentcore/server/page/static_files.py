@@ -34,6 +34,7 @@ _TYPES = {
     ".webp": "image/webp",
     ".woff2": "font/woff2",
 }
+# O_NOFOLLOW: links must not lead out of the folder; O_NONBLOCK: opening a FIFO must not block
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 

@@ -14,7 +14,7 @@ _ORIGINS_MARK = "PAGE_ORIGINS"
 _VIEW_MARK = "VIEW_PATH"
 _ALLOW_MARK = "VIEW_PERMISSIONS"
 _ABILITIES = "allow-scripts allow-forms"
-"""Sandbox permissions of the document. Without forms, `submit` is not fired; its policy keeps them from being sent."""
+"""Sandbox permissions of the document. Without forms, `submit` is not fired; its policy prevents sending them."""
 
 
 def frame_document(view: ToolView, document_path: str, page_origins: Iterable[str]) -> str:

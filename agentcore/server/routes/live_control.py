@@ -23,7 +23,7 @@ class ControlView(StrictWireModel):
 
 
 async def show_control(exchange: Exchange) -> Answer:
-    """Send if the page may act."""
+    """Send whether the page may act."""
     state = exchange.parts.live_control.get_state(exchange.principal, exchange.path_values["name"])
     return Answer(to_json(state.to_json()))
 

@@ -45,7 +45,7 @@ async def send_icon(exchange: Exchange) -> Answer:
 
 
 async def change_resource(exchange: Exchange) -> Answer:
-    """Set if a resource keeps running without a tab."""
+    """Set whether a resource keeps running without a tab."""
     change: ResourceChange = exchange.body
     resource = exchange.core.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
     return Answer(to_json(exchange.core.resources.to_json(resource)))

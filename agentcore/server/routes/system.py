@@ -32,7 +32,7 @@ class StopState(BaseModel, defer_build=True):
 
 
 async def get_health(exchange: Exchange) -> Answer:
-    """Send only that the server answers and if it is starting, because the route is open to everyone."""
+    """Send whether the server has started, and nothing else, because the route is open to everyone."""
     return Answer(b'{"status":"ok"}' if exchange.core.has_started else b'{"status":"starting"}')
 
 
@@ -48,7 +48,7 @@ async def get_openapi(exchange: Exchange) -> Answer:
 
 
 async def show_stop(exchange: Exchange) -> Answer:
-    """Send if calls are refused; changes are published as `stop.changed`."""
+    """Send whether calls are refused; changes are published as `stop.changed`."""
     return Answer(to_json({"stopped": exchange.core.calls.stopped is not None}))
 
 
