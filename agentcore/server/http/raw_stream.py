@@ -54,7 +54,7 @@ class RawStream:
 
     @property
     def is_behind(self) -> bool:
-        """True if too many bytes wait to be read to buffer more."""
+        """True while the reader is too far behind to buffer more for it."""
         return self.transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
 
     def write(self, data: bytes) -> None:

@@ -69,8 +69,8 @@ def parse_message(document: Any) -> JSONRPCMessage:
     """Return the message in a document.
 
     Raises:
-        ValueError: It is no message. A request whose id is neither text nor integer is refused too: treated as a
-            notification, its sender would wait for the response forever.
+        ValueError: It is no message. A request whose id is neither text nor integer is refused too: as a notification,
+            it would never get the response that its sender waits for.
     """
     message: JSONRPCMessage = jsonrpc_message_adapter.validate_python(document, by_name=False)
     if isinstance(message, JSONRPCNotification) and document.get("id") is not None:

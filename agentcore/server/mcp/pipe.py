@@ -62,7 +62,7 @@ class Channel:
 
     @property
     def is_behind(self) -> bool:
-        """True if too many bytes wait to be read to buffer more."""
+        """True while the reader is too far behind to buffer more for it."""
         return self._transport.get_write_buffer_size() > STREAM_BUFFER_BYTES
 
     def send(self, message: bytes) -> None:

@@ -108,7 +108,7 @@ class ResumableStream:
 
     @property
     def is_behind(self) -> bool:
-        """True if too many bytes wait to be read to buffer more."""
+        """True while the reader is too far behind to buffer more for it."""
         return self._reader is not None and self._reader.stream.is_behind
 
     def send(self, message: bytes) -> None:

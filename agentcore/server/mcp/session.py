@@ -38,7 +38,7 @@ class MessageStream(Protocol):
 
     @property
     def is_behind(self) -> bool:
-        """True if too many bytes wait to be read to buffer more."""
+        """True while the reader is too far behind to buffer more for it."""
         ...
 
     def send(self, message: bytes) -> None:

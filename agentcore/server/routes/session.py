@@ -42,7 +42,7 @@ class WhoIs(BaseModel, defer_build=True):
 
 
 async def log_in(exchange: Exchange) -> Answer:
-    """Exchange a one-time code for a session. A wrong code invalidates the one it starts like, and locks nothing."""
+    """Exchange a one-time code for a session. Wrong codes void the one that they start like, and lock nothing else."""
     session = await _page_sessions(exchange).exchange_code(exchange.body.code)
     if session is None:
         exchange.parts.hits.add("wrong_code")
