@@ -202,7 +202,7 @@ class Engine:
         await self.guard.stop()
         await asyncio.to_thread(self.folders.remove_all)
 
-    # -- what browsers need ------------------------------------------------------------------------------------
+    # -- used by browsers --------------------------------------------------------------------------------------
 
     def new_tab_id(self) -> str:
         """An id that no tab has had."""

@@ -293,7 +293,7 @@ class BrowserProcess:
         pids = [process["id"] for process in await self.list_processes()]
         return await asyncio.to_thread(measure_memory, pids) if pids else None
 
-    # -- what tabs need ----------------------------------------------------------------------------------------
+    # -- used by tabs ------------------------------------------------------------------------------------------
 
     def notify_tab_changed(self, tab: Tab) -> None:
         """A tab's state changed."""
@@ -335,7 +335,7 @@ class BrowserProcess:
         """Why a connection for this address failed, in the browser's words."""
         return self._owner.find_failure(*parse_host_and_port(url))
 
-    # -- inside ------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------
 
     async def _get_context(self, options: TabOptions) -> "BrowserContext":
         context = self._contexts.get(options.session_id)

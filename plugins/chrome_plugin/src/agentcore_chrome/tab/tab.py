@@ -151,7 +151,7 @@ class Tab:
         self._behind: set[asyncio.Task[Any]] = set()
         self._script_stop = ScriptStop(tab_id, self.get_session, self._background)
 
-    # -- its life ----------------------------------------------------------------------------------------------
+    # -- lifecycle ---------------------------------------------------------------------------------------------
 
     def subscribe_to_events(self) -> None:
         """Hear what happens to the page, from the start."""
@@ -189,7 +189,7 @@ class Tab:
                 stopping.cancel()
                 self.mark_gone(self._closed_error())
 
-    # -- what is done to it ------------------------------------------------------------------------------------
+    # -- actions -----------------------------------------------------------------------------------------------
 
     async def run_action(
         self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _DRIVER_SECONDS
@@ -337,7 +337,7 @@ class Tab:
             "createdAt": self.created_at_ms,
         }
 
-    # -- inside ------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------
 
     async def _detach(self) -> None:
         """Leave a page as it is, with what it shows and asks, and hear of it no more."""

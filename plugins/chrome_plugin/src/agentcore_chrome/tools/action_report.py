@@ -1,4 +1,4 @@
-"""What an action's result tells of the page after it."""
+"""Reports on what an action changed in the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from agentcore_chrome.tab.page_tree import PageTree
 from agentcore_chrome.tab.snapshot import NOTHING_SHOWN, SNAPSHOT_BYTES, lines_with, shorten_lines
 
 _BRIEF_CHARS = 2_000
-"""Bound of what is told of the page by a tool whose own answer is what its caller wants."""
+"""Limit of a brief report, for tools whose own output matters more than the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """That little is to be told: what changed, as far as it is short, and nothing where nothing did.
+    """Request for a brief report: what changed, shortened, and nothing if nothing did.
 
     Args:
-        sought: A text that was looked for: where not all can be told, the lines that have it are.
+        sought: The text that was searched for; its lines are reported if not everything fits.
     """
 
     sought: str | None = None
@@ -24,7 +24,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """What to say of a page: as text, line by line, and whether it was cut."""
+    """A report on a page: as text, as lines, and whether it was cut."""
 
     text: str
     changes: list[str]
@@ -32,7 +32,7 @@ class ChangeReport:
 
 
 def build_change_report(before: PageTree | None, after: PageTree, brief: Brief | None) -> ChangeReport:
-    """What changed, or all of the page where that is shorter."""
+    """Report what changed, or the whole page if that is shorter or it is another page."""
     changed = describe_changes(before, after) if before is not None and before.mark == after.mark else None
     if brief is not None:
         return _report_briefly(changed, after, brief)

@@ -1,4 +1,4 @@
-"""What the tools of `browser` do to a page, beyond finding it."""
+"""Actions of the `browser` tools on a page: clicking, scrolling, typing, scripts, saving files."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +38,7 @@ async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int,
 
 
 async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
-    """Scroll, and say what that led to.
+    """Scroll, and describe the visible part of the area afterwards.
 
     Raises:
         ToolError: `element_not_found`, `stale_ref`, `action_failed`.
@@ -78,12 +78,12 @@ async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_m
 
 
 def typing_ms(text: str, delay_ms: int) -> int:
-    """The limit of typing a text where its caller gives none: the usual one, and what the delays take."""
+    """Return the limit for typing a text if the caller gives none: the default plus the delays."""
     return DEFAULT_MS + delay_ms * len(text)
 
 
 async def type_text(tab: Tab, selector: str | None, text: str, delay_ms: int, timeout_ms: int | None) -> ToolOutput:
-    """Empty a field and type into it, or type into what has the focus; the limit left out, it is `typing_ms`.
+    """Clear a field and type into it, or type into the focused element; the limit defaults to `typing_ms`.
 
     Raises:
         ToolError: `value_rejected`, `action_failed`, and those of acting on an element.
@@ -113,7 +113,7 @@ async def hover_element(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:
 
 
 async def act_without_element(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaitable[T]]) -> T:
-    """Do one thing that needs no element, and say what kept it from being done.
+    """Run an action that needs no element, and report why it failed.
 
     Raises:
         ToolError: `action_failed`.
@@ -128,10 +128,10 @@ async def act_without_element(tab: Tab, timeout_ms: int, what: str, work: Callab
 
 
 def save_file(workspace: Workspace, path: str, data: bytes) -> str:
-    """Write a file inside a root and give the path as callers use it.
+    """Write a file inside a workspace root and return its path as callers use it.
 
     Raises:
-        ToolError: Those of writing in the workspace.
+        ToolError: Those of writing to the workspace.
     """
     target = workspace.locate(path)
     workspace.write_file(target, data, create_parents=True)
@@ -142,7 +142,7 @@ async def evaluate_script(tab: Tab, script: str, timeout_ms: int) -> ToolOutput:
     """Run a script in the page.
 
     Raises:
-        ToolError: Those of `agentcore_chrome.tab.evaluation.evaluate`.
+        ToolError: Those of `agentcore_chrome.tab.evaluation.run_script`.
     """
     value = await run_script(tab, script, timeout_ms)
     if value.cut_text is not None:
@@ -153,7 +153,7 @@ async def evaluate_script(tab: Tab, script: str, timeout_ms: int) -> ToolOutput:
 
 
 async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms: int) -> ToolOutput:
-    """Call a function of a script with an element.
+    """Call the function that a script defines with an element.
 
     Raises:
         ToolError: `evaluation_error`, and those of finding the element.
@@ -177,7 +177,7 @@ async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms
 
 
 async def save_artifact(ctx: ToolContext, data: bytes, mime: str, name: str) -> ToolOutput:
-    """Keep bytes as an artifact."""
+    """Store bytes as an artifact."""
     link = await ctx.artifacts.save(data, mime=mime, name=name)
     fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
     return ToolOutput(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))

@@ -1,6 +1,6 @@
-"""Other spellings of arguments: what models know from widely used browser tool servers is understood as well.
+"""Aliases of arguments: names that models know from widely used browser tool servers are accepted as well.
 
-The definition that a model sees has one spelling; these are accepted beside it, because models write from memory.
+The definition that models get has one name per argument; the aliases are accepted because models write from memory.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from agentcore.api import ToolDefinition
 
 _ELEMENT = {"ref": "selector", "target": "selector"}
 _LEFT_OUT = frozenset(("element", "elementDescription"))
-"""Descriptions for a person that those servers ask for."""
+"""Descriptions for users that those servers require; they are ignored."""
 
 SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "browser_click": _ELEMENT,
@@ -45,7 +45,7 @@ _LEFT_OUT_TOO = {
 
 
 def with_spellings(definition: ToolDefinition) -> ToolDefinition:
-    """The definition, with arguments that understand the other spellings too; what a model is shown stays."""
+    """Return the definition with arguments that also accept the aliases; what models get is unchanged."""
     spellings = SPELLINGS.get(definition.name)
     if spellings is None or definition.arguments is None:
         return definition
@@ -63,7 +63,7 @@ def with_spellings(definition: ToolDefinition) -> ToolDefinition:
 
 
 def normalize_arguments(given: Any, spellings: Mapping[str, str], left_out: frozenset[str]) -> Any:
-    """The arguments in our spelling, which wins where both are given."""
+    """Return the arguments under their defined names, which win if an alias is given too."""
     if not isinstance(given, Mapping):
         return given
     ours = {name: value for name, value in given.items() if name not in spellings and name not in left_out}

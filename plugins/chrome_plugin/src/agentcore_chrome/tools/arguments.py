@@ -1,14 +1,14 @@
-"""Arguments that many tools have, and how they name the page or tab that they act on."""
+"""Arguments shared by many tools, and how tools name the page or tab that they act on."""
 
 from typing import Annotated, Any
 
 from agentcore.api import HIDDEN_FROM_MODELS, Field, ResourceUse, known_to_models
 
 LONGEST_S = 600.0
-"""Time limit of a call by the host; the tools' own limit is `timeoutMs`."""
+"""Time limit that the core sets for a call; the tools' own limit is `timeoutMs`."""
 
 DEFAULT_MS = 30_000
-"""Limit of a call that names none."""
+"""Limit of a call without `timeoutMs`."""
 
 PAGE = ResourceUse("browser", create=True)
 PAGE_IF_ANY = ResourceUse("browser")
@@ -18,18 +18,18 @@ TAB_AT_ONCE = ResourceUse("chrome_tab", argument="tabId", key="tabId", not_found
 
 
 def known_field(description: str, *, told: str = "", **bounds: Any) -> Any:
-    """A field that models know by its name and the module's instructions.
+    """Return a field that models understand from its name and the module's instructions.
 
     Args:
-        description: What persons and programs read.
-        told: What models are told all the same.
-        bounds: See `Field`.
+        description: The description for users and programs.
+        told: The description for models; empty: none.
+        bounds: Constraints, as in `Field`.
     """
     return Field(description=description, json_schema_extra=known_to_models(told), **bounds)
 
 
 def for_programs(description: str, **bounds: Any) -> Any:
-    """A field that models are not shown, because they do without; they may give it all the same."""
+    """Return a field that is hidden from models because they do not need it; they may still set it."""
     return Field(description=description, json_schema_extra=HIDDEN_FROM_MODELS, **bounds)
 
 
@@ -47,4 +47,4 @@ ShowChanges = Annotated[
 ]
 LimitMs = Annotated[int, for_programs("Limit in ms.", ge=1, le=300_000)]
 PageLimitMs = Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)]
-"""Where the time is the page's own, and a model may have to allow more."""
+"""Limit of calls whose duration depends on the page, so that a model may have to raise it."""

@@ -1,4 +1,4 @@
-"""`Browser`: the chat session's own page, for an agent. Ids are optional."""
+"""`Browser` module: the chat session's own page, for agents; ids are optional."""
 
 import asyncio
 from base64 import b64encode
@@ -81,7 +81,7 @@ _RANKS: Mapping[str, int] = {
     "browser_console_messages": 4,
     "browser_pdf": 6,
 }
-"""What a model is given first; of the others, the fifteen go before the further ones."""
+"""Ranks of tools, lowest offered first; others have `_RANK` if they are basic tools, else `_FURTHER_RANK`."""
 _RANK = 1
 _FURTHER_RANK = 5
 
@@ -107,13 +107,13 @@ class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
     stands_in_for = ("chrome",)
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
-        """The fifteen tools, and the further ones if the settings want them."""
+        """Return the fifteen basic tools, those for views, and the others if `extra_tools` is set."""
         found = (made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition))
         wanted = (each for each in found if self.settings.extra_tools or each.name in vars(Browser) or each.in_views)
         return [replace(with_spellings(made), rank=_tool_rank(made.name)) for made in wanted]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
-        """See `EngineModule.limit_ms`; typing with delays takes its time."""
+        """Return the caller's limit; typing without one gets extra time for its delays."""
         limit = super().limit_ms(tool_name, args)
         return typing_ms(args["text"], args["delay"]) if limit is None and "delay" in args else limit
 
@@ -315,7 +315,7 @@ class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
                 return ToolOutput("", fields, (Image(picture, mime),))
             else:
                 output = await save_artifact(ctx, picture, mime, f"{tab.resource_id}.{format}")
-            # a program has no use for it
+            # Programs have no use for a preview.
             small = None if ctx.model_chars is None else await take_preview(tab, options)
             return output if small is None else replace(output, blocks=(*output.blocks, Image(small, "image/jpeg")))
 

@@ -1,4 +1,4 @@
-"""Choosing: options of select fields and of the lists that libraries make of their own, check boxes, radio buttons."""
+"""Choosing options in select fields and in the list widgets of UI libraries, check boxes and radio buttons."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 _OPTIONS_MS = 3000
-"""How long options are waited for that may be on their way."""
+"""How long to wait for options that may still be loading."""
 
 _SHOWN = 100
 _LABELS = "e => [...e.options].slice(0, 100).map(one => one.label)"
@@ -28,20 +28,22 @@ _LIST_ROLES = frozenset(("combobox", "listbox"))
 
 
 async def set_checked(locator: "Locator", value: bool, timeout_ms: int) -> None:
-    """Check a box, switch or radio button, or the one inside of a library's element."""
+    """Set a check box, switch or radio button, or the only one inside the element."""
     await locator.wait_for(state="attached", timeout=timeout_ms)
     state = await read_field(locator)
     inner = locator.locator(_CAN_BE_CHECKED)
     if state.kind != "check" and state.role not in _CHECKED_ROLES and await inner.count() == 1:
         locator = inner
-    # a library draws over its boxes; a click there is meant for them
+    # UI libraries draw over the native box, which the driver would take for covered: force the click.
     is_drawn_over: bool = await locator.evaluate(_DRAWN_OVER, timeout=timeout_ms)
     await locator.set_checked(value, timeout=timeout_ms, force=is_drawn_over)
 
 
 async def choose_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str] | None:
-    """Choose options by value or label; gives what is chosen then, or None where nothing is there to choose from.
+    """Choose options by value or label.
 
+    Returns:
+        What is chosen afterwards; None: the element has nothing to choose from.
     Raises:
         ToolError: `value_rejected`: there is no such option.
     """
@@ -70,7 +72,7 @@ async def _select_options(locator: "Locator", wanted: list[str], timeout_ms: int
 
 
 async def _find_opener(locator: "Locator", state: FieldState) -> "Locator | None":
-    """What opens the list: the element, or the one inside. One that text can be typed into is a text field first."""
+    """Return what opens the list, the element or the one inside; editable comboboxes count as text fields."""
     if state.role in _LIST_ROLES and (state.kind == "other" or state.is_read_only):
         return locator
     inner = locator.locator(_OPENS_LIST)
@@ -94,7 +96,7 @@ async def _check_radio(group: "Locator", label: str, timeout_ms: int) -> None:
 
 
 async def _pick_option(opener: "Locator", label: str, timeout_ms: int) -> None:
-    """Open the list, unless it is open, and click the option, wherever in the page the library has put it."""
+    """Open the list if it is closed, and click the option, which libraries may render anywhere in the page."""
     options = opener.page.get_by_role("option")
     if not await options.filter(visible=True).count():
         await opener.click(timeout=timeout_ms)

@@ -1,4 +1,4 @@
-"""`Chrome`: browsers with explicit ids, for tools and people that manage several."""
+"""`Chrome` module: browsers and tabs addressed by explicit ids, for callers that manage several."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -72,7 +72,7 @@ class Chrome(EngineModule):
     resource_type = "chrome_tab"
 
     async def init(self, runtime: Runtime) -> None:
-        """Take the engine, and serve what the management page asks."""
+        """Acquire the engine and add the route of the management page."""
         await super().init(runtime)
         runtime.add_route("GET", "browsers", self._get_browsers)
 
@@ -83,7 +83,7 @@ class Chrome(EngineModule):
                 await process.close()
 
     def explain_gone(self, tab: Tab) -> str:
-        """See `EngineModule.explain_gone`."""
+        """Return whether the tab was closed or crashed, and how to open its page again."""
         return explain_tab_gone(
             tab.tab_id,
             tab.page.url,
@@ -93,7 +93,7 @@ class Chrome(EngineModule):
         )
 
     def tab_added(self, tab: Tab) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`; one that was lost is the resource that it was."""
+        """Create the tab's resource, or mark that of a reattached tab as ready again."""
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             try:
                 self.runtime.resources.update(tab.resource_id, status="ready")
@@ -102,13 +102,13 @@ class Chrome(EngineModule):
         super().tab_added(tab)
 
     def page_gone(self, page: LostPage) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Release the resource of a page that disappeared while its browser was lost."""
         if page.options.owner == self.runtime.name and page.options.resource_id is not None:
             why = f"tab {page.tab_id!r} went while the connection to its browser was lost; it was at {page.url!r}"
             self.run_in_background(self.runtime.resources.release(page.options.resource_id, why))
 
     async def reattach_lost_browser(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
-        """See `EngineModule.reattach_lost_browser`."""
+        """Reattach the lost browser that a call names; `chrome_close` tolerates a failure."""
         lost = self.engine.lost
         page = lost.find_page(ctx.resource.keys.get("tabId", "")) if ctx.resource is not None else None
         found = page[0] if page is not None else lost.get(str(args.get("browserId")))
@@ -218,7 +218,7 @@ class Chrome(EngineModule):
         text = "\n".join(_tab_line(tab) for tab in tabs) or f"Browser {browserId} has no tabs."
         return ToolResult(text, {"browserId": browserId, "tabs": tabs}, untrusted=True)
 
-    # -- in a tab ----------------------------------------------------------------------------------------------
+    # -- tools on a tab ----------------------------------------------------------------------------------------
 
     async def _preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         assert ctx.resource is not None  # noqa: S101 - tabId is required
@@ -401,10 +401,10 @@ class Chrome(EngineModule):
 
         return await self.run_for_result(ctx, tab, wait())
 
-    # -- the page ----------------------------------------------------------------------------------------------
+    # -- web component and routes ------------------------------------------------------------------------------
 
     def get_web_component(self) -> WebComponent:
-        """The management page, and the view of a tab."""
+        """Return the management page and the tab view."""
         return WebComponent(
             tag="chrome-panel",
             script="chrome-panel.js",
@@ -417,17 +417,17 @@ class Chrome(EngineModule):
     async def _get_browsers(self, _: Request) -> Response:
         return Response({"browsers": await self.engine.describe_browsers()})
 
-    # -- inside ------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------
 
     def named_tab(self, ctx: ToolContext) -> Tab:
-        """The tab that a call names."""
+        """Return the tab that the call names."""
         assert ctx.resource is not None  # noqa: S101 - tabId is required, and the host has resolved it
         return self.engine.get_tab(ctx.resource.keys["tabId"])
 
     async def navigate_tab(
         self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil, timeout_ms: int
     ) -> ToolOutput:
-        """Go to an address in a tab, and tell where it led."""
+        """Navigate the tab and describe where it ended up."""
         arrived = await self.go_to(ctx, tab, url, wait_until, timeout_ms)
         return ToolOutput(str(arrived), arrived.to_json())
 

@@ -1,4 +1,4 @@
-"""What the two modules have in common: the engine they share, and tabs that are resources."""
+"""Base class of the two modules: the shared engine, and tabs as resources."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -71,7 +71,7 @@ class EngineModule(Module[EngineSettings]):
         self._notifying: asyncio.TimerHandle | None = None
 
     async def init(self, runtime: Runtime) -> None:
-        """Take the engine; no browser starts yet."""
+        """Acquire the engine; no browser is started yet."""
         settings = self.settings
         self.policy = runtime.url_policy(
             allow_private=settings.allow_private,
@@ -90,7 +90,7 @@ class EngineModule(Module[EngineSettings]):
         await self._declare_browser()
 
     async def shutdown(self) -> None:
-        """Close what this module opened; the last module closes the engine."""
+        """Close what this module opened and release the engine, which the last module closes."""
         engine = self._engine
         self._engine = None
         if engine is None:
@@ -108,12 +108,12 @@ class EngineModule(Module[EngineSettings]):
         await self._background.stop()
 
     async def close_browsers(self, engine: Engine) -> None:
-        """Close the browsers that are this module's alone."""
+        """Close the browsers that only this module uses."""
 
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
-        """Run a tool within the limit that its caller gave; one that only reads leaves dialogs open."""
+        """Run a tool within its caller's limit; read-only tools leave dialogs open."""
         only_looks.set(self._get_tool_methods().found[tool_name].definition.annotations.read_only is True)
         work = self._execute_call(ctx, tool_name, args)
         limit_ms = self.limit_ms(tool_name, args)
@@ -124,22 +124,22 @@ class EngineModule(Module[EngineSettings]):
         return await super().execute_tool_call(ctx, tool_name, args)
 
     async def reattach_lost_browser(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> None:
-        """Bring back what a call needs and a lost connection took, before it begins."""
+        """Reattach the lost browser that a call needs, before the call runs."""
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
-        """What the caller of a tool allows; None: the tool takes no limit, and its steps have their own."""
+        """Return the caller's limit; None: the tool accepts none, and its steps have their own."""
         limit: int | None = args.get("timeoutMs", args.get("timeout"))
         return limit
 
     async def preview_url(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        """A call that goes to an address, if it names one."""
+        """Preview a call that navigates, if it names an address."""
         url = arguments.get("url")
         return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
 
     async def go_to(
         self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil = "load", timeout_ms: int = DEFAULT_MS
     ) -> NavigationResult:
-        """Go to an address; where its server wants a log-in that nobody has set, a person is asked for it.
+        """Go to an address, asking the user for the log-in if the server requires one that is not configured.
 
         Raises:
             ToolError: `login_required`, and those of `agentcore_chrome.tab.navigation.go_to`.
@@ -173,7 +173,7 @@ class EngineModule(Module[EngineSettings]):
         return SecretStr(login)
 
     async def run_for_result(self, ctx: ToolContext, tab: Tab, work: Awaitable[ToolOutput], **ids: Any) -> ToolResult:
-        """Do something with a tab and make the call's result."""
+        """Run work on a tab and build the call's result."""
         try:
             output = await work
         except DialogOpened as opened:
@@ -181,23 +181,23 @@ class EngineModule(Module[EngineSettings]):
         return await self.create_result(ctx, tab, output, **ids)
 
     async def create_result(self, ctx: ToolContext, tab: Tab, output: ToolOutput, **ids: Any) -> ToolResult:
-        """Make the result of a call on a tab."""
+        """Build the result of a call on a tab."""
         if not tab.gone.done():
-            tab.check_reach()  # it may have been led away meanwhile
+            tab.check_reach()  # it may have left the allowed addresses meanwhile
         return await make_result(ctx, tab, output, {**self.get_ids(tab), **ids})
 
     def get_ids(self, tab: Tab) -> dict[str, Any]:
-        """The ids that every result of the module's carries."""
+        """Return the ids that each of the module's results contains."""
         return {"tabId": tab.tab_id}
 
     def may_reach(self, ctx: ToolContext, session_id: str) -> bool:
-        """Whether a call may touch what belongs to a session: a person's may, others' only their own."""
+        """True if a call may access a session's browsers: a user's any, other calls only those of their own session."""
         return ctx.principal.kind in PERSONS or ctx.session_id == session_id
 
-    # -- what the engine tells ---------------------------------------------------------------------------------
+    # -- engine events -----------------------------------------------------------------------------------------
 
     def tab_added(self, tab: Tab) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Create the resource of a new tab of this module, or close the tab if that fails."""
         if tab.owner == self.runtime.name and tab.resource_id is None:
             try:
                 self.make_resource(tab)
@@ -207,7 +207,7 @@ class EngineModule(Module[EngineSettings]):
         self.browsers_changed()
 
     def make_resource(self, tab: Tab) -> Resource:
-        """The resource that stands for a tab."""
+        """Create the resource of a tab."""
         resource = self.runtime.resources.create(
             self.resource_type,
             tab.session_id,
@@ -220,7 +220,7 @@ class EngineModule(Module[EngineSettings]):
         return resource
 
     def tab_changed(self, tab: Tab) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Update the tab's resource and look up the site's icon."""
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             try:
                 self.runtime.resources.update(
@@ -234,11 +234,11 @@ class EngineModule(Module[EngineSettings]):
         self.browsers_changed()
 
     def get_reopening_call(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
-        """The call that opens another page in the place of a tab's, when it has ended with the server."""
+        """Return the call that opens a replacement for a tab that ended with the server; None: there is none."""
         return None
 
     def icon_found(self, tab: Tab, icon: Image) -> None:
-        """The icon of the site that a tab shows; one without data: it has none."""
+        """Set the icon of a tab's resource; an icon without data means that the site has none."""
         if tab.resource_id is not None:
             try:
                 self.runtime.resources.update(tab.resource_id, icon=icon)
@@ -246,9 +246,9 @@ class EngineModule(Module[EngineSettings]):
                 log.debug("resource_gone", resource_id=tab.resource_id)
 
     def tab_removed(self, tab: Tab) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Release the tab's resource, or mark it as failed while an attached browser may come back."""
         if tab.process.is_attached and tab.gone.result().type == "browser_lost":
-            self.mark_lost(tab)  # it comes back, and is the same resource then
+            self.mark_lost(tab)  # reattaching restores it under the same resource
             self.browsers_changed()
             return
         if tab.owner == self.runtime.name and tab.resource_id is not None:
@@ -257,48 +257,48 @@ class EngineModule(Module[EngineSettings]):
         self.browsers_changed()
 
     def mark_lost(self, tab: Tab) -> None:
-        """Say of a resource that its page cannot be reached, and why."""
+        """Mark a tab's resource as failed and publish the error."""
         if tab.owner != self.runtime.name or tab.resource_id is None:
             return
         try:
             self.runtime.resources.update(tab.resource_id, status="failed")
             self.runtime.resources.emit(tab.resource_id, "error", {"error": tab.gone.result().to_json()})
         except ToolError:
-            log.debug("resource_gone", resource_id=tab.resource_id)  # it was released at the same moment
+            log.debug("resource_gone", resource_id=tab.resource_id)  # it was released at the same time
 
     def explain_gone(self, tab: Tab) -> str:
-        """What to tell calls on a tab that is gone; empty: nothing beyond that."""
+        """Return the reason reported to calls on a tab that is gone; empty: none."""
         return ""
 
     def browsers_changed(self) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`; many changes at once are told once."""
+        """Publish `changed`, once for several changes in quick succession."""
         if self._notifying is None and self._engine is not None:
             self._notifying = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._publish_changed)
 
     def browser_crashed(self, process: BrowserProcess) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Publish that a browser crashed or that the connection to it was lost."""
         event = "browserCrashed" if process.is_guarded else "browserLost"
         self.runtime.publish(event, {"browserId": process.browser_id, "pid": process.pid})
 
     def page_gone(self, page: LostPage) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Ignore a page that disappeared while its browser was lost; a subclass may release its resource."""
 
     async def release_tab(self, resource: Resource) -> None:
-        """End what stands behind a resource."""
+        """Close the tab of a released resource."""
         tab = self.find_tab(resource)
         if tab is not None:
             await tab.close()
 
     def find_tab(self, resource: Resource) -> Tab | None:
-        """The tab that a resource stands for, if it is there."""
+        """Return the tab of a resource, if it exists."""
         return self.engine.tabs.get(resource.keys.get("tabId", ""))
 
     async def run_cleanup(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Clean something up, within what the call has left; the rest of it goes on beside the calls."""
+        """Clean up within the call's remaining time; unfinished work continues in the background."""
         await asyncio.wait((self.run_in_background(work),), timeout=cleaning_s(_FINISH_SECONDS))
 
     async def run_shielded(self, work: Coroutine[Any, Any, T], undo: Callable[[T], Coroutine[Any, Any, Any]]) -> T:
-        """Wait for something that comes to its end once it has begun, and undo it if the caller has gone by then."""
+        """Run work that must not be interrupted, and undo it if the caller is cancelled before it is done."""
         task: asyncio.Task[T] = self.run_in_background(work)
         try:
             return await asyncio.shield(task)
@@ -311,7 +311,7 @@ class EngineModule(Module[EngineSettings]):
             self.run_in_background(undo(done.result()))
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Let something run to its end beside the calls."""
+        """Run work in the background until it is done."""
         return self._background.start(work)
 
     async def _handle_preview(self, request: Request) -> None:
@@ -321,7 +321,7 @@ class EngineModule(Module[EngineSettings]):
         await serve_preview(request, tab, self.engine.get_screencast, self.policy)
 
     async def _declare_browser(self) -> None:
-        """Declare that a browser is needed; of one elsewhere, note how it is just now."""
+        """Declare the required browser, or report the current state of an external one."""
         runtime = self.runtime
         endpoint = self.engine.endpoint
         if endpoint is not None:
@@ -333,7 +333,7 @@ class EngineModule(Module[EngineSettings]):
         runtime.declare_requirement(BrowserRequirement(self.settings))
 
     async def _probe_state(self) -> Answer:
-        """How the browser elsewhere is just now: in use, lost, or what it says when it is asked."""
+        """Return the current state of the external browser: in use, or what its endpoint answers."""
         engine = self.engine
         if process := next(iter(engine.processes.values()), None):
             return Answer("answers", "in use", version=process.version)

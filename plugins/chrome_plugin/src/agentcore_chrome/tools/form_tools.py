@@ -1,4 +1,4 @@
-"""The tools of `browser` for forms: choices, fields, files, dragging."""
+"""Form tools of `browser`: selecting options, filling fields, uploading files, dragging."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,12 +46,12 @@ class FormField(BaseModel):
 
     @property
     def element(self) -> str:
-        """Its selector, whichever way it was given."""
+        """The selector, whichever argument contained it."""
         return self.selector or self.ref or self.target or ""
 
 
 class FormTools(SessionPages):
-    """The part of `browser` that fills forms."""
+    """Tools of `browser` that fill in forms."""
 
     @acts_on_page
     async def browser_select_option(
@@ -182,7 +182,7 @@ class FormTools(SessionPages):
 
 
 async def _upload_to_element(locator: "Locator", *, files: list[Upload], drop: bool, timeout_ms: int) -> bool:
-    """Give files to a file field, to the one inside of an element, or drop them on it; whether they were dropped."""
+    """Set files on a file field or the one inside the element, or drop them there; True if they were dropped."""
     await locator.wait_for(state="attached", timeout=timeout_ms)
     if not drop:
         if (await read_field(locator)).input_type in {"file", "label"}:
@@ -197,14 +197,14 @@ async def _upload_to_element(locator: "Locator", *, files: list[Upload], drop: b
 
 
 def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> ToolError:
-    """The error, with how far the form was filled before it."""
+    """Return the error with the number of fields that were filled before it."""
     message = f"{element!r}: {error.message}; {done} of {wanted} fields were filled before it"
     context: dict[str, Any] = {**error.context, "selector": element, "filled": done}
     return ToolError(error.type, message, retryable=error.retryable, **context)
 
 
 async def _fill_field(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> str:
-    """Fill one field by what it is; gives what there is to say of it."""
+    """Fill one field according to its kind and return a note about it, or an empty string."""
     if isinstance(value, bool):
         await set_checked(locator, value, timeout_ms)
         return ""

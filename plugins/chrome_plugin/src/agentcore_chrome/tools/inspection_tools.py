@@ -1,4 +1,4 @@
-"""The tools of `browser` that read a page as a whole: snapshot, console, requests, PDF."""
+"""Tools of `browser` that read a whole page: snapshot, console, requests, PDF."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ _STATIC = frozenset(("image", "font", "stylesheet", "script", "media"))
 
 
 class InspectionTools(SessionPages):
-    """The part of `browser` that reads pages as a whole."""
+    """Tools of `browser` that read a whole page."""
 
     @reads_page
     async def browser_snapshot(

@@ -1,4 +1,4 @@
-"""The tool that views in MCP clients look at a page with."""
+"""The tool through which views in MCP clients get live images of a page."""
 
 from base64 import b64encode
 from typing import Annotated
@@ -15,24 +15,24 @@ _LIMIT_BYTES = 1024 * 1024
 
 
 class LiveViewTools(SessionPages):
-    """The part of `browser` that shows a page live in MCP clients that show views."""
+    """Tool of `browser` that shows a page live in MCP clients with support for views."""
 
     _live: LiveViews | None = None
 
     async def init(self, runtime: Runtime) -> None:
-        """See `SessionPages.init`."""
+        """Initialise the pages, and the live views on their screencasts."""
         await super().init(runtime)
         self._live = LiveViews(self.engine.get_screencast, self.run_in_background)
 
     async def shutdown(self) -> None:
-        """See `EngineModule.shutdown`."""
+        """Close the live views, then the pages."""
         live = self._live
         self._live = None
         if live is not None:
             live.close()
         await super().shutdown()
 
-    # no model is shown what it gives: a session has read nothing by it that nobody vouches for
+    # Not `open_world`: no model gets the result, so the session has read no untrusted content through it.
     @tool(
         read_only=True, open_world=False, timeout_s=3 * HOLD_S, limit_bytes=_LIMIT_BYTES, resource=PAGE_AT_ONCE,
         served_as="view", in_views="browser_live_picture",
@@ -55,9 +55,9 @@ class LiveViewTools(SessionPages):
         except Exception as exc:
             if not is_driver_error(exc):
                 raise
-            look = ViewState("closed")  # it went while it was looked at
+            look = ViewState("closed")  # the page went away during the request
         if look.state == "open":
-            tab.check_reach()  # it may have been led away meanwhile
+            tab.check_reach()  # it may have left the allowed addresses meanwhile
         return ToolResult(f"The page is {look.state}.", _describe_view(tab, look), resource_id=tab.resource_id)
 
 

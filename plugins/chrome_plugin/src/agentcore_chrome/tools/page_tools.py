@@ -1,4 +1,4 @@
-"""The tools of `browser` for the session's pages themselves: their list, and their dialogs."""
+"""Page tools of `browser`: listing, opening and closing the session's pages, and answering their dialogs."""
 
 from typing import Annotated, Any, Literal
 
@@ -27,7 +27,7 @@ _CAUTIONS = {
 
 
 class PageTools(SessionPages):
-    """The part of `browser` that lists, opens and closes pages, and answers their dialogs."""
+    """Tools of `browser` that list, open, attach and close pages, and answer dialogs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class PageTools(SessionPages):
         return page
 
     async def _attach_page(self, ctx: ToolContext, session_id: str, wanted: OtherPage) -> ToolResult:
-        """Let the session work in a page of the attached browser, as its first page if that one is not open."""
+        """Attach the session to a page of the attached browser, using the first of its resources without a tab."""
         resources = self.runtime.resources.list(session_id=session_id, resource_type=self.resource_type)
         free = next((one for one in resources if self.find_tab(one) is None), None)
         resource = free or self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)

@@ -1,4 +1,4 @@
-"""What a call on a tab gives back: its own answer, and what else happened to the page that the caller has to know."""
+"""Results of calls on a tab: the call's own output, and what else happened to the page that matters to the caller."""
 
 import asyncio
 import tempfile
@@ -24,7 +24,7 @@ Block = Text | Image | ArtifactLink
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A call's own answer: text for a model, fields for a program, further blocks."""
+    """A call's own output: text for models, fields for programs, further content blocks."""
 
     text: str
     fields: dict[str, Any]
@@ -32,14 +32,14 @@ class ToolOutput:
     is_cut: bool = False
 
     def with_more(self, more: "ToolOutput") -> "ToolOutput":
-        """The same, with what another says after it."""
+        """Return this output with another one appended."""
         text = "\n".join(filter(None, [self.text, more.text]))
         blocks = (*self.blocks, *more.blocks)
         return ToolOutput(text, self.fields | more.fields, blocks, self.is_cut or more.is_cut)
 
 
 async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[str, Any]) -> ToolResult:
-    """Make the result of a call on a tab, with dialogs, downloads, popups and a person's doings since the last one."""
+    """Build the result of a call, with the dialogs, downloads, popups and user changes since the last result."""
     notes, fields = _collect_events(tab)
     links = await _collect_downloads(ctx, tab, notes, fields)
     text = "\n".join([output.text, *notes]) if notes else output.text
@@ -53,7 +53,7 @@ async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[
 
 
 def describe_dialog(dialog: DialogRecord) -> ToolOutput:
-    """What to say of a call that a dialog holds up."""
+    """Return the output of a call that a dialog blocks."""
     text = (
         f"A dialog is open and holds the page up: {dialog.kind} {dialog.message!r}. Answer it with "
         "browser_handle_dialog; looking leaves it open, the next action dismisses it."
@@ -92,7 +92,7 @@ def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
 async def _collect_downloads(
     ctx: ToolContext, tab: Tab, notes: list[str], fields: dict[str, Any]
 ) -> list[ArtifactLink]:
-    """Take in what was downloaded, and say what is on its way still."""
+    """Store finished downloads as artifacts, and note those that are still running."""
     links: list[ArtifactLink] = []
     for download in list(tab.downloads):
         try:
@@ -130,7 +130,7 @@ async def _save_download(ctx: ToolContext, tab: Tab, download: "Download") -> Ar
 
 
 async def _read_local_download(download: "Download") -> bytes:
-    """What was downloaded to this machine."""
+    """Read a file that was downloaded to this machine."""
     path = await download.path()
     size = await asyncio.to_thread(lambda: path.stat().st_size)
     if size > _DOWNLOAD_BYTES:
@@ -140,7 +140,7 @@ async def _read_local_download(download: "Download") -> bytes:
 
 
 async def _fetch_remote_download(download: "Download") -> bytes:
-    """What was downloaded to another machine: it comes in pieces, and is given up when they are too many."""
+    """Fetch a file that was downloaded to another machine, and stop once it exceeds the size limit."""
     with tempfile.TemporaryDirectory(prefix="agentcore-download-") as folder:
         path = Path(folder) / "file"
         saving = asyncio.ensure_future(download.save_as(path))
@@ -167,7 +167,7 @@ def _too_large(download: "Download", what: str) -> ToolError:
 
 
 def _guess_mime(name: str) -> str:
-    # a download is data: nothing of it is to be shown as a page of ours
+    # Downloads are data: no type that a client would render as a page of this origin, such as HTML or SVG.
     return {
         ".pdf": "application/pdf",
         ".txt": "text/plain",

@@ -1,7 +1,7 @@
-"""The data of results: what a program gets of each tool. Spelled as on the wire.
+"""Structured results of the tools, with names as on the wire.
 
-A dialog that opens while a tool runs holds the page up, and what the tool has to say itself is missing then: so a tool
-that does something with a page promises none of its own fields.
+A dialog that opens while a tool runs blocks the page, and the result then lacks the tool's own fields. For this reason
+tools that act on a page declare all their own fields as optional.
 """
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict

@@ -1,4 +1,4 @@
-"""Pages that belong to chat sessions: each is a resource, and its tab is opened when something is done to it."""
+"""Pages of chat sessions: each is a resource, whose tab is opened by the first call on it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -43,7 +43,7 @@ _TOO_LARGE_ADVICE = "clear the data of large sites in that chat's pages, or set 
 
 @dataclass(slots=True)
 class SessionOptions:
-    """How a session's browser is to be: with a window or without, and the size of its pages."""
+    """Window mode and page size of a session's browser, and the browser if the session has its own."""
 
     headless: bool | None = None
     viewport: Viewport | None = None
@@ -64,7 +64,7 @@ class SessionPages(EngineModule):
         self._states: SessionStates | None = None
 
     async def init(self, runtime: Runtime) -> None:
-        """Take the engine."""
+        """Acquire the engine, and prepare to save log-ins if `keep_state` is set."""
         await super().init(runtime)
         runtime.add_route("GET", "pages", self._get_pages)
         if self.settings.keep_state:
@@ -72,14 +72,14 @@ class SessionPages(EngineModule):
             runtime.subscribe("session.deleted", self._delete_state)
 
     async def shutdown(self) -> None:
-        """Keep the log-ins of sessions while their pages are there, then close all."""
+        """Save the log-ins of sessions while their pages still exist, then close everything."""
         if self._engine is not None:
             saved = [each.saved for each in self._engine.processes.values() if each.saved is not None]
             await asyncio.gather(*(each.close_all() for each in saved))
         await super().shutdown()
 
     def get_web_component(self) -> WebComponent:
-        """The list of pages, and the view of one."""
+        """Return the page list and the page view."""
         return WebComponent(
             tag="browser-panel",
             script="browser-panel.js",
@@ -90,7 +90,7 @@ class SessionPages(EngineModule):
         )
 
     async def close_browsers(self, engine: Engine) -> None:
-        """Close the browsers that sessions have for themselves; the shared one goes with the engine."""
+        """Close the sessions' own browsers; the shared one is closed with the engine."""
         for options in self._options.values():
             if options.process is not None:
                 await options.process.close()
@@ -106,7 +106,7 @@ class SessionPages(EngineModule):
         snapshot: bool | None = False,
         brief: Brief | None = None,
     ) -> ToolResult:
-        """Do something with the call's page, opening it first if need be; see `on_tab`."""
+        """Run `work` on the call's page, opening it first if necessary; see `on_tab`."""
         return await self.on_tab(ctx, await self.ensure_page(ctx), work, snapshot=snapshot, brief=brief)
 
     async def on_tab(
@@ -118,12 +118,12 @@ class SessionPages(EngineModule):
         snapshot: bool | None = None,
         brief: Brief | None = None,
     ) -> ToolResult:
-        """Do something with a page that is open.
+        """Run `work` on an open page.
 
         Args:
-            snapshot: Whether to wait for what it sets going, and to tell what changed since the last look at the page;
-                None: for all but persons and programs.
-            brief: How little to tell; None: all that changed.
+            snapshot: Whether to wait until the page settles and report what changed since it was last read;
+                None: only if the caller is not a user or a user's program (`PERSONS`).
+            brief: How to shorten the report; None: not at all.
         """
         if not (ctx.principal.kind not in PERSONS if snapshot is None else snapshot):
             try:
@@ -144,35 +144,35 @@ class SessionPages(EngineModule):
             self._schedule_state_save(tab)
 
     async def ensure_page(self, ctx: ToolContext) -> Tab:
-        """The call's page; opened, with the browser, if it is not there."""
+        """Return the call's page, opening it and the browser if necessary."""
         return await self.ensure_tab(self.require_resource(ctx).resource_id)
 
     def require_resource(self, ctx: ToolContext) -> Resource:
-        """The call's resource."""
+        """Return the call's resource, or raise `resource_not_found`."""
         if ctx.resource is None:
             raise ToolError("resource_not_found", "the session has no page; browser_launch opens one")
         return ctx.resource
 
     def find_open_page(self, ctx: ToolContext) -> Tab | None:
-        """The call's page, if it is open."""
+        """Return the call's page if it is open."""
         tab = self.find_tab(ctx.resource) if ctx.resource is not None else None
         return tab if tab is not None and not tab.gone.done() else None
 
     def get_ids(self, tab: Tab) -> dict[str, Any]:
-        """See `EngineModule.get_ids`."""
+        """Return the page's resource id."""
         return {"resourceId": tab.resource_id}
 
     def store_page_tree(self, tab: Tab, look: PageTree) -> None:
-        """Keep what a snapshot showed, to tell what changed after it."""
+        """Store what a snapshot showed, so that later changes can be reported."""
         self._last_looks[tab.tab_id] = look
 
     async def preview_action(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        """An action goes to wherever the page is."""
+        """Preview an action at the page's current address."""
         tab = self.find_open_page(ctx)
         return CallPreview(urls=(tab.page.url,) if tab is not None else ())
 
     async def preview_file(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        """A call that writes a file, if it names one."""
+        """Preview a call that writes a file if it names one, and only reads otherwise."""
         path = arguments.get("path")
         if path is None:
             return CallPreview(effects=frozenset(("read",)))
@@ -190,9 +190,9 @@ class SessionPages(EngineModule):
     # -- tabs --------------------------------------------------------------------------------------------------
 
     async def ensure_tab(self, resource_id: str) -> Tab:
-        """The resource's tab; opened, with the browser, if it is not there or has crashed.
+        """Return the resource's tab, opening it and the browser if it is missing or has crashed.
 
-        What has begun to open goes on when a caller has no time left, and the next one finds it.
+        Opening continues if the caller runs out of time, so that the next call finds the tab.
 
         Raises:
             ToolError: `browser_not_found`, `browser_launch_failed`, `too_many_tabs`, `too_many_browsers`.
@@ -208,10 +208,10 @@ class SessionPages(EngineModule):
         return await asyncio.shield(opening)
 
     async def open_further_page(self, session_id: str) -> Tab:
-        """One more page of a session; where it cannot be opened, nothing of it stays.
+        """Open another page of a session; its resource is released if that fails.
 
         Raises:
-            ToolError: As `tab_for`; `too_many_resources`.
+            ToolError: As `ensure_tab`; `too_many_resources`.
         """
         made = self.runtime.resources.create(self.resource_type, session_id, on_release=self.release_tab)
         try:
@@ -231,7 +231,7 @@ class SessionPages(EngineModule):
         process = await self._process_for(session_id)
         back = self.find_tab(self.runtime.resources.get(resource_id))
         if back is not None and not back.gone.done():
-            return back  # with the browser, to which the connection had been lost
+            return back  # restored with its browser, whose connection had been lost
         lost_by = self._lost_by.get(resource_id, lost_by)
         options = self._options.get(session_id)
         viewport = options.viewport if options is not None else None
@@ -246,7 +246,7 @@ class SessionPages(EngineModule):
         return tab
 
     async def _process_for(self, session_id: str) -> BrowserProcess:
-        """The session's own browser if it wanted one, else the one that sessions share; it keeps log-ins, if wanted."""
+        """Return the session's own or the shared browser, with log-ins saved if `keep_state` is set."""
         process = await self._browser_for(session_id)
         if self._states is not None:
             process.save_sessions(self._states)
@@ -265,15 +265,15 @@ class SessionPages(EngineModule):
         return options.process
 
     def set_options(self, session_id: str, headless: bool | None, viewport: Viewport | None) -> None:
-        """Set how a session's browser is from now on; None: as before."""
+        """Change the options of a session's browser; None leaves an option unchanged."""
         options = self._options.setdefault(session_id, SessionOptions())
         options.headless = headless if headless is not None else options.headless
         options.viewport = viewport or options.viewport
 
-    # -- what the engine tells ---------------------------------------------------------------------------------
+    # -- engine events -----------------------------------------------------------------------------------------
 
     def tab_added(self, tab: Tab) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`."""
+        """Connect the tab to its resource, or close it if the resource no longer exists."""
         if tab.owner == self.runtime.name and tab.resource_id is not None:
             try:
                 self.runtime.resources.adopt(tab.resource_id, self.release_tab)
@@ -281,30 +281,30 @@ class SessionPages(EngineModule):
                     tab.resource_id, status="ready", keys={"tabId": tab.tab_id}, reopening=self.get_reopening_call(tab)
                 )
             except ToolError:
-                self.run_in_background(tab.close())  # it was closed before its page was there
+                self.run_in_background(tab.close())  # the resource was released before its page opened
             else:
                 self.runtime.resources.get(tab.resource_id).adapter_type = tab.process.adapter_type
                 self._lost_by.pop(tab.resource_id, None)
         super().tab_added(tab)
 
     async def release_tab(self, resource: Resource) -> None:
-        """See `EngineModule.release_tab`."""
+        """Close the tab of a released resource and forget why it was lost."""
         self._lost_by.pop(resource.resource_id, None)
         await super().release_tab(resource)
 
     def get_reopening_call(self, tab: Tab) -> tuple[str, dict[str, Any]] | None:
-        """See `EngineModule.get_reopening_call`: a further page of the session, at the last address."""
+        """Return the call that opens another page of the session at the last address."""
         url = tab.page.url
         at = {"url": url} if url.startswith(_HTTP) and len(url) <= _REOPENED_CHARS else {}
         return "browser_launch", {"new_page": True, **at}
 
     def tab_changed(self, tab: Tab) -> None:
-        """See `agentcore_chrome.browser.engine.Listener`; where a page is another, its log-ins may be, too."""
+        """Schedule saving the session's log-ins, which a new page may have changed, and update the resource."""
         self._schedule_state_save(tab)
         super().tab_changed(tab)
 
     def tab_removed(self, tab: Tab) -> None:
-        """A page that crashed stays as a resource, to be opened anew; one that was closed goes."""
+        """Keep the resource of a crashed page so that it can be reopened, and release that of a closed one."""
         self._last_looks.pop(tab.tab_id, None)
         why = tab.gone.result().type if tab.gone.done() else ""
         is_lost = why in {"browser_crashed", "browser_lost"}
@@ -317,7 +317,7 @@ class SessionPages(EngineModule):
             return
         super().tab_removed(tab)
 
-    # -- log-ins that are kept ---------------------------------------------------------------------------------
+    # -- stored log-ins ----------------------------------------------------------------------------------------
 
     def _schedule_state_save(self, tab: Tab) -> None:
         process = self.engine.processes.get(tab.process.browser_id)
@@ -333,7 +333,7 @@ class SessionPages(EngineModule):
         said = f"those of a chat are not kept: {reason}"
         self.runtime.note("log-ins of chats", said, advice=_TOO_LARGE_ADVICE)
 
-    # -- the page ----------------------------------------------------------------------------------------------
+    # -- web component and routes ------------------------------------------------------------------------------
 
     async def _get_pages(self, _: Request) -> Response:
         resources = self.runtime.resources.list(resource_type=self.resource_type)
@@ -346,14 +346,14 @@ class SessionPages(EngineModule):
         return Response({"pages": pages})
 
     def _describe_state(self, resource: Resource) -> str:
-        """How a page is that is not open."""
+        """Return the state of a page that is not open."""
         return "lost" if resource.status == "failed" and resource.resource_id in self._lost_by else resource.status
 
-    # -- inside ------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------
 
     async def _read_page_tree(self, tab: Tab, limit_s: float = _SNAPSHOT_SECONDS) -> PageTree | None:
         if tab.dialogs.open is not None:
-            return None  # it holds the page up
+            return None  # a dialog blocks the page
         return await tab.run_or_default(lambda: tab.read_page_tree(max(1, limit_s * 1000)), None, limit_s)
 
     async def _with_changes(
@@ -375,7 +375,7 @@ class SessionPages(EngineModule):
 acts_on_page = tool(
     effects=("egress",), open_world=True, timeout_s=LONGEST_S, preview=SessionPages.preview_action, resource=PAGE
 )
-"""Marks a tool that does something to the page."""
+"""Decorator of tools that act on the page."""
 
 reads_page = tool(read_only=True, open_world=True, timeout_s=LONGEST_S, keep="head", resource=PAGE)
-"""Marks a tool that only looks at the page."""
+"""Decorator of tools that only read the page."""

@@ -1,4 +1,4 @@
-"""Putting text into a page: key by key, or at once as a person pastes; and what came of it."""
+"""Text input into a page, key by key or pasted at once, and a check of what the field contains afterwards."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -38,13 +38,13 @@ _TO_END = """e => {
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was done, and what the field holds after it.
+    """Result of writing into a field.
 
     Attributes:
-        into: The field for a reader.
-        at_once: Whether it was inserted as a whole.
-        value: What it holds now, where that can be read and is no secret.
-        note: What a caller has to know beyond; empty: it holds what was wanted.
+        into: Readable description of the field.
+        at_once: True if the text was inserted as a whole.
+        value: The field's content now; None if it cannot be read or is secret.
+        note: What the caller has to know about it; empty: the field contains the requested text.
     """
 
     into: str
@@ -54,10 +54,10 @@ class Written:
 
 
 async def write_into(locator: "Locator", text: str, delay_ms: int, timeout_ms: int) -> Written:
-    """Empty a field and put text into it.
+    """Clear a field and write text into it.
 
     Raises:
-        ToolError: `value_rejected`, `element_not_actionable`: it takes no text.
+        ToolError: `value_rejected`; `element_not_actionable`: the element accepts no text.
     """
     locator, state = await _find_editable(locator, timeout_ms)
     if state.kind == "fixed":
@@ -75,10 +75,10 @@ async def write_into(locator: "Locator", text: str, delay_ms: int, timeout_ms: i
 
 
 async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
-    """Give a field its content at once, without keys.
+    """Replace a field's content at once, without key events.
 
     Raises:
-        ToolError: `value_rejected`, `element_not_actionable`: it takes no text.
+        ToolError: `value_rejected`; `element_not_actionable`: the element accepts no text.
     """
     locator, state = await _find_editable(locator, timeout_ms)
     if state.kind == "fixed":
@@ -93,7 +93,7 @@ async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
 
 
 async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
-    """Put text where the caret is, in whatever has the focus; what is there stays."""
+    """Insert text at the caret of the focused element, keeping its content."""
     element = await find_focused_element(page)
     state = await read_field(element)
     if state.is_page:
@@ -115,14 +115,14 @@ async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
 
 
 async def append_text(locator: "Locator", text: str, timeout_ms: int) -> None:
-    """Type into a field after what it holds."""
+    """Type text at the end of a field's content."""
     await locator.focus(timeout=timeout_ms)
     await locator.evaluate(_TO_END, timeout=timeout_ms)
     await locator.press_sequentially(text, timeout=timeout_ms)
 
 
 async def _find_editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
-    """The field that is meant: the element, or the one inside of it."""
+    """Return the editable field: the element itself, or the one inside it."""
     await locator.wait_for(state="attached", timeout=timeout_ms)
     state = await read_field(locator)
     if state.is_editable:
@@ -132,7 +132,7 @@ async def _find_editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator,
     if state.kind in _OTHER_TOOLS:
         raise _not_editable(state, _OTHER_TOOLS[state.kind])
     inner = locator.locator(_INNER)
-    if await inner.count() == 1 or (await inner.count() and "-" in state.input_type):  # an element of a library's own
+    if await inner.count() == 1 or (await inner.count() and "-" in state.input_type):  # custom element
         state = await read_field(inner.first)
         if state.is_editable:
             return inner.first, state
@@ -140,7 +140,7 @@ async def _find_editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator,
 
 
 async def _remains_read_only(locator: "Locator", timeout_ms: int) -> bool:
-    """Whether a field is no more than shown; one that scripts make ready, or at its focus, is given some time."""
+    """True if a focused field stays read-only; scripts are given some time to make it editable."""
     await locator.focus(timeout=timeout_ms)
     return bool(await locator.evaluate(_STAYS_READ_ONLY, min(timeout_ms // 2, _READY_MS)))
 
@@ -183,7 +183,7 @@ async def _clear_field(locator: "Locator", state: FieldState, timeout_ms: int) -
     if state.kind != "code":
         await locator.fill("", timeout=timeout_ms)
         return
-    # what an editor keeps is more than its field, or the lines that it draws
+    # A code editor's text is neither in its input field nor in the lines it renders: clear it with keys.
     await locator.focus(timeout=timeout_ms)
     if (await read_field(await find_focused_element(locator.page))).kind != "code":
         await locator.click(timeout=min(timeout_ms, _CLICKED_MS))
@@ -192,7 +192,7 @@ async def _clear_field(locator: "Locator", state: FieldState, timeout_ms: int) -
 
 
 def _is_pasted(state: FieldState, text: str, delay_ms: int) -> bool:
-    """Whether a person would paste it: code, or lines whose indentation Enter would double."""
+    """True if a user would paste it: code, or several lines, which editors would indent again after Enter."""
     if delay_ms:
         return False
     takes_lines = state.kind == "rich" or state.input_type == "textarea"
@@ -200,7 +200,7 @@ def _is_pasted(state: FieldState, text: str, delay_ms: int) -> bool:
 
 
 async def _paste_text(page: "Page", element: "ElementHandle", state: FieldState, text: str) -> None:
-    """Insert text as one input; editors that take a paste themselves get one."""
+    """Insert text as one input event, or as a paste event in editors that handle those."""
     if not text:
         return
     is_taken = state.kind in {"code", "rich"} and await element.evaluate(_PASTE, text)
@@ -220,7 +220,7 @@ def _describe_written(
 
 
 def _describe_difference(after: FieldState, text: str, before: str | None) -> str:
-    """What is not as it was wanted; empty: nothing."""
+    """Describe how a field's content differs from the requested text; empty: it does not."""
     if after.text is None:
         return ""
     wanted = text.replace("\r\n", "\n")
@@ -235,7 +235,7 @@ def _describe_difference(after: FieldState, text: str, before: str | None) -> st
 
 
 def _describe_line_difference(wanted: list[str], found: list[str], *, is_all: bool) -> str:
-    """Compare with the lines that are in view; what was put in at a caret may have something before its first line."""
+    """Compare with the visible lines; the first line of text inserted at a caret may have content before it."""
     lines = [line.replace("\u00a0", " ").rstrip() for line in wanted[:_COMPARED_LINES] if line.strip()]
     rows = [row.rstrip() for row in found if row.strip()]
     starts = 0 if is_all else 1
@@ -255,7 +255,7 @@ def _describe_line_difference(wanted: list[str], found: list[str], *, is_all: bo
 
 
 def _is_shown(line: str, row: str) -> bool:
-    if line.lstrip(" ").startswith("\t"):  # which is drawn as spaces
+    if line.lstrip(" ").startswith("\t"):  # editors render tabs as spaces
         return row.strip().startswith(line.strip())
     return row.startswith(line)
 

@@ -1,4 +1,4 @@
-"""What people read of these tools in Chinese, and what they may try first."""
+"""Chinese texts of the tools, and examples for users to try."""
 
 _OF_BOTH = {
     "*.timeoutMs": "时间上限，毫秒。",

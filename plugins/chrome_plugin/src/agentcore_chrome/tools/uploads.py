@@ -1,4 +1,4 @@
-"""Files of the workspace, and artifacts, on their way into a page."""
+"""Reading workspace files and artifacts for upload into a page."""
 
 import asyncio
 import mimetypes
@@ -9,10 +9,10 @@ from typing import TypedDict
 from agentcore.api import ToolContext, ToolError, Workspace
 
 UPLOAD_BYTES = 48 * 1024 * 1024
-"""Bound of all files of one call together; the driver takes no more than 50 MB at once."""
+"""Limit of all files of one call together; the driver accepts at most 50 MB at once."""
 
 ARTIFACT = "artifact:"
-"""How a path begins that is none, but the id of an artifact of the session."""
+"""Prefix of a path that is the id of one of the session's artifacts."""
 
 
 class Upload(TypedDict):
@@ -24,7 +24,7 @@ class Upload(TypedDict):
 
 
 async def read_uploads(ctx: ToolContext, paths: Sequence[str]) -> list[Upload]:
-    """Read files inside the roots, and artifacts (`artifact:ID`).
+    """Read files inside the workspace roots, and artifacts (`artifact:ID`).
 
     Raises:
         ToolError: `file_too_large`, `artifact_not_found`, and those of reading in the workspace.
@@ -45,7 +45,7 @@ async def read_uploads(ctx: ToolContext, paths: Sequence[str]) -> list[Upload]:
 
 
 async def list_upload_paths(ctx: ToolContext, paths: Sequence[str]) -> tuple[str, ...]:
-    """The real paths of the files, for the person who is asked.
+    """Return the real paths of the files, for the approval.
 
     Raises:
         ToolError: `artifact_not_found`, `path_outside_workspace`.
