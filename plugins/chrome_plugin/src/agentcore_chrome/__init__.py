@@ -13,7 +13,7 @@ _HOMES = {"Browser": "agentcore_chrome.tools.browser_tools", "Chrome": "agentcor
 
 
 def __getattr__(name: str) -> object:
-    # at first use: the commands of this distribution need neither of the modules
+    # Import them on first use: the commands of this distribution need neither module.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

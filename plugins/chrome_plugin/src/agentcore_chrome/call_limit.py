@@ -1,4 +1,4 @@
-"""How long one call may take in all: every step of it, and what it cleans up, whatever the page or its browser does."""
+"""The time limit of a whole call, including all steps and cleanup, whatever the page or its browser does."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -11,19 +11,19 @@ from agentcore.api import ToolError
 T = TypeVar("T")
 
 GRACE_SECONDS = 1.0
-"""How much longer than its `timeoutMs` a call may take: to hear from the driver what kept it, and to say so."""
+"""How much longer than its `timeoutMs` a call may take, to get the reason from the driver and report it."""
 
 _ANSWER_SECONDS = 0.1
-"""Of the grace, what is kept for the answer itself."""
+"""The part of the grace period that is reserved for the answer itself."""
 
 _current: ContextVar["CallLimit | None"] = ContextVar("call_limit", default=None)
 
 
 class CallLimit:
-    """The time of one call, which does not run while a person drives the page.
+    """The time limit of one call, which is paused while the call waits for a user.
 
     Args:
-        limit_ms: What the caller allows.
+        limit_ms: The caller's limit.
     """
 
     def __init__(self, limit_ms: int) -> None:
@@ -34,10 +34,10 @@ class CallLimit:
         self.is_over = False
 
     async def run(self, work: Awaitable[T]) -> T:
-        """Do the call's work.
+        """Run the call's work.
 
         Raises:
-            ToolError: `timeout`: it was not done in time, and no step of it could say why.
+            ToolError: `timeout`: it was not done in time, and no step could report why.
         """
         token = _current.set(self)
         try:
@@ -51,16 +51,16 @@ class CallLimit:
                 timeoutMs=self._limit_ms,
             ) from exc
         finally:
-            self.is_over = True  # what it left running in the background has limits of its own
+            self.is_over = True  # its background work has limits of its own
             _current.reset(token)
 
     def left_s(self, grace_s: float = 0) -> float:
-        """Seconds until the limit, or until so long after it; never less than 0."""
+        """Return the seconds until `grace_s` after the limit, at least 0."""
         return max(0.0, self._until + grace_s - self._loop.time())
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let the time stand still."""
+        """Pause the limit."""
         began = self._loop.time()
         self._timeout.reschedule(None)
         try:
@@ -71,30 +71,30 @@ class CallLimit:
 
 
 def work_s(wanted_s: float, grace_s: float = 0) -> float:
-    """How long a step may take that does what the call is for: what it wants, or what the call has left.
+    """Return how long a step of the call's actual work may take: its own limit, or what the call has left.
 
     Args:
-        wanted_s: Its own limit.
-        grace_s: How much longer the driver may take to say itself that time is up, and why.
+        wanted_s: The step's own limit.
+        grace_s: How much longer the driver may take to report the timeout itself, with the reason.
     """
     limit = _get_current_limit()
     return wanted_s + grace_s if limit is None else min(wanted_s, limit.left_s()) + grace_s
 
 
 def cleaning_s(wanted_s: float) -> float:
-    """How long a step may take that looks or cleans up after the work: within the call's grace, too."""
+    """Return how long reading or cleaning up after the work may take, which may use the grace period."""
     limit = _get_current_limit()
     return wanted_s if limit is None else min(wanted_s, limit.left_s(GRACE_SECONDS - _ANSWER_SECONDS))
 
 
 def work_ms(wanted_ms: int) -> int:
-    """The same as `work_s` in milliseconds, at least 1, for the driver (which takes 0 for none)."""
+    """Return `work_s` in milliseconds, at least 1, because 0 means no limit to the driver."""
     return max(1, int(work_s(wanted_ms / 1000) * 1000))
 
 
 @contextmanager
 def not_counted() -> Iterator[None]:
-    """A wait that is a person's: the call's time stands still."""
+    """Pause the call's limit while it waits for a user."""
     limit = _get_current_limit()
     if limit is None:
         yield

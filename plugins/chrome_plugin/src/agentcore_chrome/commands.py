@@ -1,4 +1,4 @@
-"""`agentcore browser`: which browser is used, and installing one."""
+"""`agentcore browser`: shows which browser is used, and installs one."""
 
 import asyncio
 import json
@@ -94,7 +94,7 @@ def install(commands: CommandContext, config_path: Path) -> int:
 
 def _read_settings(commands: CommandContext, config_path: Path) -> EngineSettings:
     values = commands.read_settings(config_path, "chrome")
-    # the others may name secrets, which this command has no use for
+    # Other settings may reference secrets, which this command does not need.
     return EngineSettings.model_validate({key: values[key] for key in _KEYS if key in values})
 
 

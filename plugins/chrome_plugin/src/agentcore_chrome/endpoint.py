@@ -1,4 +1,4 @@
-"""Where a browser runs that is not started here: the address of the settings, and how much of it is shown."""
+"""The address of an external browser, and how much of it may be shown."""
 
 import base64
 import ipaddress
@@ -17,7 +17,7 @@ _LOOPBACK_NAMES = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
 
 
 class EndpointSettings(Protocol):
-    """The part of the settings that says where a browser runs."""
+    """The settings that name an external browser."""
 
     @property
     def cdp_endpoint(self) -> SecretStr | None: ...
@@ -27,11 +27,11 @@ class EndpointSettings(Protocol):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address of a browser or of a Playwright server. All of it but the host and the port may be a secret.
+    """The address of a browser or of a Playwright server. All of it but the host and the port may be a secret.
 
     Args:
-        kind: What is spoken there: the browser's own protocol, or that of Playwright's server.
-        address: As it stands in the settings.
+        kind: The protocol: the browser's own (CDP), or that of a Playwright server.
+        address: The address as written in the settings.
     """
 
     kind: EndpointKind
@@ -48,51 +48,51 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Its host, in small letters."""
+        """The host in lower case."""
         return self._parts.hostname or ""
 
     @property
     def port(self) -> int:
-        """Its port, also where the address leaves it out."""
+        """The port; the scheme's default if the address has none."""
         return self._parts.port or (443 if self.is_encrypted else 80)
 
     @property
     def target(self) -> str:
-        """Path and query, as they are asked for."""
+        """The path and query to request."""
         return urlunsplit(("", "", self._parts.path or "/", self._parts.query, ""))
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether what passes is encrypted."""
+        """True if the connection is encrypted."""
         return self.scheme in _TLS
 
     @property
     def is_local(self) -> bool:
-        """Whether it is on this machine, by what is written."""
+        """True if it is on this machine, without resolving names."""
         return is_loopback(self.host)
 
     @property
     def url(self) -> str:
-        """The address that the driver dials: without user and password, which go into `headers`."""
+        """The address that the driver connects to, without user and password, which are in `headers`."""
         return urlunsplit(self._parts._replace(netloc=self._parts.netloc.rpartition("@")[2], fragment=""))
 
     @property
     def headers(self) -> dict[str, str]:
-        """What says who we are, from the user and the password of the address."""
+        """The `Authorization` header for the user and password of the address; empty if it has none."""
         login, _, _ = self._parts.netloc.rpartition("@")
         if not login:
             return {}
         return {"Authorization": f"Basic {base64.b64encode(unquote(login).encode()).decode()}"}
 
     def __str__(self) -> str:
-        """The address for people: user, password, path and query may each be what lets one in, and are left out."""
+        """Return the address for display, without user, password, path and query: each may grant access."""
         parts = self._parts
         login, _, place = parts.netloc.rpartition("@")
         path = "/…" if parts.path.strip("/") else ""
         return f"{parts.scheme}://{'…@' if login else ''}{place}{path}{'?…' if parts.query else ''}"
 
     def mask_secrets(self, text: str) -> str:
-        """What the driver says of it, without its secrets."""
+        """Replace the address's secrets in a message."""
         parts = self._parts
         whole = [self.address.get_secret_value(), self.url, *self.headers.values(), self.target]
         login = parts.netloc.rpartition("@")[0]
@@ -113,7 +113,7 @@ class Endpoint:
 
 
 def create_endpoint(settings: EndpointSettings) -> Endpoint | None:
-    """Where the browser runs; None: it is started here."""
+    """Return the endpoint of the settings; None: browsers are launched locally."""
     if settings.cdp_endpoint is not None:
         return Endpoint("cdp", settings.cdp_endpoint)
     if settings.playwright_endpoint is not None:
@@ -122,7 +122,7 @@ def create_endpoint(settings: EndpointSettings) -> Endpoint | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, or an address, is this machine's own, by what is written."""
+    """True if a host name or address is this machine's own, without resolving names."""
     host = host.lower().rstrip(".").strip("[]")
     if any(host == name or host.endswith(f".{name}") for name in _LOOPBACK_NAMES):
         return True

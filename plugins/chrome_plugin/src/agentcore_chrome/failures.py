@@ -1,4 +1,4 @@
-"""What the driver says when something goes wrong, as errors that a caller can act on."""
+"""Driver errors, converted into errors that a caller can act on."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _CALL_LOG = re.compile(r"\nCall log:\n(.*)", re.DOTALL)
 _URL_CHARS = 2000
 COVERED = "another element covers it"
-"""Why an element could not be clicked, where something lies above it."""
+"""Reason for a failed click on an element that is below another one."""
 
 _REASONS = (
     ("intercepts pointer events", COVERED),
@@ -31,25 +31,25 @@ _CLOSED = (
 
 
 def is_closed(error: BaseException) -> bool:
-    """Whether the driver says that the page or its browser is gone."""
+    """True if the driver reports that the page or its browser is gone."""
     text = str(error)
     return any(sign in text for sign in _CLOSED) or type(error).__name__ == "TargetClosedError"
 
 
 def net_error(error: BaseException) -> str | None:
-    """The browser's word for a failed connection, such as `net::ERR_CONNECTION_REFUSED`."""
+    """Return the browser's code for a failed connection, such as `net::ERR_CONNECTION_REFUSED`."""
     found = _NET.search(str(error))
     return f"net::{found.group(1)}" if found else None
 
 
 def extract_headline(error: BaseException) -> str:
-    """The driver's message without its log of attempts and the name of its method."""
+    """Return the driver's message without its call log and method name."""
     text = _CALL_LOG.sub("", str(error)).strip().split("\n")[0]
     return re.sub(r"^[A-Z]\w+\.\w+: ", "", text)
 
 
 def is_bad_selector(error: BaseException) -> bool:
-    """Whether the selector itself cannot be read."""
+    """True if the selector itself cannot be parsed."""
     text = str(error)
     return any(
         sign in text
@@ -66,13 +66,13 @@ def is_bad_selector(error: BaseException) -> bool:
 
 
 def find_blocking_reason(error: BaseException) -> str | None:
-    """What kept an element from being acted on, as the driver's log of attempts tells it."""
+    """Return what prevented an action on an element, according to the driver's call log."""
     text = str(error)
     return next((said for sign, said in _REASONS if sign in text), None)
 
 
 def element_not_found(selector: str, timeout_ms: int, **context: Any) -> ToolError:
-    """No element matched in time."""
+    """Return the error for a selector that matched no element in time."""
     return ToolError(
         "element_not_found",
         f"no element matches {selector!r} within {timeout_ms} ms; look at the page and choose another selector",
@@ -83,7 +83,7 @@ def element_not_found(selector: str, timeout_ms: int, **context: Any) -> ToolErr
 
 
 def element_not_actionable(selector: str, reason: str, **context: Any) -> ToolError:
-    """The element is there, and cannot be used."""
+    """Return the error for an element that exists but cannot be used."""
     return ToolError(
         "element_not_actionable",
         f"the element {selector!r} is there, but {reason}",
@@ -95,21 +95,21 @@ def element_not_actionable(selector: str, reason: str, **context: Any) -> ToolEr
 
 
 def bad_selector(selector: str, error: BaseException) -> ToolError:
-    """The selector is no CSS selector, nor any other that is understood."""
+    """Return the error for a selector that is neither CSS nor of another supported kind."""
     return ToolError(
         "invalid_arguments", f"cannot read the selector {selector!r}: {extract_headline(error)}", selector=selector
     )
 
 
 def tab_not_found(tab_id: str) -> ToolError:
-    """There is no such tab."""
+    """Return the error for an unknown tab."""
     return ToolError(
         "tab_not_found", f"there is no tab {tab_id!r}; chrome_list shows those that are open", tabId=tab_id
     )
 
 
 def explain_tab_gone(tab_id: str, url: str, browser_id: str, *, has_crashed: bool, is_browser_gone: bool) -> str:
-    """What became of a tab, and what to do, for calls that name it still."""
+    """Return why a tab is gone and what to do, for calls that still name it."""
     at = url if len(url) <= _URL_CHARS else f"{url[:_URL_CHARS]}…"
     if not has_crashed:
         return f"tab {tab_id!r} was closed; chrome_list shows those that are open"
@@ -125,19 +125,19 @@ def explain_tab_gone(tab_id: str, url: str, browser_id: str, *, has_crashed: boo
 
 
 def instance_not_found(browser_id: str, *, has_crashed: bool = False) -> ToolError:
-    """There is no such browser, or no more."""
+    """Return the error for a browser that is unknown or has crashed."""
     what = f"browser {browser_id!r} crashed" if has_crashed else f"there is no browser {browser_id!r}"
     message = f"{what}; chrome_list shows those that run, chrome_launch starts one"
     return ToolError("instance_not_found", message, browserId=browser_id)
 
 
 def browser_closed(browser_id: str) -> ToolError:
-    """The browser was closed while something was done in it."""
+    """Return the error for a browser that was closed during a call."""
     return ToolError("instance_not_found", f"browser {browser_id!r} was closed", browserId=browser_id)
 
 
 def no_tab_opened(error: Exception, *, is_attached: bool) -> ToolError:
-    """The browser opened no tab; one that was attached to may still show pages to work in."""
+    """Return the error for a browser that opened no tab; an attached one may still have pages to work in."""
     if not is_attached:
         return ToolError("browser_launch_failed", f"the browser opened no tab: {error}")
     return ToolError(
@@ -148,15 +148,15 @@ def no_tab_opened(error: Exception, *, is_attached: bool) -> ToolError:
 
 
 def browser_crashed(what: str, **context: Any) -> ToolError:
-    """The browser's or the page's process died."""
+    """Return the error for a dead process of the browser or the page."""
     return ToolError("browser_crashed", f"{what}; open the page again", retryable=True, **context)
 
 
 def browser_lost(browser_id: str, *, goes_on: bool) -> ToolError:
-    """The connection to a browser elsewhere ended; whether it lives there still is not known here.
+    """Return the error for a lost connection to an external browser, which may still be running.
 
     Args:
-        goes_on: Whether its pages go on without us, if it lives.
+        goes_on: True if its pages continue without the connection while it runs.
     """
     pages = (
         "its pages go on there, and are attached to again as soon as it answers"
@@ -173,10 +173,10 @@ def browser_lost(browser_id: str, *, goes_on: bool) -> ToolError:
 
 
 def is_driver_error(error: BaseException) -> bool:
-    """Whether an exception is the driver's own; its class cannot be named before the driver is imported."""
+    """True if an exception is the driver's own, judged by its module: the driver may not be imported yet."""
     return type(error).__module__.startswith("playwright.")
 
 
 def is_driver_timeout(error: BaseException) -> bool:
-    """Whether the driver, or our own limit, ran out of time."""
+    """True if the driver's limit or one of our own was exceeded."""
     return isinstance(error, TimeoutError) or (is_driver_error(error) and type(error).__name__ == "TimeoutError")

@@ -1,4 +1,4 @@
-"""User names and passwords that a server asks for by HTTP itself (Basic, Digest): known ones are given, to it alone."""
+"""HTTP authentication (Basic, Digest) with known user names and passwords, each sent only to its own server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ _UNAUTHORIZED = 401
 
 
 def parse_origin(url: str) -> str:
-    """Scheme, host and port of an address, as a browser names them."""
+    """Return scheme, host and port of an address, as browsers write them."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
 
 
 class KnownLogins:
-    """Log-ins by host: those of the settings, and those that a person gave a session, kept until the engine ends.
+    """Log-ins by host: those of the settings, and those that a user gave a session, stored until the engine closes.
 
     Args:
         of_settings: `user:password` by `host`, `host:port`, or an origin such as `https://host`.
@@ -32,27 +32,27 @@ class KnownLogins:
         self._given: dict[tuple[str, str], SecretStr] = {}
 
     def find_login(self, session_id: str, origin: str) -> SecretStr | None:
-        """`user:password` for an origin."""
+        """Return `user:password` for an origin; the session's own overrides the settings."""
         names = (origin, origin.partition("://")[2])
         of_settings = next((self._of_settings[name] for name in names if name in self._of_settings), None)
         return self._given.get((session_id, origin), of_settings)
 
     def set_login(self, session_id: str, origin: str, login: SecretStr | None) -> None:
-        """Keep what a person gave; None: forget it."""
+        """Store the log-in that a user gave; None removes it."""
         if login is None:
             self._given.pop((session_id, origin), None)
         else:
             self._given[session_id, origin] = login
 
     def list_url_patterns(self, session_id: str) -> list[str]:
-        """The addresses for which there is one, as the browser's protocol wants them."""
+        """Return the addresses with a known log-in, as URL patterns of CDP."""
         names = [*self._of_settings, *(origin for session, origin in self._given if session == session_id)]
         return [f"{name}/*" if "://" in name else f"*://{name}/*" for name in names]
 
 
 @dataclass(frozen=True, slots=True)
 class LoginChallenge:
-    """What a server asked for: its origin, its own name for what is behind, and whether it was given what is known."""
+    """A server's log-in request: its origin, the realm, and whether a known log-in was sent."""
 
     origin: str
     realm: str
@@ -60,12 +60,12 @@ class LoginChallenge:
 
 
 class TabLogins:
-    """Answers what servers ask a tab's page.
+    """Answers the log-in requests that servers send to a tab's page.
 
     Args:
         known: The log-ins.
         session_id: The chat session that the tab belongs to.
-        background: The tab's, in which answers are sent.
+        background: The tab's background tasks, in which answers are sent.
     """
 
     def __init__(self, known: KnownLogins, session_id: str, background: Background) -> None:
@@ -77,11 +77,11 @@ class TabLogins:
 
     @property
     def are_any(self) -> bool:
-        """Whether there is something to answer with."""
+        """True if any log-in is known for the session."""
         return bool(self.known.list_url_patterns(self._session_id))
 
     async def start_answering(self, session: "CDPSession") -> None:
-        """Answer from now on, also with what was added since."""
+        """Answer from now on; call it again to include log-ins that were added since."""
         if not self.are_any:
             return
         if not self._hears:
@@ -94,11 +94,11 @@ class TabLogins:
         await session.send("Fetch.enable", {"handleAuthRequests": True, "patterns": patterns})
 
     def set_login(self, origin: str, login: SecretStr | None) -> None:
-        """See `KnownLogins.set_login`."""
+        """Store the log-in that a user gave the tab's session; None removes it."""
         self.known.set_login(self._session_id, origin, login)
 
     async def find_challenge(self, response: "Response | None") -> LoginChallenge | None:
-        """What the server asks for before it gives a page; None: nothing."""
+        """Return the log-in that the server requires before it sends the page; None: no log-in is required."""
         if response is None or response.status != _UNAUTHORIZED:
             return None
         challenge = await response.header_value("www-authenticate") or ""
@@ -108,7 +108,7 @@ class TabLogins:
         return self.describe_challenge(response.url, realm.partition('"')[0])
 
     def describe_challenge(self, url: str, realm: str = "") -> LoginChallenge:
-        """What the server of an address asks for."""
+        """Return the log-in request of an address's server."""
         origin = parse_origin(url)
         return LoginChallenge(origin, realm[:100], self.known.find_login(self._session_id, origin) is not None)
 
@@ -118,7 +118,7 @@ class TabLogins:
         login = None
         if (
             challenge.get("source") != "Proxy" and request_id not in self._answered
-        ):  # once: it asks again if it is wrong
+        ):  # only once: the server asks again if it was wrong
             login = self.known.find_login(self._session_id, challenge["origin"].lower())
         self._answered.add(request_id)
         answer = {"response": "CancelAuth"}
@@ -140,11 +140,11 @@ async def _send_command(session: "CDPSession", method: str, parameters: dict[str
         await session.send(method, parameters)
     except Exception as exc:
         if not is_driver_error(exc):
-            raise  # else the request was given up, or the page is gone
+            raise  # else the request was cancelled, or the page is gone
 
 
 def login_required(wanted: LoginChallenge, why: str) -> ToolError:
-    """A server wants a log-in, and there is none that it accepts."""
+    """Return the error for a server that requires a log-in and has accepted none."""
     host = wanted.origin.partition("://")[2]
     realm = f" for {wanted.realm!r}" if wanted.realm else ""
     return ToolError(

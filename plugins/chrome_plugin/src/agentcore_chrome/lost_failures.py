@@ -1,4 +1,4 @@
-"""Failures that nobody waits for any more: of tasks, and of what is being ended."""
+"""Failures that no caller waits for any more: those of tasks, and of objects that are being closed."""
 
 import asyncio
 from typing import Any
@@ -9,13 +9,13 @@ log = structlog.get_logger(__name__)
 
 
 def ignore_failure(task: "asyncio.Future[Any]") -> None:
-    """Take note of a task's failure, which nobody waits for any more; else the event loop reports it as lost."""
+    """Retrieve the exception of a task that no caller waits for, or the event loop would log it as lost."""
     if not task.cancelled():
         task.exception()
 
 
 async def end_within(work: Any, limit_s: float) -> None:
-    """Let something of the driver's end, within a limit, whatever comes of it."""
+    """Wait until the driver has closed something, within a limit, and ignore failures."""
     try:
         async with asyncio.timeout(limit_s):
             await work

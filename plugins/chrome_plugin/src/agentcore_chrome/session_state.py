@@ -1,4 +1,4 @@
-"""What keeps the log-ins of chat sessions, so that the next page of a session has them, wherever it is made."""
+"""Stored log-ins of chat sessions, so that a session's next page has them, wherever it is opened."""
 
 import asyncio
 import json
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SAVE_SECONDS = 20.0
-"""How often they are looked at while a session has pages."""
+"""Interval of saving while a session has pages."""
 
 _SOON_SECONDS = 1.0
 _SAVING_SECONDS = 20.0
 _LAST_SECONDS = 4.0
 _TOO_LARGE_SECONDS = 300.0
-"""So long after too much was there it is not read again, which takes the event loop's time."""
+"""Pause after a state that was too large, because reading it takes up the event loop."""
 
 Run = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
@@ -34,8 +34,8 @@ class SessionState:
     """Cookies, local storage and IndexedDB of one session.
 
     Attributes:
-        turn: Held by whoever loads or saves it.
-        is_over: Whether its session was deleted: nothing of it is kept any more.
+        turn: Locked while the state is loaded or saved.
+        is_over: True once the session is deleted: nothing is stored any more.
     """
 
     def __init__(self, session_id: str, storage: Storage, tell_refused: Callable[[str], None]) -> None:
@@ -49,10 +49,10 @@ class SessionState:
         self.is_over = False
 
     async def load(self) -> dict[str, Any] | None:
-        """What was kept; None: nothing yet, or nothing that can be read.
+        """Return the stored state; None: there is none, or it cannot be read.
 
         Raises:
-            ToolError: `storage_failed`: it is not known what was kept.
+            ToolError: `storage_failed`: it is unknown what is stored.
         """
         async with self.turn:
             data = await self._storage.get(self._name)
@@ -65,9 +65,9 @@ class SessionState:
             return found if isinstance(found, dict) else None
 
     async def save(self, context: "BrowserContext") -> None:
-        """Keep what the context holds now, if that is another than before; the caller has the turn.
+        """Store the context's state if it has changed; the caller has locked `turn`.
 
-        Nothing is raised: what hinders it is logged, and it is tried again.
+        Nothing is raised: failures are logged, and the next save tries again.
         """
         if self.is_over or asyncio.get_running_loop().time() < self._not_before:
             return
@@ -87,7 +87,7 @@ class SessionState:
             log.info("session_state_not_kept", session_id=self._session_id, reason=type(exc).__name__)
 
     async def delete(self) -> None:
-        """Keep nothing any more, now and later."""
+        """Delete the stored state, and never store it again."""
         self.is_over = True
         async with self.turn:
             await self._storage.delete(self._name)
@@ -97,7 +97,7 @@ class SessionStates:
     """The states of all sessions.
 
     Args:
-        tell_refused: Told why one is not kept.
+        tell_refused: Called with the reason when a state is too large to be stored.
     """
 
     def __init__(self, storage: Storage, tell_refused: Callable[[str], None]) -> None:
@@ -106,14 +106,14 @@ class SessionStates:
         self._states: WeakValueDictionary[str, SessionState] = WeakValueDictionary()
 
     def get_state(self, session_id: str) -> SessionState:
-        """That of a session."""
+        """Return the state of a session."""
         found = self._states.get(session_id)
         if found is None:
             found = self._states[session_id] = SessionState(session_id, self._storage, self._tell_refused)
         return found
 
     async def delete_state(self, session_id: str) -> None:
-        """A session was deleted: nothing of it is kept."""
+        """Delete the state of a session that was deleted."""
         state = self.get_state(session_id)
         self._states.pop(session_id, None)
         try:
@@ -123,7 +123,7 @@ class SessionStates:
 
 
 class _Saving:
-    """Saves one context until it is closed: soon after something happened in it, and now and then."""
+    """Saves one context until it is closed: soon after activity in it, and at regular intervals."""
 
     def __init__(self, context: "BrowserContext", state: SessionState, run: Run) -> None:
         self._context = context
@@ -132,13 +132,13 @@ class _Saving:
         self._task = run(self._save_periodically())
 
     async def close(self) -> None:
-        """Save it a last time."""
+        """Save the context a last time and stop."""
         await end_within(self._save_last(), _LAST_SECONDS)
         self._task.cancel()
 
     async def _save_last(self) -> None:
         async with self._state.turn:
-            self._task.cancel()  # it is between two saves: else it had the turn
+            self._task.cancel()  # it is between two saves, or it would have locked `turn`
             await self._state.save(self._context)
 
     async def _save_periodically(self) -> None:
@@ -146,17 +146,17 @@ class _Saving:
             with suppress(TimeoutError):
                 async with asyncio.timeout(SAVE_SECONDS):
                     await self.news.wait()
-                    await asyncio.sleep(_SOON_SECONDS)  # a page that was just loaded has more to come
+                    await asyncio.sleep(_SOON_SECONDS)  # a page that has just loaded will change more
             self.news.clear()
             async with self._state.turn:
                 await self._state.save(self._context)
 
 
 class SavedContexts:
-    """The contexts of the sessions of one browser, each made with what was kept of its session, and saved.
+    """The contexts of one browser's sessions, created with the stored log-ins and saved regularly.
 
     Args:
-        run: Lets something run as long as the browser.
+        run: Runs work in the background, until the browser ends.
     """
 
     def __init__(self, states: SessionStates, run: Run) -> None:
@@ -166,10 +166,10 @@ class SavedContexts:
         self._brought: set[str] = set()
 
     async def create_context(self, browser: "Browser", options: Mapping[str, Any], session_id: str) -> "BrowserContext":
-        """A context for a session, with its log-ins.
+        """Create a context for a session, with its stored log-ins.
 
         Raises:
-            ToolError: `storage_failed`: a page without the log-ins would lose them.
+            ToolError: `storage_failed`: a page without the log-ins would overwrite them.
         """
         state = self._states.get_state(session_id)
         kept = await state.load()
@@ -186,13 +186,13 @@ class SavedContexts:
         return context
 
     def was_restored(self, session_id: str) -> bool:
-        """Whether a session's context has log-ins that were kept; asked again, it says no."""
+        """True if a session's context was created with stored log-ins; the next call returns False."""
         was = session_id in self._brought
         self._brought.discard(session_id)
         return was
 
     def schedule_save(self, session_id: str) -> None:
-        """Something has happened in a session's pages."""
+        """Save a session's context soon, because something happened in its pages."""
         if (saving := self._saving.get(session_id)) is not None:
             saving.news.set()
 
@@ -203,5 +203,5 @@ class SavedContexts:
             await saving.close()
 
     async def close_all(self) -> None:
-        """Save all of them a last time."""
+        """Save all contexts a last time."""
         await asyncio.gather(*(self.close(session_id) for session_id in list(self._saving)))

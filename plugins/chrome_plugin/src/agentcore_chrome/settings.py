@@ -1,4 +1,4 @@
-"""The settings of the engine, which both modules share under `config.chrome`."""
+"""Settings of the engine, which both modules share under `config.chrome`."""
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -43,7 +43,7 @@ def _user_and_password(login: SecretStr) -> SecretStr:
 
 
 def _create_address_validator(schemes: tuple[str, ...]) -> AfterValidator:
-    """An address is taken; of one that is not, nothing is said again, for it may hold a token."""
+    """Return a validator of addresses whose errors never quote the address, which may contain a token."""
 
     def check(address: SecretStr | None) -> SecretStr | None:
         if address is None:
@@ -66,7 +66,7 @@ class EngineSettings(Module.Settings):
     executable: Annotated[
         Path | None, Field(description="The browser's program; left out, it is looked for in the usual places.")
     ] = None
-    # not harmless, though one of a fixed set: it says which program runs
+    # Not harmless, although one of a fixed set: it decides which program runs.
     channel: Annotated[
         Channel | None, Field(description="Which installed browser to use, instead of the first one that is found.")
     ] = None
@@ -126,7 +126,7 @@ class EngineSettings(Module.Settings):
             "changes all that passes, passwords too, and can drive that browser."
         ),
     ] = False
-    # not harmless: it says whether pages are opened in tabs of that browser, or by the program around it
+    # Not harmless: it decides whether pages are opened as tabs of that browser or by the program around it.
     view_timeout: Annotated[
         float,
         Field(
@@ -168,7 +168,7 @@ class EngineSettings(Module.Settings):
             json_schema_extra=_HARMLESS,
         ),
     ] = 60.0
-    # not harmless: a model is offered more
+    # Not harmless: it offers models more tools.
     extra_tools: Annotated[
         bool, Field(description="Whether `browser` has more than its fifteen tools: snapshot, tabs, forms, …")
     ] = True

@@ -1,1 +1,1 @@
-"""Browsers: started or attached to, guarded, counted, and ended with us."""
+"""Browsers: launching or attaching to them, checking their connections, and closing them."""

@@ -1,6 +1,6 @@
-"""Pages of a browser that was attached to: somebody else's, and ours that go on when the connection is lost.
+"""Pages of an attached browser: the user's own, and our tabs that continue when the connection is lost.
 
-In those of somebody else a person may let us work.
+The user may let a session work in their own pages.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OtherPage:
-    """A page as the browser names it."""
+    """A page of an attached browser, as the browser describes it."""
 
     target_id: str
     url: str
@@ -24,20 +24,20 @@ class OtherPage:
     page: "Page"
 
     def to_json(self) -> dict[str, Any]:
-        """The page for programs."""
+        """Return the page as JSON."""
         return {"target": self.target_id, "url": self.url, "title": self.title}
 
 
 @dataclass(frozen=True, slots=True)
 class LostPage:
-    """A page that goes on in a browser to which the connection was lost.
+    """A page that continues in a browser whose connection was lost.
 
     Args:
-        tab_id: The tab that it was, and will be again.
+        tab_id: The id of its former tab, which it gets again.
         target_id: The browser's id of it; empty: it was not known yet, and the page cannot be found again.
-        options: How the tab was.
-        is_ours: Whether it was opened here.
-        url: Where it was.
+        options: The options of the tab.
+        is_ours: Whether a session opened it, not the user.
+        url: Its last address.
     """
 
     tab_id: str
@@ -48,10 +48,10 @@ class LostPage:
 
 
 async def list_other_pages(browser: "Browser", session: "CDPSession", ours: "set[Page]") -> list[OtherPage]:
-    """The pages that are not ours. A page that hangs is not asked: the browser knows titles and addresses.
+    """Return the pages that are not tabs, with titles and addresses from the browser, because a page may hang.
 
     Args:
-        session: The browser's own.
+        session: The browser's CDP session.
     """
     targets = (await session.send("Target.getTargets"))["targetInfos"]
     known = {one["targetId"]: one for one in targets}
@@ -61,7 +61,7 @@ async def list_other_pages(browser: "Browser", session: "CDPSession", ours: "set
 
 
 def target_not_found(target_id: str) -> ToolError:
-    """There is no such page, it was not listed, or it has gone elsewhere since."""
+    """Return the error for a page that does not exist, was not listed, or has changed its address since."""
     return ToolError(
         "target_not_found",
         f"the attached browser has no page {target_id!r} as it was listed; browser_tabs list_attached shows them",
@@ -70,6 +70,6 @@ def target_not_found(target_id: str) -> ToolError:
 
 
 def create_lost_page(tab: Tab) -> LostPage:
-    """The page of a tab whose browser was lost, to be found again."""
+    """Return the page of a tab whose browser was lost, so that it can be found again."""
     options = TabOptions(tab.owner, tab.session_id, tab.dialogs.hold_s, tab.resource_id)
     return LostPage(tab.tab_id, tab.target_id or "", options, tab.is_ours, tab.page.url)

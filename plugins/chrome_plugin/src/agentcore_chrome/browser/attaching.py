@@ -1,6 +1,6 @@
 """Attaching to a browser that runs already, over its remote debugging port.
 
-It is somebody's: nothing of theirs is closed, resized, answered or redirected, and it goes on when we end.
+It is the user's: nothing of theirs is closed, resized, answered or redirected, and it keeps running when we exit.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _REASON_CHARS = 300
 async def attach_to_browser(
     engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions
 ) -> BrowserProcess:
-    """Attach to the browser of the setting `cdp_endpoint`.
+    """Attach to the browser in the setting `cdp_endpoint`.
 
     Raises:
         ToolError: `browser_launch_failed`: nothing answers there.
@@ -35,7 +35,7 @@ async def attach_to_browser(
     limit_s = engine.settings.launch_timeout
     try:
         async with asyncio.timeout(limit_s):
-            # without the driver's defaults, which take downloads and the focus away from the person
+            # Without the driver's defaults, which take over the user's downloads and focus.
             browser = await playwright.chromium.connect_over_cdp(
                 await debugger_address(endpoint), timeout=limit_s * 1000, headers=endpoint.headers, no_defaults=True
             )
@@ -64,7 +64,7 @@ async def _create_process(
     context = browser.contexts[0] if browser.contexts else await browser.new_context()
     context.on("dialog", _ignore_dialog)
     process.share_context(context)
-    # the context that is there already is told only of selector engines that come after it
+    # The existing context only learns of selector engines that are registered after it was found.
     process.selector_engine = f"{ENGINE}-{browser_id}-{next(_ENGINES)}"
     await register_selector_engine(playwright, process.selector_engine)
     await process.subscribe_to_events()
@@ -72,4 +72,4 @@ async def _create_process(
 
 
 def _ignore_dialog(_: Any) -> None:
-    """Somebody hears of each dialog: the driver dismisses those that nobody hears of, also in pages of the person."""
+    """Do nothing: the driver dismisses dialogs without a listener, including those of the user's own pages."""

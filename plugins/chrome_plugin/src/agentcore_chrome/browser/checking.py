@@ -50,7 +50,7 @@ async def check_browser(path: Path, *, sandbox: bool = True) -> CheckedBrowser:
 
     Args:
         path: Its program.
-        sandbox: Whether its own sandbox is wanted; as root it has none.
+        sandbox: Whether to use its own sandbox; as root it has none.
     Raises:
         ToolError: `browser_libraries_missing`, with the name of a system library; `browser_sandbox_unavailable`: it
             starts only without its sandbox; `browser_launch_failed`.

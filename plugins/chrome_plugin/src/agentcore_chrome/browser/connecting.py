@@ -1,4 +1,4 @@
-"""Using a browser of a Playwright server elsewhere. It starts one for each connection, and ends it with that."""
+"""Connecting to a Playwright server, which starts a browser for each connection and closes it afterwards."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ _REASON_CHARS = 300
 async def connect_to_server(
     engine: Launcher, endpoint: Endpoint, browser_id: str, options: LaunchOptions
 ) -> BrowserProcess:
-    """Use a browser of the Playwright server of the setting `playwright_endpoint`.
+    """Connect to a browser of the Playwright server in the setting `playwright_endpoint`.
 
     Raises:
         ToolError: `browser_version_mismatch`; `browser_launch_failed`: nothing answers there, or it starts no Chromium.
@@ -47,7 +47,7 @@ async def connect_to_server(
 
 
 def launch_options(engine: Launcher, options: LaunchOptions) -> dict[str, Any]:
-    """How the server is asked to start its browser; one that runs already, or that forbids it, takes less of it."""
+    """Return the launch options for the server, which ignores some if its browser runs already or it forbids them."""
     settings = engine.settings
     wanted: dict[str, Any] = {
         "headless": settings.headless if options.headless is None else options.headless,

@@ -1,4 +1,4 @@
-"""Playwright, imported and started at first use: it costs half a second and a process of its own."""
+"""Playwright, imported and started on first use: it costs half a second and a separate process."""
 
 import asyncio
 from importlib import import_module
@@ -16,7 +16,7 @@ _STOP_SECONDS = 5.0
 
 
 class Driver:
-    """The one driver process of an engine. Browsers hang on its pipes, and end when it does."""
+    """The driver process of an engine; browsers are connected to it by pipes and end with it."""
 
     def __init__(self) -> None:
         self._manager: Any = None
@@ -24,7 +24,7 @@ class Driver:
         self._starting = asyncio.Lock()
 
     async def get_playwright(self) -> "Playwright":
-        """The running driver; started if there is none, or if the last one died.
+        """Return the running driver; start it if there is none or the last one died.
 
         Raises:
             ToolError: `browser_launch_failed`.
@@ -48,7 +48,7 @@ class Driver:
             return self._playwright
 
     async def stop(self) -> None:
-        """End the driver, and with it every browser; may be called twice."""
+        """Stop the driver, and with it every browser; may be called twice."""
         manager = self._manager
         self._manager = None
         self._playwright = None
@@ -61,7 +61,7 @@ class Driver:
             pass
 
     def _is_alive(self) -> bool:
-        # a public way to ask does not exist; the client's future is done when the pipe was closed
+        # There is no public API for this; the client's future is done once the pipe is closed.
         client = getattr(self._manager, "_client", None)
         closed = getattr(client, "_close_promise", None)
         return closed is None or not closed.done()

@@ -1,7 +1,7 @@
-"""The URL policy of a browser elsewhere: where it is driven from is refused to its pages, in every spelling.
+"""The URL policy of an external browser: its pages cannot open the endpoint that drives it, in any spelling.
 
-Whoever reaches a remote debugging port or a Playwright server drives all of that browser. Seen from there, it is at
-its own loopback address, whatever the settings call it.
+Anything that reaches a remote debugging port or a Playwright server can drive the whole browser. Seen from the browser,
+the endpoint is at a loopback address, whatever the settings call it.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ _LOOK_UP_SECONDS = 5.0
 
 
 class EndpointPolicy(UrlPolicy):
-    """What another policy says, without the endpoint.
+    """Another policy that additionally refuses the endpoint.
 
     Args:
         inner: The policy of the settings.
-        endpoint: Where the browser is driven from.
+        endpoint: The endpoint that drives the browser.
     """
 
     def __init__(self, inner: UrlPolicy, endpoint: Endpoint) -> None:
@@ -30,35 +30,35 @@ class EndpointPolicy(UrlPolicy):
         self._hosts = {_normalize_host(endpoint.host)}
 
     async def resolve_endpoint(self) -> None:
-        """Look up which addresses the endpoint's name has, for other names that lead there."""
+        """Resolve the endpoint's name, so that other names of its addresses are refused as well."""
         try:
             async with asyncio.timeout(_LOOK_UP_SECONDS):
                 found = await asyncio.get_running_loop().getaddrinfo(
                     self._endpoint.host, self._endpoint.port, type=socket.SOCK_STREAM
                 )
         except (OSError, UnicodeError, TimeoutError):
-            return  # it cannot be dialled either
+            return  # connecting to it fails as well
         self._hosts |= {_normalize_host(str(address[0])) for *_, address in found}
 
     def check(self, url: str) -> str:
-        """See `UrlPolicy.check`."""
+        """Check an address as written, and refuse the endpoint."""
         checked = self._inner.check(url)
         parts = urlsplit(checked.removeprefix("blob:"))
         self._refuse_own_endpoint(url, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0))
         return checked
 
     def check_address(self, host: str, address: str, port: int) -> None:
-        """See `UrlPolicy.check_address`."""
+        """Check an IP address of a host, and refuse the endpoint."""
         self._inner.check_address(host, address, port)
         self._refuse_own_endpoint(f"{address}:{port}", address, port)
 
     async def resolve(self, url: str) -> list[str]:
-        """See `UrlPolicy.resolve`."""
+        """Return the allowed IP addresses of a URL's host, and refuse the endpoint."""
         checked = self.check(url)
         found = await self._inner.resolve(url)
         parts = urlsplit(checked)
         for address in found:
-            if not ipaddress.ip_address(address.partition("%")[0]).is_global:  # many names share those of big services
+            if not ipaddress.ip_address(address.partition("%")[0]).is_global:  # public ones may be shared by many names
                 self._refuse_own_endpoint(url, address, parts.port or _PORTS.get(parts.scheme, 0))
         return found
 
@@ -73,7 +73,7 @@ class EndpointPolicy(UrlPolicy):
 
 
 def _normalize_host(host: str) -> str:
-    """A host in one spelling: small letters, IPv4 addresses without their cloak of IPv6."""
+    """Return a host in one spelling: lower case, IPv4-mapped IPv6 addresses as IPv4."""
     host = host.lower().rstrip(".").strip("[]").partition("%")[0]
     try:
         address = ipaddress.ip_address(host)

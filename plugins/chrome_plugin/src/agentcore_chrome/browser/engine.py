@@ -1,4 +1,4 @@
-"""The engine: all browsers and tabs of one host, for both modules."""
+"""The engine: all browsers and tabs of one server or worker, for both modules."""
 
 import asyncio
 import itertools
@@ -33,43 +33,43 @@ log = structlog.get_logger(__name__)
 
 
 class Listener(Protocol):
-    """A module that wants to know of tabs and browsers."""
+    """A module that is notified about tabs and browsers."""
 
     def tab_added(self, tab: Tab) -> None:
-        """A tab is there: one that was asked for, or a popup."""
+        """Handle a new tab, a popup, or the tab of a page that was reattached."""
         ...
 
     def tab_changed(self, tab: Tab) -> None:
-        """Its address, title or state is another."""
+        """Handle a tab whose address, title or state changed."""
         ...
 
     def tab_removed(self, tab: Tab) -> None:
-        """It is gone: `tab.gone` says why."""
+        """Handle a tab that is gone; `tab.gone` contains the reason."""
         ...
 
     def browsers_changed(self) -> None:
-        """A browser came or went."""
+        """Handle a browser that started or ended."""
         ...
 
     def browser_crashed(self, process: BrowserProcess) -> None:
-        """A browser died, or the connection to it was lost."""
+        """Handle a browser that crashed or whose connection was lost."""
         ...
 
     def page_gone(self, page: LostPage) -> None:
-        """A page that a lost connection left behind is there no more."""
+        """Handle a page that disappeared while its browser was lost."""
         ...
 
 
 class Engine:
-    """Browsers, launched at first use or attached to; ids are given once.
+    """Browsers, launched on first use or attached to, with ids that are never reused.
 
     Attributes:
-        endpoint: Where browsers are that are not launched here; None: they are launched here.
-        lost: The browsers to which the connection was lost, and which may go on.
+        endpoint: The external browser or server; None: browsers are launched locally.
+        lost: Browsers whose connection was lost, and which may still be running.
     Args:
         settings: `config.chrome`.
         policy: Which addresses may be opened.
-        state_folder: The folder that stands for the host, whose leftovers are removed.
+        state_folder: Identifies the server or worker; profile folders that its earlier process left are removed.
     """
 
     def __init__(self, settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> None:
@@ -96,7 +96,7 @@ class Engine:
     # -- browsers ----------------------------------------------------------------------------------------------
 
     async def launch_browser(self, options: LaunchOptions) -> BrowserProcess:
-        """Start a browser process, or use the one that the settings name.
+        """Launch a browser, or connect to the external one of the settings.
 
         Raises:
             ToolError: `browser_not_found`, `browser_launch_failed`, `browser_version_mismatch`, `too_many_browsers`.
@@ -118,7 +118,7 @@ class Engine:
         return process
 
     async def get_shared_browser(self, options: LaunchOptions | None = None) -> BrowserProcess:
-        """The browser that sessions share, each with a context of its own; started if it does not run."""
+        """Return the browser that sessions share, each with its own context; start it if it is not running."""
         async with self._sharing:
             if self._shared is not None and self._shared.browser_id in self.lost:
                 self._shared = await self.lost.reattach_browser(self._shared.browser_id)
@@ -147,7 +147,7 @@ class Engine:
         self._notify_listeners(lambda listener: listener.page_gone(page))
 
     def get_browser(self, browser_id: str) -> BrowserProcess:
-        """The browser.
+        """Return a browser by its id.
 
         Raises:
             ToolError: `instance_not_found`.
@@ -158,7 +158,7 @@ class Engine:
         return process
 
     async def open_tab(self, process: BrowserProcess, options: TabOptions) -> Tab:
-        """A new tab of a session.
+        """Open a new tab of a session.
 
         Raises:
             ToolError: `too_many_tabs`, `browser_crashed`, `browser_launch_failed`.
@@ -171,7 +171,7 @@ class Engine:
         return await process.open_tab(options)
 
     def get_tab(self, tab_id: str) -> Tab:
-        """The tab.
+        """Return a tab by its id.
 
         Raises:
             ToolError: `tab_not_found`.
@@ -182,21 +182,21 @@ class Engine:
         return tab
 
     def get_screencast(self, tab: Tab) -> Screencast:
-        """The live picture of a tab: one for all who look at it."""
+        """Return the screencast of a tab, which all its viewers share."""
         return self._screencasts.setdefault(tab.tab_id, Screencast(tab))
 
     async def describe_browsers(self) -> list[dict[str, Any]]:
-        """All browsers with their tabs, for programs."""
+        """Return all browsers with their tabs as JSON."""
         running = await asyncio.gather(*(_describe_browser(process) for process in list(self.processes.values())))
         return [*running, *(lost.to_json() for lost in self.lost.all())]
 
     async def close_all(self) -> None:
-        """End all browsers; the engine can start others."""
+        """Close all browsers; the engine can start others."""
         await self.lost.remove_all()
         await asyncio.gather(*(process.close() for process in list(self.processes.values())))
 
     async def close(self) -> None:
-        """End everything; may be called twice."""
+        """Close everything; may be called twice."""
         await self.close_all()
         await self.driver.stop()
         await self.guard.stop()
@@ -205,37 +205,37 @@ class Engine:
     # -- used by browsers --------------------------------------------------------------------------------------
 
     def new_tab_id(self) -> str:
-        """An id that no tab has had."""
+        """Return an id that no tab has had before."""
         return f"t{next(self._tab_ids)}"
 
     def new_refs(self, selector_engine: str) -> Refs:
-        """References for a tab; no two tabs have the same."""
+        """Return references for a tab; no two tabs have the same."""
         return Refs(self._refs, selector_engine)
 
     def has_room(self) -> bool:
-        """Whether one more tab may be opened."""
+        """True if another tab may be opened."""
         return len(self.tabs) < self.settings.max_tabs
 
     def on_tab_added(self, tab: Tab) -> None:
-        """A tab is there."""
+        """Register a tab and notify the listeners."""
         self.tabs[tab.tab_id] = tab
         self._notify_listeners(lambda listener: listener.tab_added(tab))
 
     def on_tab_changed(self, tab: Tab) -> None:
-        """Something about a tab is another."""
+        """Notify viewers and listeners that a tab changed."""
         if (screencast := self._screencasts.get(tab.tab_id)) is not None:
             screencast.notify_viewers()
         self._notify_listeners(lambda listener: listener.tab_changed(tab))
 
     def on_tab_removed(self, tab: Tab) -> None:
-        """A tab is gone."""
+        """Remove a tab, close its screencast and notify the listeners."""
         self.tabs.pop(tab.tab_id, None)
         if (screencast := self._screencasts.pop(tab.tab_id, None)) is not None:
             screencast.close()
         self._notify_listeners(lambda listener: listener.tab_removed(tab))
 
     def on_browser_ended(self, process: BrowserProcess) -> None:
-        """A browser is gone."""
+        """Remove a browser, record it if it crashed or was lost, and notify the listeners."""
         self.processes.pop(process.browser_id, None)
         if process.is_attached and process.crashed is not None:
             self.lost.add(process)
@@ -245,11 +245,11 @@ class Engine:
         self._notify_listeners(lambda listener: listener.browsers_changed())
 
     def find_refusal(self, host: str, port: int) -> ToolError | None:
-        """What the policy said to a connection."""
+        """Return the policy's error for a refused connection."""
         return self.guard.refused.get((host, port))
 
     def check_url(self, url: str) -> str:
-        """Judge an address.
+        """Check an address against the URL policy.
 
         Raises:
             ToolError: `url_blocked`.
@@ -257,7 +257,7 @@ class Engine:
         return self.policy.check(url)
 
     def find_failure(self, host: str, port: int) -> str | None:
-        """Why a connection failed."""
+        """Return why a connection failed, as a browser's error code."""
         return self.guard.failed.get((host, port))
 
     def _notify_listeners(self, what: Callable[[Listener], None]) -> None:
@@ -266,7 +266,7 @@ class Engine:
 
 
 async def _describe_browser(process: BrowserProcess) -> dict[str, Any]:
-    """The browser for programs, with its tabs."""
+    """Return a browser with its tabs as JSON."""
     return {
         "browserId": process.browser_id,
         "sessionId": process.session_id,
@@ -290,11 +290,11 @@ class _Shared:
 
 
 _ENGINES: dict[tuple[int, str], _Shared] = {}
-"""By event loop and state folder: the two modules of one host share an engine, two hosts never do."""
+"""By event loop and state folder: the modules of one server or worker share an engine, others never do."""
 
 
 async def acquire_engine(settings: EngineSettings, policy: UrlPolicy, state_folder: Path) -> Engine:
-    """The engine of a host; made by the first of its modules, with what an earlier process left behind removed."""
+    """Return the shared engine; the first module creates it and removes what an earlier process left behind."""
     key = _engine_key(state_folder)
     shared = _ENGINES.get(key)
     if shared is None:
@@ -307,7 +307,7 @@ async def acquire_engine(settings: EngineSettings, policy: UrlPolicy, state_fold
 
 
 async def release_engine(engine: Engine, state_folder: Path) -> None:
-    """A module needs the engine no more; the last one closes it."""
+    """Release a module's use of the engine; the last release closes it."""
     shared = _ENGINES.get(_engine_key(state_folder))
     if shared is None or shared.engine is not engine:
         return

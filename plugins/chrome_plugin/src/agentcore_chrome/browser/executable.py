@@ -1,4 +1,4 @@
-"""Finding the browser that is used: one function for everybody who needs one."""
+"""Finding the browser to use, by one function for all callers."""
 
 import json
 import os
@@ -20,7 +20,7 @@ REQUIREMENT = "web_browser"
 """The name of the requirement that both modules declare."""
 
 COMMAND = "agentcore browser install"
-"""Installs a browser, in a terminal."""
+"""The terminal command that installs a browser."""
 
 _NAMES = {
     "chromium": ("chromium", "chromium-browser"),
@@ -40,7 +40,7 @@ _MAC_NAMES = {
     "msedge-beta": "Microsoft Edge Beta",
     "msedge-dev": "Microsoft Edge Dev",
 }
-# folders that are often missing in the PATH of services, unlike /usr/bin
+# Folders that are often missing from the PATH of services, unlike /usr/bin.
 _FURTHER_FOLDERS = ("/usr/local/bin", "/opt/homebrew/bin", "/snap/bin")
 _INSTALLED_PROGRAMS = (
     "chrome-linux64/chrome",
@@ -100,7 +100,7 @@ def is_replaceable(settings: EngineSettings) -> bool:
 
 
 def browsers_folder() -> Path:
-    """The folder in which Playwright installs browsers, which agentcore uses as well.
+    """Return the folder in which Playwright installs browsers, which agentcore uses as well.
 
     Source: `computeDefaultCacheDirectory` and `registryDirectory` in Playwright 1.65.
     """

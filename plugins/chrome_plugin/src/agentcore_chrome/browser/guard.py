@@ -1,8 +1,8 @@
-"""A SOCKS proxy on loopback that every connection of a launched browser goes through, and that obeys the URL policy.
+"""A SOCKS proxy on loopback that enforces the URL policy on every connection of a launched browser.
 
-Whatever makes a page connect somewhere – a link, a redirect, a script, a worker, a WebSocket, a popup – ends up here,
-with the host's name. It is looked up here, the address that is dialled is the one that was checked, and so a name that
-changes its address between check and use (DNS rebinding) gains nothing.
+Whatever makes a page connect – a link, a redirect, a script, a worker, a WebSocket, a popup – the connection arrives at
+the proxy with the host's name. The proxy resolves the name and connects to the address that it has checked, so a name
+that changes its address between check and use (DNS rebinding) has no effect.
 
 Source: RFC 1928 (SOCKS 5), of which a browser uses CONNECT without authentication.
 """
@@ -45,10 +45,10 @@ _REFUSED = 5
 
 
 class Policy(Protocol):
-    """The part of a URL policy that a guard needs."""
+    """The part of a URL policy that the guard uses."""
 
     async def resolve(self, url: str) -> list[str]:
-        """The addresses of a URL's host, each of them allowed."""
+        """Return the addresses of a URL's host, all of which are allowed."""
         ...
 
 
@@ -56,8 +56,8 @@ class Guard:
     """The proxy of one engine.
 
     Attributes:
-        refused: What the policy said to a host and port, the newest last.
-        failed: Why a host and port could not be reached, in the browser's words for it.
+        refused: The policy's errors by host and port, the newest last.
+        failed: Why a host and port could not be reached, as a browser's error code.
     """
 
     def __init__(self, policy: Policy, upstream: str | None = None) -> None:
@@ -70,15 +70,15 @@ class Guard:
         self.failed: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     async def start(self) -> str:
-        """Listen on a free port of loopback; gives the proxy's address for a browser. May be called twice."""
-        async with self._starting:  # two browsers that start at one time would each make one, of which one is lost
+        """Listen on a free loopback port and return the proxy's address for a browser; may be called twice."""
+        async with self._starting:  # two browsers that start at the same time must share one server
             if self._server is None:
                 self._server = await asyncio.start_server(self._accept_connection, "127.0.0.1", 0, limit=_CHUNK_BYTES)
             port = self._server.sockets[0].getsockname()[1]
         return f"socks5://127.0.0.1:{port}"
 
     async def stop(self) -> None:
-        """End all connections; may be called twice."""
+        """Close all connections; may be called twice."""
         async with self._starting:
             server = self._server
             self._server = None
@@ -88,7 +88,7 @@ class Guard:
 
     def _accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         serving = self._connections.start(self._serve_connection(reader, writer))
-        serving.add_done_callback(lambda _: writer.close())  # also of one that is ended before it begins
+        serving.add_done_callback(lambda _: writer.close())  # also if it is cancelled before its first step
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -98,12 +98,12 @@ class Guard:
             if there is not None:
                 await _relay_streams(reader, writer, *there)
         except (OSError, EOFError, TimeoutError, asyncio.IncompleteReadError, ValueError, struct.error):
-            pass  # either side went away, or what came is no SOCKS: this connection ends, and concerns no other
+            pass  # a side disconnected, or the data is not SOCKS: only this connection ends
 
     async def _connect_and_reply(
         self, host: str, port: int, writer: asyncio.StreamWriter
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
-        """Connect as the policy allows, and tell the browser what came of it."""
+        """Connect if the policy allows it, and send the result to the browser."""
         target = (host, port)
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
@@ -130,7 +130,7 @@ class Guard:
             try:
                 await _send_reply(writer, _OK)
             except BaseException:
-                there[1].close()  # the browser went away meanwhile
+                there[1].close()  # the browser disconnected meanwhile
                 raise
             return there
         return None
@@ -150,7 +150,7 @@ class Guard:
 
 
 def parse_host_and_port(url: str) -> tuple[str, int]:
-    """Host and port of an address, as a proxy is asked for them."""
+    """Return host and port of an address, as a proxy receives them."""
     parts = urlsplit(url)
     try:
         return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
@@ -159,7 +159,7 @@ def parse_host_and_port(url: str) -> tuple[str, int]:
 
 
 async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
-    """The greeting and the request of RFC 1928; gives host and port."""
+    """Read the greeting and the request of RFC 1928, and return host and port."""
     version, methods = await reader.readexactly(2)
     await reader.readexactly(methods)
     if version != _VERSION:
@@ -189,7 +189,7 @@ async def _relay_streams(
     far_reader: asyncio.StreamReader,
     far_writer: asyncio.StreamWriter,
 ) -> None:
-    """Carry bytes both ways until both sides have said all, or one is away and the other silent for long."""
+    """Relay bytes both ways until both directions end, or `_HALF_CLOSED_SECONDS` after the first one ended."""
     try:
         async with asyncio.TaskGroup() as group:
             ways = [
@@ -217,7 +217,7 @@ async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 async def _connect_through_proxy(
     upstream: str, host: str, port: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect through the proxy of the settings: HTTP's CONNECT, or SOCKS 5."""
+    """Connect through the proxy of the settings, by HTTP CONNECT or SOCKS 5."""
     proxy = urlsplit(upstream)
     is_http = proxy.scheme == "http"
     own_port = proxy.port or (_HTTP_PORT if is_http else _SOCKS_PORT)

@@ -31,7 +31,7 @@ from agentcore_chrome.browser.executable import (
 from agentcore_chrome.settings import EngineSettings
 
 DOWNLOAD_BYTES = 180_000_000
-"""What Playwright's Chromium takes to download; about 400 MB on the disk."""
+"""Download size of Playwright's Chromium; it needs about 400 MB on disk."""
 
 _PACKAGES = ("chromium",)
 _FONT_PACKAGES = ("fonts-liberation", "fonts-noto-color-emoji", "fonts-wqy-zenhei")
@@ -39,7 +39,7 @@ _PROGRESS = re.compile(r"\|\s*(\d+)% of ([\d.]+) MiB")
 _REASON = re.compile(r"Error: (?!Failed to download)(?!Download failure, code)(.{1,300}?)(?: body '|$)")
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
 _LIBRARY_PACKAGES = {"libatomic.so.1": "libatomic1", "libstdc++.so.6": "libstdc++6"}
-"""Packages with what the Node.js inside Playwright is linked with, by the names of the libraries."""
+"""Packages of the libraries that Playwright's own Node.js is linked with, by library name."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _KEPT_LINES = 200
 _DOWNLOAD_PART = 0.9
@@ -50,7 +50,7 @@ class BrowserRequirement:
     """The requirement of both modules: a browser that can be started.
 
     Args:
-        settings: Which browser is wanted.
+        settings: Which browser to use.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
@@ -70,7 +70,7 @@ class BrowserRequirement:
         )
 
     async def check(self) -> RequirementStatus:
-        """See `agentcore.api.Requirement`."""
+        """Report whether a browser is found and the driver starts."""
         try:
             path = find_browser(self._settings).path
             if not self._driver_starts:
@@ -84,7 +84,7 @@ class BrowserRequirement:
             return RequirementStatus(False, exc.message)
 
     async def install(self, report: ReportProgress) -> None:
-        """See `agentcore.api.Requirement`."""
+        """Install a browser, with its progress sent to `report`."""
         await install_browser(self._settings, report)
 
 
@@ -130,7 +130,7 @@ async def install_browser(settings: EngineSettings, report: ReportProgress) -> C
         await _install_libraries(exc, report)
         checked = await check_browser(found.path, sandbox=settings.sandbox)
     if checked.missing_fonts and not has_tried_fonts and can_install_packages():
-        with suppress(ToolError):  # pages without these letters work
+        with suppress(ToolError):  # pages work without these fonts
             await install_packages(_FONT_PACKAGES, report)
             checked = await check_browser(found.path, sandbox=settings.sandbox)
     report({"en": "The browser is ready", "zh": "浏览器已就绪"}, 1.0)
@@ -145,7 +145,7 @@ def _find_browser_or_none(settings: EngineSettings) -> FoundBrowser | None:
 
 
 async def _find_driver_problem() -> str:
-    """Why the Node.js inside Playwright does not start on this machine; empty: it does."""
+    """Return why Playwright's own Node.js does not start on this machine; empty: it does."""
     lines = run_command([sys.executable, "-m", "playwright", "--version"], dict(os.environ))
     last = deque([line async for line in lines], maxlen=1)
     return "" if lines.code == 0 else next(iter(last), f"exit code {lines.code}").strip()
@@ -176,7 +176,7 @@ async def _prepare_driver(report: ReportProgress) -> None:
 
 
 async def _download_or_install_browser(report: ReportProgress) -> bool:
-    """Download Playwright's Chromium, else install the distribution's package, with fonts; True: that one."""
+    """Download Playwright's Chromium, else install the distribution's package with fonts and return True."""
     reason = await download_chromium(report)
     if not reason:
         return False
@@ -207,13 +207,13 @@ async def _download_or_install_browser(report: ReportProgress) -> bool:
 async def download_chromium(report: ReportProgress) -> str:
     """Have Playwright's driver download its Chromium into the user's cache.
 
-    `PLAYWRIGHT_DOWNLOAD_HOST`, `PLAYWRIGHT_BROWSERS_PATH` and the proxy variables count as always.
+    `PLAYWRIGHT_DOWNLOAD_HOST`, `PLAYWRIGHT_BROWSERS_PATH` and the proxy variables apply as usual.
 
     Returns:
-        Why it failed; empty: it is there.
+        Why it failed; empty: it is installed.
     """
     report({"en": "Downloading Chromium", "zh": "正在下载 Chromium"}, 0.0)
-    # the full browser, which also has a window, without the smaller one; browsers of other revisions stay
+    # The full browser, which can show a window, without the headless shell; keep other revisions.
     lines = run_command(
         [sys.executable, "-m", "playwright", "install", "chromium", "--no-shell", "--no-remove"], dict(os.environ)
     )

@@ -1,4 +1,4 @@
-"""Starting a browser process that ends with us."""
+"""Launching a browser process that ends with this one."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ _WRITTEN = re.compile(r"^.{0,9}\[pid=\d+\]\[(?:err|out)\] (?P<line>.{1,300})", r
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How a new browser is to be; None: as the settings say."""
+    """Options of a new browser; None: as in the settings."""
 
     headless: bool | None = None
     viewport: Viewport | None = None
@@ -39,7 +39,7 @@ class LaunchOptions:
 
 
 class Launcher(Owner, Protocol):
-    """What a launch needs of the engine."""
+    """The part of the engine that a launch uses."""
 
     settings: EngineSettings
     policy: UrlPolicy
@@ -49,10 +49,10 @@ class Launcher(Owner, Protocol):
 
 
 async def launch_browser(engine: Launcher, browser_id: str, options: LaunchOptions) -> BrowserProcess:
-    """Start a browser.
+    """Launch a browser.
 
-    It hangs on a pipe of the driver, and the driver on one of ours: when we end, however, it does. Its default
-    context stays empty unless a profile is wanted; sessions get contexts of their own.
+    It is connected to the driver by a pipe, and the driver to this process: it ends when this process does, in
+    whatever way. Its default context stays empty unless a profile is configured; sessions get their own contexts.
 
     Raises:
         ToolError: `browser_not_found`, `browser_launch_failed`.
@@ -99,7 +99,7 @@ async def launch_browser(engine: Launcher, browser_id: str, options: LaunchOptio
 
 
 def build_context_options(settings: EngineSettings, options: LaunchOptions) -> dict[str, Any]:
-    """What each context of the browser is made with."""
+    """Return the options that each context of the browser is created with."""
     viewport = options.viewport or settings.viewport
     made: dict[str, Any] = {
         "viewport": {"width": viewport.width, "height": viewport.height},
@@ -140,7 +140,7 @@ def _profile_folder(settings: EngineSettings, folder: Path) -> Path:
 
 
 def _extract_browser_output(text: str) -> str:
-    """What the browser wrote last; else the driver's words, without the command line, which is longer than all else."""
+    """Return the driver's message without the long command line, and the last lines that the browser wrote."""
     lines = [found["line"] for found in _WRITTEN.finditer(text)]
     before = text.partition("<launching>")[0].removesuffix("- ").strip()
     return "\n".join([before[:_TEXT_CHARS], *lines[-_LINES:]])[: 2 * _TEXT_CHARS]

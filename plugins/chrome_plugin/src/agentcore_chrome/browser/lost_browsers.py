@@ -1,4 +1,4 @@
-"""Browsers that were attached to and whose connection was lost: they are attached to again, with the pages they had."""
+"""Attached browsers whose connection was lost: they are reattached, with the pages that they had."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,12 +16,12 @@ from agentcore_chrome.lost_failures import ignore_failure
 log = structlog.get_logger(__name__)
 
 _PAUSES_S = (0.1, 0.3, 1, 2, 4, 8, 15, *(30,) * 20)
-"""Between two tries that nobody asked for; after the last one, calls alone try again."""
+"""Pauses between automatic attempts; after the last one, only calls try again."""
 
 
 @dataclass(slots=True)
 class LostBrowser:
-    """A browser that may go on somewhere, and its pages."""
+    """A browser that may still be running, and its pages."""
 
     browser_id: str
     session_id: str
@@ -31,7 +31,7 @@ class LostBrowser:
     attaching: asyncio.Task[BrowserProcess] | None = field(default=None, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The browser for programs."""
+        """Return the browser as JSON."""
         return {
             "browserId": self.browser_id,
             "sessionId": self.session_id,
@@ -49,11 +49,11 @@ class LostBrowser:
 
 
 class LostBrowsers:
-    """Those of one engine. What was lost comes back by itself, or with the first call that needs it.
+    """The lost browsers of one engine, reattached automatically or by the first call that needs one.
 
     Args:
-        attach: Attaches to one again.
-        page_gone: Told of each page that is there no more.
+        attach: Reattaches a browser.
+        page_gone: Called with each page that no longer exists.
     """
 
     def __init__(
@@ -68,21 +68,21 @@ class LostBrowsers:
         return browser_id in self._lost
 
     def all(self) -> list[LostBrowser]:
-        """All that are lost now."""
+        """Return all browsers that are lost now."""
         return list(self._lost.values())
 
     def get(self, browser_id: str) -> LostBrowser | None:
-        """One of them."""
+        """Return a lost browser by its id."""
         return self._lost.get(browser_id)
 
     def find_page(self, tab_id: str) -> tuple[LostBrowser, LostPage] | None:
-        """The page that a tab was, and its browser."""
+        """Return the lost browser and page of a tab."""
         pages = ((lost, page) for lost in self._lost.values() for page in lost.pages)
         return next((found for found in pages if found[1].tab_id == tab_id), None)
 
     def add(self, process: BrowserProcess) -> None:
-        """The connection to a browser was lost; it is tried again from now on."""
-        before = self._lost.get(process.browser_id)  # lost again, while its pages were being taken back
+        """Add a browser whose connection was lost, and start to reattach it."""
+        before = self._lost.get(process.browser_id)  # lost again while its pages were being restored
         back = {page.tab_id for page in process.lost_pages}
         pages = [*process.lost_pages, *(page for page in (before.pages if before else ()) if page.tab_id not in back)]
         lost = LostBrowser(process.browser_id, process.session_id, process.version, process.started_at_ms, pages)
@@ -90,7 +90,7 @@ class LostBrowsers:
         self._background.start(self._retry_until_attached(lost))
 
     async def reattach_browser(self, browser_id: str) -> BrowserProcess:
-        """Attach to a browser again; one try at a time, for all who ask.
+        """Reattach a browser; concurrent callers share one attempt.
 
         Raises:
             ToolError: `browser_launch_failed`: it does not answer; `instance_not_found`: it was given up meanwhile.
@@ -104,13 +104,13 @@ class LostBrowsers:
         return await asyncio.shield(lost.attaching)
 
     def remove(self, browser_id: str) -> None:
-        """Give a browser up, with its pages."""
+        """Give up a browser and its pages."""
         lost = self._lost.pop(browser_id, None)
         for page in lost.pages if lost is not None else ():
             self._page_gone(page)
 
     async def remove_all(self) -> None:
-        """Give all up; may be called twice."""
+        """Give up all browsers; may be called twice."""
         for browser_id in list(self._lost):
             self.remove(browser_id)
         await self._background.stop()

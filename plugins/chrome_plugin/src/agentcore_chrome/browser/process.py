@@ -1,4 +1,4 @@
-"""One browser: a process that was launched, or one that was attached to; with its contexts and tabs."""
+"""One browser with its contexts and tabs: a launched process, or an external one."""
 
 import asyncio
 import os
@@ -47,12 +47,12 @@ _LOOK_SECONDS = 3.0
 _JUDGED = ("http:", "https:", "file:", "chrome:", "devtools:", "view-source:", "chrome-extension:")
 
 Place = Literal["here", "attached", "remote"]
-"""Where a browser is: launched here; somebody's, attached to over its debugging port; of a Playwright server."""
+"""Where a browser runs: launched locally, attached to over its debugging port, or on a Playwright server."""
 _ADAPTERS: dict[Place, str] = {"here": "playwright", "attached": "cdp", "remote": "remote"}
 
 
 class Owner(Protocol):
-    """What a browser needs of the engine."""
+    """The part of the engine that a browser uses."""
 
     logins: KnownLogins
 
@@ -72,19 +72,19 @@ class BrowserProcess:
     """A browser with its tabs.
 
     Attributes:
-        place: Where it is.
-        judge: Judges its requests, where connections do not pass through us.
-        lost_pages: Those that go on without us, once the connection to one that was attached to was lost.
-        browser_id: Unique, never used twice.
+        place: Where it runs.
+        judge: Checks its requests if its connections do not pass through the guard.
+        lost_pages: Pages of an attached browser that continue after the connection was lost.
+        browser_id: Unique, never reused.
         session_id: The session that launched it; empty for the one that sessions share.
         tabs: Its tabs by id.
-        pid: Its process, where it is one of this machine that was launched here.
-        logins: What servers are answered that ask for one.
-        prepare_context: Done to each context that is made.
-        selector_engine: The one that finds elements by reference.
-        views_within_s: How long to wait for a page that carries a resource's id; 0: it is there, or a tab is opened.
-        saved: Saves the contexts of its sessions; None: their log-ins are not kept.
-        crashed: Set when it died without being told to.
+        pid: The id of its process if it was launched locally.
+        logins: The log-ins for servers that require one.
+        prepare_context: Called with each context that is created.
+        selector_engine: The name of the selector engine that finds elements by reference.
+        views_within_s: Seconds to wait for a page that is marked with a resource's id; 0: open a tab if there is none.
+        saved: Saves the contexts of its sessions; None: their log-ins are not stored.
+        crashed: The error if it crashed or its connection was lost.
     """
 
     def __init__(self, browser_id: str, owner: Owner, browser: "Browser", *, session_id: str = "") -> None:
@@ -122,7 +122,7 @@ class BrowserProcess:
         browser.on("disconnected", lambda _: self._on_disconnected())
 
     async def subscribe_to_events(self) -> None:
-        """Hear of titles, and learn the process's id."""
+        """Subscribe to titles, start the request filter, and find the process id of a launched browser."""
         self._session = await self.browser.new_browser_cdp_session()
         self._targets.subscribe_to_events(self._session)
         discovering = self._session.send("Target.setDiscoverTargets", {"discover": True})
@@ -136,29 +136,29 @@ class BrowserProcess:
 
     @property
     def is_attached(self) -> bool:
-        """Whether it is somebody's, to whom it is left."""
+        """True if it was running already and is left running."""
         return self.place == "attached"
 
     @property
     def is_remote(self) -> bool:
-        """Whether its files are another machine's."""
+        """True if its files are on another machine."""
         return self.place == "remote"
 
     @property
     def is_guarded(self) -> bool:
-        """Whether all its connections pass through us."""
+        """True if all its connections pass through the guard."""
         return self.place == "here"
 
     @property
     def adapter_type(self) -> str:
-        """How its pages are driven, for their resources."""
+        """How its pages are driven, as their resources report it."""
         return _ADAPTERS[self.place]
 
     def share_context(self, context: "BrowserContext", kept: StorageStateFile | None = None) -> None:
-        """Let all sessions have one context.
+        """Use one context for all sessions.
 
         Args:
-            kept: What keeps its log-ins.
+            kept: The file that stores its log-ins.
         """
         self.shares_context = True
         self.shared_context = context
@@ -167,22 +167,22 @@ class BrowserProcess:
             self._background.start(kept.save_periodically(context))
 
     def save_sessions(self, states: SessionStates) -> None:
-        """Keep the log-ins of each session from now on, where each has a context of its own."""
+        """Save the log-ins of each session from now on, if each has its own context."""
         if self.saved is None and not self.shares_context:
             self.saved = SavedContexts(states, self._background.start)
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be used."""
+        """True if it can be used."""
         return not self._over and not self._closing
 
     async def open_tab(self, options: TabOptions) -> Tab:
-        """A new tab in the session's context.
+        """Open a new tab in the session's context.
 
         Raises:
             ToolError: `browser_crashed`, `browser_launch_failed`, `view_not_shown`.
         """
-        await self._wait_for_view(options)  # outside of the lock: others open theirs meanwhile
+        await self._wait_for_view(options)  # outside of the lock, so that other tabs can open
         async with self._opening:
             if not self.is_open:
                 raise self.crashed or browser_crashed("the browser has ended", browserId=self.browser_id)
@@ -204,23 +204,23 @@ class BrowserProcess:
             return self._add_tab(page, options, is_ours=found is None)
 
     async def _wait_until_ended(self) -> None:
-        """Wait for the driver to say that the browser is gone, which comes after its answers."""
+        """Wait for the driver's disconnect event, which comes after its replies."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_SECONDS):
                 await self._ended.wait()
 
     async def other_pages(self) -> list[OtherPage]:
-        """The pages of a browser that was attached to which are not ours, and may be touched by the URL policy."""
+        """Return the pages of an attached browser that are not tabs yet and that the URL policy allows."""
         assert self._session is not None  # noqa: S101 - listen() was called
         ours = {tab.page for tab in self.tabs.values()}
         found = await list_other_pages(self.browser, self._session, ours) if self.is_attached else []
         return [one for one in found if self._may_touch(one.page)]
 
     async def attach_page(self, wanted: OtherPage, options: TabOptions) -> Tab:
-        """Work in a page of somebody else's, which is left as it is when it is let go.
+        """Make a tab of a user's page in an attached browser; closing the tab leaves the page open.
 
         Raises:
-            ToolError: `target_not_found`: it is not there, or not at the address any more that a person has agreed to.
+            ToolError: `target_not_found`: it is gone, or no longer at the address that the user has approved.
         """
         async with self._opening:
             pages = await self.other_pages()
@@ -230,12 +230,12 @@ class BrowserProcess:
             return self._add_tab(found.page, options, is_ours=False)
 
     async def restore_lost_pages(self, lost: list[LostPage]) -> list[LostPage]:
-        """Make tabs again of pages that a lost connection left behind; gives those that are there no more."""
+        """Make tabs again of pages whose connection was lost, and return the pages that no longer exist."""
         async with self._opening:
             pages = await pages_by_target(self.browser, {page.target_id for page in lost})
             for one in lost:
                 if (page := pages.get(one.target_id)) is not None:
-                    await self._get_context(one.options)  # its popups are heard of
+                    await self._get_context(one.options)  # subscribes to its popups
                     self._add_tab(page, one.options, is_ours=one.is_ours, was=one)
         return [one for one in lost if one.target_id not in pages]
 
@@ -257,7 +257,7 @@ class BrowserProcess:
             await end_within(context.close(), _CLOSE_SECONDS)
 
     async def close(self) -> None:
-        """End the browser and all in it; of one that was attached to, only what was opened here. Safe twice."""
+        """Close the browser, or only the own tabs of an attached one; may be called twice."""
         if self._closing:
             return
         self._closing = True
@@ -275,43 +275,43 @@ class BrowserProcess:
         await self._handle_ended(browser_closed(self.browser_id))
 
     def _kill_process(self) -> None:
-        """End the process of a browser that does not take leave, such as one that was stopped."""
+        """Kill the process of a browser that does not exit, such as a suspended one."""
         if not self.is_guarded or self.pid is None or not self.browser.is_connected():
             return
         log.warning("browser_killed", browser_id=self.browser_id, pid=self.pid)
-        with suppress(ProcessLookupError):  # it went in this moment
+        with suppress(ProcessLookupError):  # it has just exited
             os.kill(self.pid, signal.SIGKILL)
 
     async def list_processes(self) -> list[dict[str, Any]]:
-        """The operating system's processes of the browser, by type and id; empty if it does not tell."""
+        """Return the browser's processes by type and id; empty if it does not report them."""
         return await list_processes(self._session) if self._session is not None else []
 
     async def memory_bytes(self) -> int | None:
-        """Memory of all its processes, shared parts counted by their share."""
+        """Return the memory of all its processes, with shared memory counted proportionally."""
         if not self.is_guarded:
-            return None  # they are another machine's, or another person's
+            return None  # its processes belong to another machine or to the user
         pids = [process["id"] for process in await self.list_processes()]
         return await asyncio.to_thread(measure_memory, pids) if pids else None
 
     # -- used by tabs ------------------------------------------------------------------------------------------
 
     def notify_tab_changed(self, tab: Tab) -> None:
-        """A tab's state changed."""
+        """Notify the engine that a tab's state changed."""
         if not tab.gone.done():
             self._owner.on_tab_changed(tab)
 
     def remove_tab(self, tab: Tab) -> None:
-        """A tab is gone."""
+        """Remove a tab that is gone, and notify the engine."""
         if self.tabs.pop(tab.tab_id, None) is not None:
             self._owner.on_tab_removed(tab)
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Let something run to its end, and end it with the browser."""
+        """Run work in the background, at most until the browser ends."""
         task = self._background.start(end_within(work, _CLOSE_SECONDS))
-        task.add_done_callback(lambda _: work.close())  # a task that is ended before its first step never came to it
+        task.add_done_callback(lambda _: work.close())  # a task cancelled before its first step never awaits it
 
     def check_frames(self, page: "Page") -> None:
-        """Judge the addresses of a page and its frames.
+        """Check the addresses of a page and its frames against the URL policy.
 
         Raises:
             ToolError: `url_blocked`.
@@ -321,18 +321,18 @@ class BrowserProcess:
                 self._owner.check_url(frame.url)
 
     def find_refusal(self, url: str) -> ToolError | None:
-        """What the URL policy said to a connection for this address, if it refused one."""
+        """Return the URL policy's error if it refused a connection for this address."""
         place = parse_host_and_port(url)
         return self._owner.find_refusal(*place) if self.judge is None else self.judge.refused.get(place)
 
     def on_navigation_refused(self, frame_id: str, error: ToolError) -> None:
-        """A frame was kept from going somewhere; the one that has all of a page has the page's id."""
+        """Store the error of a refused navigation if the frame is a tab's main frame, whose id is its target id."""
         tab = self._targets.find_tab(frame_id)
         if tab is not None:
             tab.refusal = error
 
     def find_failure(self, url: str) -> str | None:
-        """Why a connection for this address failed, in the browser's words."""
+        """Return why a connection for this address failed, as a browser's error code."""
         return self._owner.find_failure(*parse_host_and_port(url))
 
     # -- internals ---------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ class BrowserProcess:
         return context
 
     async def _find_marked_page(self, options: TabOptions) -> "Page | None":
-        """The page that a shell shows for this resource, in a browser that was attached to."""
+        """Return the page that the attached program shows for this resource."""
         if not self.is_attached or options.resource_id is None or self._session is None:
             return None
         page = await find_target(self.browser, self._session, options.resource_id)
@@ -363,7 +363,7 @@ class BrowserProcess:
         return page
 
     async def _wait_for_view(self, options: TabOptions) -> None:
-        """Wait until the program that was attached to shows its view of a resource, where it opens the pages itself."""
+        """Wait until the attached program shows its page for the resource, if it opens the pages itself."""
         if not self.views_within_s or options.resource_id is None or self._session is None:
             return
         try:
@@ -380,21 +380,21 @@ class BrowserProcess:
         return page
 
     async def _adopt_popup(self, page: "Page", options: TabOptions) -> None:
-        """A page that nobody asked for is a popup: it becomes a tab, unless there are too many."""
+        """Make a tab of a popup, a page that no call opened, or close it if there are too many tabs."""
         async with self._opening:
             if page.is_closed() or any(tab.page == page for tab in self.tabs.values()):
                 return
             opening = await page.opener()
             opener = next((tab for tab in self.tabs.values() if tab.page == opening), None)
             if opener is None and self.shares_context:
-                return  # somebody else's page in a browser that is shared with people
+                return  # a page that the user opened in the shared context
             if not self._owner.has_room():
                 log.warning("popup_closed", browser_id=self.browser_id, session_id=options.session_id)
                 await page.close()
                 return
             if opener is not None:
                 options = TabOptions(opener.owner, opener.session_id, opener.dialogs.hold_s)
-            # what a page of somebody else's opened may be what they opened
+            # A popup of a user's page may have been opened by the user, so it is left open as well.
             self._add_tab(page, options, is_ours=opener is None or opener.is_ours, opener=opener)
 
     def _add_tab(
@@ -410,7 +410,7 @@ class BrowserProcess:
         tab = Tab(tab_id, page, self, options, self._owner.new_refs(self.selector_engine))
         tab.opener = opener
         tab.is_ours = is_ours
-        tab.target_id = None if was is None else was.target_id  # it may be lost again before it is asked
+        tab.target_id = None if was is None else was.target_id  # the connection may be lost again before it is read
         self.tabs[tab.tab_id] = tab
         tab.subscribe_to_events()
         self.run_in_background(self._targets.register_tab(tab))
@@ -420,11 +420,11 @@ class BrowserProcess:
         return tab
 
     def schedule_title_refresh(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
-        """See `TabTargets.schedule_title_refresh`."""
+        """Request a tab's title soon, because a browser does not report every change."""
         self._targets.schedule_title_refresh(tab, after_s)
 
     def update_tab_info(self, tab: Tab, title: str, url: str) -> None:
-        """A tab's title and address, as somebody has just learnt them."""
+        """Store the current title and address of a tab, and notify the engine if they changed."""
         if (title, url) != (tab.title, tab.heard_url):
             tab.title = title
             tab.heard_url = url
@@ -456,10 +456,10 @@ class BrowserProcess:
 
 
 async def list_processes(session: "CDPSession") -> list[dict[str, Any]]:
-    """The processes of a browser, by type and id; empty if it does not tell.
+    """Return the processes of a browser by type and id; empty if it does not report them.
 
     Args:
-        session: The browser's own.
+        session: The browser's CDP session.
     """
     try:
         async with asyncio.timeout(_LOOK_SECONDS):
@@ -471,7 +471,7 @@ async def list_processes(session: "CDPSession") -> list[dict[str, Any]]:
 
 
 def measure_memory(pids: Iterable[int]) -> int:
-    """Bytes in memory of all these processes: proportional shares where the system tells them, else resident sizes."""
+    """Return the memory of the processes in bytes: proportional set sizes if available, else resident sizes."""
     return sum(_read_process_memory(pid) for pid in pids)
 
 

@@ -1,4 +1,4 @@
-"""Temporary profile folders: one for each browser process, gone with it, or at the next start after a kill."""
+"""Temporary profile folders: one per browser process, removed with it, or at the next start after a kill."""
 
 import hashlib
 import os
@@ -16,11 +16,11 @@ _PAUSE_S = 0.1
 
 
 class ProfileFolders:
-    """Makes and removes the folders of one state folder's browsers.
+    """Creates and removes the profile folders of one state folder's browsers.
 
-    They stand in the system's folder for temporary files, because a browser puts a socket below, and a socket's path
-    may have 107 bytes. Their names carry a mark of the state folder: whoever holds it may remove what is there at
-    its start, for nobody else can be using it.
+    They are in the system's folder for temporary files, because a browser creates a socket in them, and a socket's path
+    may have at most 107 bytes. Their names contain a hash of the state folder: its owner may remove them all at start,
+    because no other process can be using them.
     """
 
     def __init__(self, state_folder: Path) -> None:
@@ -28,11 +28,11 @@ class ProfileFolders:
         self._prefix = f"agentcore-browser-{mark}-"
 
     def create(self) -> Path:
-        """A new folder for one browser process, open to nobody else."""
+        """Create a folder for one browser process, accessible only to the current user."""
         return Path(tempfile.mkdtemp(prefix=self._prefix))
 
     def remove(self, folder: Path) -> None:
-        """Remove a folder; a browser that is on its way out may write into it still, so try for a while."""
+        """Remove a folder, with retries because an exiting browser may still write to it."""
         for attempt in range(_ATTEMPTS):
             shutil.rmtree(folder, ignore_errors=True)
             if not folder.exists():
@@ -41,7 +41,7 @@ class ProfileFolders:
         log.warning("profile_folder_left", folder=str(folder))
 
     def remove_all(self) -> int:
-        """Remove what an earlier process left behind; gives how many folders there were."""
+        """Remove the folders that an earlier process left behind, and return their number."""
         found = [path for path in Path(tempfile.gettempdir()).glob(f"{self._prefix}*") if _is_own_folder(path)]
         for folder in found:
             self.remove(folder)

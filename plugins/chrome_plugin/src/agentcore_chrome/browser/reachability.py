@@ -1,4 +1,4 @@
-"""Asking whether a browser elsewhere can be reached, without opening anything there: for `doctor`, and at the start."""
+"""Probing whether an external browser can be reached, without opening anything in it, for `doctor` and at start."""
 
 import asyncio
 import base64
@@ -26,13 +26,13 @@ _FIRST_LINE = re.compile(rb"HTTP/1\.[01] (\d{3})")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an endpoint says.
+    """An endpoint's answer to a probe.
 
     Args:
-        state: `answers`, `refused` (it wants other credentials, or another version), or `unreachable`.
-        said: That in words.
-        advice: What to do about it; empty: all is well.
-        version: The browser's, as far as it says so.
+        state: `answers`, `refused` (it requires other credentials, or another version), or `unreachable`.
+        said: The state as text.
+        advice: What to do about it; empty: there is no problem.
+        version: The browser's version, if it reports one.
     """
 
     state: Literal["answers", "refused", "unreachable"]
@@ -42,13 +42,13 @@ class Answer:
 
 
 def versions_in(text: str) -> tuple[str, str] | None:
-    """The versions of Playwright there and here, where a server says that they do not go together."""
+    """Return the server's and our Playwright version from the message of a version mismatch."""
     found = dict(_VERSIONS.findall(text))
     return (found["server"], found["client"]) if {"server", "client"} <= found.keys() else None
 
 
 async def probe_endpoint(endpoint: Endpoint) -> Answer:
-    """Ask an endpoint whether it is there, and lets us in; for a Playwright server also whether versions match."""
+    """Check that an endpoint answers and accepts the credentials, and a Playwright server also the version."""
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             status, body = await _send_request(endpoint)
@@ -80,7 +80,7 @@ def _interpret_response(endpoint: Endpoint, status: int, body: str) -> Answer:
 
 
 def advice_for(theirs: str) -> str:
-    """How to bring two versions of Playwright together; an older one is not taken here."""
+    """Return advice on a version mismatch of Playwright, which never suggests a downgrade of this machine."""
     there = f"start it there with `npx playwright@{local_playwright_version()} run-server`"
     is_newer = _parse_version(theirs) > _parse_version(local_playwright_version())
     return f"{there}, or install `playwright=={theirs}.*` here" if is_newer else there
@@ -91,7 +91,7 @@ def _parse_version(text: str) -> tuple[int, ...]:
 
 
 def local_playwright_version() -> str:
-    """Playwright's version here, major and minor: the two that a server has to share."""
+    """Return the major and minor version of the installed Playwright, which a server has to match."""
     return ".".join(version("playwright").split(".")[:2])
 
 
@@ -103,13 +103,13 @@ def _parse_browser_version(body: str) -> str:
 
 
 async def debugger_address(endpoint: Endpoint) -> str:
-    """Where the browser's own protocol is spoken, of an endpoint that is asked for it first.
+    """Return the WebSocket address for CDP, which an HTTP endpoint is asked for.
 
-    Of what it calls itself only the path is taken: behind something that ends TLS, a browser names an address without.
+    Only the path of its answer is used: behind a proxy that terminates TLS, a browser returns an address without TLS.
 
     Raises:
         OSError: Nothing answers.
-        ValueError: What answers is no browser, or lets nobody in.
+        ValueError: What answers is not a browser, or denies access.
     """
     if endpoint.scheme.startswith("ws"):
         return endpoint.url

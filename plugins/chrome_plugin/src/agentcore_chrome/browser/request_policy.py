@@ -1,7 +1,7 @@
-"""The URL policy for browsers whose connections do not pass through us: each request is judged before it is made.
+"""The URL policy for browsers whose connections bypass the guard: each request is checked before it is sent.
 
-The browser's own line sees all of them, each step of a redirect, of pages, frames, workers and popups from their first
-one on; of a browser that a server shares with others, theirs too. WebSockets it does not see: the driver's routes do.
+The browser's CDP session sees all requests, including each redirect, of pages, frames, workers and popups from their
+first one on; in a browser that a server shares, also those of other clients. Only the driver's routes see WebSockets.
 
 Source: https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-requestPaused
 """
@@ -35,27 +35,27 @@ _CLOSED_BY_POLICY = 1008
 
 
 class Policy(Protocol):
-    """The part of a URL policy that judging needs."""
+    """The part of a URL policy that the filter uses."""
 
     def check(self, url: str) -> str:
-        """Judge an address as it is written."""
+        """Check an address as written."""
         ...
 
     async def resolve(self, url: str) -> list[str]:
-        """Judge what its name leads to."""
+        """Resolve and check the addresses of a URL's host."""
         ...
 
 
 class RequestFilter:
-    """Judges the requests of one browser.
+    """Checks the requests of one browser.
 
     Args:
         policy: Which addresses may be reached.
-        tell: Told of a frame, by the browser's id of it, that is kept from going somewhere, and why.
-        run: Lets something run beside the calls.
-        allow_unknown: Whether a name that nobody knows here may be asked for there.
+        tell: Called with the id of a frame and the error when its navigation is refused.
+        run: Runs work in the background.
+        allow_unknown: Whether names that cannot be resolved locally are left to the browser's machine.
     Attributes:
-        refused: What the policy said to a host and port, the newest last.
+        refused: The policy's errors by host and port, the newest last.
     """
 
     def __init__(
@@ -74,23 +74,23 @@ class RequestFilter:
         self.refused: OrderedDict[tuple[str, int], ToolError] = OrderedDict()
 
     async def start(self, session: "CDPSession") -> None:
-        """Judge all requests of a browser from now on.
+        """Check all requests of a browser from now on.
 
         Args:
-            session: The browser's own.
+            session: The browser's CDP session.
         """
         session.on("Fetch.requestPaused", lambda event: self._run(self._answer_request(session, event)))
         await session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
     async def filter_web_sockets(self, context: "BrowserContext") -> None:
-        """Judge the WebSockets of the pages of a context from now on; those of workers are not seen."""
+        """Check the WebSockets of a context's pages from now on; those of workers are not seen."""
         await context.route_web_socket("**/*", self._route_web_socket)
 
     async def find_refusal(self, url: str) -> ToolError | None:
-        """What the policy says to a request; None: it may be made."""
+        """Return the policy's error for a request; None: it is allowed."""
         parts = urlsplit(url)
         if parts.scheme not in _WEB:
-            return None  # `data:`, `blob:`: of the page itself
+            return None  # `data:`, `blob:`: the page's own data
         url = f"{_AS_HTTP.get(parts.scheme, parts.scheme)}:{url.partition(':')[2]}"
         try:
             self._policy.check(url)
@@ -143,7 +143,7 @@ class RequestFilter:
 
 
 async def _in_time(answer: Any) -> None:
-    """Answer a request that may have been given up meanwhile, with its page."""
+    """Answer a request that may have been cancelled meanwhile, with its page."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             await answer

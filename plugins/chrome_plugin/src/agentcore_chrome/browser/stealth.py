@@ -1,6 +1,6 @@
-"""Hiding from simple checks that a program drives a browser: the setting `stealth`.
+"""The setting `stealth`: hiding from simple checks that a program drives the browser.
 
-What the library would set to fixed values that contradict the machine (platform, languages) is left as it is.
+Values that the library would fix in contradiction to the machine (platform, languages) are left unchanged.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
 
 SWITCH = "--disable-blink-features=AutomationControlled"
-"""With it a browser itself says that nobody automates it (`navigator.webdriver`)."""
+"""Makes the browser itself report that it is not automated (`navigator.webdriver`)."""
 
 _AS_THEY_ARE = {
     "navigator_platform": False,
@@ -25,13 +25,13 @@ _AS_THEY_ARE = {
 
 
 async def apply_stealth(context: "BrowserContext") -> None:
-    """Have the library's scripts run before those of each page that opens in a context."""
+    """Run the library's scripts before those of each page that opens in a context."""
     library = await asyncio.to_thread(import_module, "playwright_stealth")
     await library.Stealth(**_AS_THEY_ARE).apply_stealth_async(context)
 
 
 async def plain_user_agent(browser: "Browser") -> str:
-    """How a browser names itself with a window; one without says `HeadlessChrome`."""
+    """Return the user agent of a browser with a window; a headless one contains `HeadlessChrome`."""
     session = await browser.new_browser_cdp_session()
     reply = await session.send("Browser.getVersion")
     await session.detach()

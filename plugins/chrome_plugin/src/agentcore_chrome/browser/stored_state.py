@@ -1,4 +1,4 @@
-"""What keeps log-ins of a browser elsewhere: a profile folder cannot be used there, so its storage is kept here."""
+"""Stored log-ins of a remote browser, which cannot use a profile folder of this machine."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 FILE_NAME = "storage-state.json"
 SAVE_SECONDS = 20.0
-"""How often it is looked at; what came since is lost with the connection."""
+"""Interval of saving; later changes are lost with the connection."""
 
 
 class StorageStateFile:
@@ -32,11 +32,11 @@ class StorageStateFile:
         self._saving = asyncio.Lock()
 
     async def load(self) -> dict[str, Any] | None:
-        """What was kept; None: nothing yet. A file that cannot be read is left where it is, under another name."""
+        """Return the stored state; None: there is none. An unreadable file is renamed to `.broken`."""
         return await asyncio.to_thread(self._read_file)
 
     async def save(self, context: "BrowserContext") -> None:
-        """Keep what the context holds now, if that is something else than before."""
+        """Store the context's state if it has changed."""
         async with self._saving:
             state = json.dumps(await context.storage_state(indexed_db=True))
             if state != self._saved:
@@ -44,7 +44,7 @@ class StorageStateFile:
                 self._saved = state
 
     async def save_periodically(self, context: "BrowserContext") -> None:
-        """Keep it again and again, for a connection may end without a word. Ends when it is cancelled."""
+        """Save at intervals until cancelled, because a connection may end without notice."""
         while True:
             await asyncio.sleep(SAVE_SECONDS)
             try:
@@ -71,7 +71,7 @@ class StorageStateFile:
 
     def _write_file(self, text: str) -> None:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=".storage-")  # readable by the owner alone
+        descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=".storage-")  # readable only by the owner
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()

@@ -1,6 +1,6 @@
-"""The switches that a browser is launched with: all of them, for Playwright's come with a tab that nobody asked for.
+"""The switches that a browser is launched with: a complete list, because Playwright's own defaults open an extra tab.
 
-Source: `chromiumSwitches.ts` of Playwright 1.65, which says why for each.
+Source: `chromiumSwitches.ts` of Playwright 1.65, which explains each of them.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 _OFF = "--disable-features="
 _FEATURES_OFF = (
     "AimEnabled",
-    "AutofillServerCommunication",  # it learns of every form that a page shows
+    "AutofillServerCommunication",  # reports every form that a page shows
     "AvoidCorsURLLoaderRestartOnRedirect",
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",
@@ -22,9 +22,9 @@ _FEATURES_OFF = (
     "OptimizationHints",
     "PaintHolding",
     "PreconnectToSearch",
-    "SpareRendererForSitePerProcess",  # a process in reserve for each page, which a page that is driven seldom uses
+    "SpareRendererForSitePerProcess",  # a spare process for each page, which driven pages seldom use
     "ThirdPartyStoragePartitioning",
-    "WebUIOmniboxAimPopup",  # two pages of its own for each new window: more work than most pages that are opened
+    "WebUIOmniboxAimPopup",  # two internal pages for each new window: more work than most opened pages
     "WebUIOmniboxPopup",
     "msEdgeUpdateLaunchServicesPreferredVersion",
     "msForceBrowserSignIn",
@@ -73,7 +73,7 @@ _WITHOUT_COMPANY = (
 )
 _ONLY_BY_PROXY = (
     "--proxy-bypass-list=<-loopback>",
-    # what does not go through the proxy does not go at all
+    # Block what does not go through the proxy.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
@@ -87,14 +87,14 @@ _HEADLESS = (
 
 
 def build_switches(profile: Path, proxy: str, further: Sequence[str], *, headless: bool, sandbox: bool) -> list[str]:
-    """The command line of a browser that is driven over a pipe, without its program.
+    """Return the command line of a browser that is driven over a pipe, without its program.
 
     Args:
         profile: Its profile folder.
-        proxy: Where all of its connections go: `socks5://127.0.0.1:port`.
-        further: Those of the settings, which come last; features that they turn off are off besides ours.
+        proxy: The proxy for all its connections: `socks5://127.0.0.1:port`.
+        further: Switches of the settings, which come last; features that they disable are added to ours.
         headless: Whether it has no window.
-        sandbox: Whether its own sandbox is wanted; root has none.
+        sandbox: Whether to use its own sandbox; as root it has none.
     """
     off = [name for switch in further if switch.startswith(_OFF) for name in switch.removeprefix(_OFF).split(",")]
     return [

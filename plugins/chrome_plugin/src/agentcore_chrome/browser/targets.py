@@ -1,6 +1,6 @@
-"""Targets, as a browser calls its pages: which one is a resource's or a tab's, and what the browser tells of them.
+"""Targets, as CDP calls pages: finding that of a resource or tab, and following titles and addresses.
 
-In a browser that was attached to, the title or the address of a resource's page carries the resource's id.
+In an attached browser, the title or the address of a resource's page may contain the resource's id.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Page
 
 LOOK_AGAIN_SECONDS = 0.15
-"""How soon a tab's title is asked for again."""
+"""Delay before a tab's title is requested again."""
 
 _ANSWER_SECONDS = 2.0
 _MARK_SECONDS = 0.1
 
 
 class TargetBrowser(Protocol):
-    """What the targets need of the browser that has them."""
+    """The part of a browser that its targets use."""
 
     @property
     def is_open(self) -> bool: ...
@@ -33,10 +33,10 @@ class TargetBrowser(Protocol):
 
 
 class TabTargets:
-    """The tabs of one browser by its ids of them, and their titles and addresses as it tells of them.
+    """The tabs of one browser by target id, with the titles and addresses that the browser reports.
 
     Args:
-        browser: Told what was heard of a tab.
+        browser: Receives the titles and addresses.
     """
 
     def __init__(self, browser: TargetBrowser) -> None:
@@ -46,20 +46,20 @@ class TabTargets:
         self._looking: set[str] = set()
 
     def subscribe_to_events(self, session: "CDPSession") -> None:
-        """Hear of titles from now on.
+        """Subscribe to titles and addresses.
 
         Args:
-            session: The browser's own.
+            session: The browser's CDP session.
         """
         self._session = session
         session.on("Target.targetInfoChanged", self._on_target)
 
     def find_tab(self, target_id: str) -> Tab | None:
-        """The tab that a target is."""
+        """Return the tab of a target."""
         return self._by_target.get(target_id)
 
     async def register_tab(self, tab: Tab) -> None:
-        """Ask which target a tab is, and what it shows."""
+        """Request a tab's target id, title and address, and register the tab."""
         reply = await (await tab.get_session()).send("Target.getTargetInfo")
         target = reply["targetInfo"]
         tab.target_id = target["targetId"]
@@ -67,7 +67,7 @@ class TabTargets:
         self._on_target(reply)
 
     def schedule_title_refresh(self, tab: Tab, after_s: float = LOOK_AGAIN_SECONDS) -> None:
-        """Ask for a tab's title soon: a browser does not tell of every change by itself."""
+        """Request a tab's title soon, because a browser does not report every change."""
         if tab.target_id is not None and tab.tab_id not in self._looking:
             self._looking.add(tab.tab_id)
             asyncio.get_running_loop().call_later(after_s, self._start_title_refresh, tab)
@@ -87,20 +87,20 @@ class TabTargets:
         if tab is None or tab.gone.done():
             self._by_target.pop(target["targetId"], None)
             return
-        # before a page says its title, a browser gives the address as one, without its scheme
+        # Until a page has a title, the browser reports its address without the scheme as the title.
         title = "" if target["url"].endswith(target["title"]) else target["title"]
         self._browser.update_tab_info(tab, title, target["url"])
 
 
 async def find_target(browser: "Browser", session: "CDPSession", resource_id: str) -> "Page | None":
-    """The page that a shell has marked for this resource; None: there is none.
+    """Return the page that the attached program has marked for this resource; None: there is none.
 
-    Pages are not asked, for one of them may hang: the browser knows their titles.
+    The browser is asked for the titles, because a page may hang.
 
     Args:
-        session: The browser's own.
+        session: The browser's CDP session.
     """
-    # a part of a longer id is another resource's
+    # Match whole ids only: as a part of a longer one, it is another resource's.
     mark = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(resource_id)}(?![A-Za-z0-9_-])")
     targets = (await session.send("Target.getTargets"))["targetInfos"]
     marked = {one["targetId"] for one in targets if mark.search(one["url"]) or mark.search(one["title"])}
@@ -111,14 +111,14 @@ async def find_target(browser: "Browser", session: "CDPSession", resource_id: st
 
 
 async def pages_by_target(browser: "Browser", wanted: set[str]) -> "dict[str, Page]":
-    """The pages of a browser that have one of these ids."""
+    """Return the pages of a browser that have one of these target ids, by id."""
     pages = [page for context in browser.contexts for page in context.pages] if wanted else []
     ids = await asyncio.gather(*(_id_in_time(page) for page in pages))
     return {target: page for target, page in zip(ids, pages, strict=True) if target is not None and target in wanted}
 
 
 async def _id_in_time(page: "Page") -> str | None:
-    """The browser's id of a page; None: it hangs, or was closed meanwhile."""
+    """Return the target id of a page; None: it hangs, or was closed meanwhile."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             return await read_target_id(page)
@@ -127,14 +127,14 @@ async def _id_in_time(page: "Page") -> str | None:
 
 
 async def wait_for_target(browser: "Browser", session: "CDPSession", resource_id: str, limit_s: float) -> None:
-    """Wait until a shell shows its page for this resource.
+    """Wait until the attached program shows its page for this resource.
 
     Raises:
         ToolError: `view_not_shown`: it did not within the limit.
     """
     try:
         async with asyncio.timeout(limit_s):
-            # the driver has a page some time after the browser tells of it, and says nothing of titles
+            # The driver learns of a page some time after the browser reports it, and does not report titles.
             while await find_target(browser, session, resource_id) is None:  # noqa: ASYNC110 - so there is no event
                 await asyncio.sleep(_MARK_SECONDS)
     except TimeoutError as exc:
@@ -150,7 +150,7 @@ async def wait_for_target(browser: "Browser", session: "CDPSession", resource_id
 
 
 async def read_target_id(page: "Page") -> str | None:
-    """The browser's id of a page; None: it was closed meanwhile."""
+    """Return the target id of a page; None: it was closed meanwhile."""
     try:
         session = await page.context.new_cdp_session(page)
         reply = await session.send("Target.getTargetInfo")

@@ -153,7 +153,7 @@ async def evaluate_script(tab: Tab, script: str, timeout_ms: int) -> ToolOutput:
 
 
 async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms: int) -> ToolOutput:
-    """Call the function that a script defines with an element.
+    """Call a script, which must be a function, with an element.
 
     Raises:
         ToolError: `evaluation_error`, and those of finding the element.

@@ -183,7 +183,7 @@ async def _clear_field(locator: "Locator", state: FieldState, timeout_ms: int) -
     if state.kind != "code":
         await locator.fill("", timeout=timeout_ms)
         return
-    # A code editor's text is neither in its input field nor in the lines it renders: clear it with keys.
+    # A code editor contains more than its input field and the lines it renders: clear it with keys.
     await locator.focus(timeout=timeout_ms)
     if (await read_field(await find_focused_element(locator.page))).kind != "code":
         await locator.click(timeout=min(timeout_ms, _CLICKED_MS))
