@@ -36,7 +36,7 @@ class LostPage:
         tab_id: The id of its former tab, which it gets again.
         target_id: The browser's id of it; empty: it was not known yet, and the page cannot be found again.
         options: The options of the tab.
-        is_ours: Whether a session opened it, not the user.
+        is_ours: Whether the page is closed with the tab; see `Tab`.
         url: Its last address.
     """
 

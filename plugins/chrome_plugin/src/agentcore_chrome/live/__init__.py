@@ -1,1 +1,1 @@
-"""The live picture of a page, and what a person does through it."""
+"""The live preview of a page, and user input through it."""

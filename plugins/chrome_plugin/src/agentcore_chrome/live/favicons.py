@@ -1,4 +1,4 @@
-"""The icon of the site that a tab shows: looked for when the page has come to rest, so that no call waits for it."""
+"""Icons of the sites that tabs show, loaded once the page is idle so that no call waits for them."""
 
 import asyncio
 from base64 import b64decode
@@ -34,14 +34,14 @@ _LINKED = """() => {
 
 
 class Favicons:
-    """Finds icons of tabs and remembers those of the last sites.
+    """Finds icons of tabs and caches those of the last sites.
 
-    The browser itself fetches them, through whatever its connections go through and with the site's cookies, as it
-    would for its own tabs.
+    The browser itself fetches them, over its usual connections and with the site's cookies, as it would for its own
+    tabs.
 
     Args:
-        policy: Judges their addresses, too.
-        found: Called with a tab's icon; one without data says that the site has none.
+        policy: Which addresses may be opened, also for icons.
+        found: Called with a tab's icon; one without data means that the site has none.
     """
 
     def __init__(self, policy: UrlPolicy, found: Callable[[Tab, Image], None]) -> None:
@@ -52,7 +52,7 @@ class Favicons:
         self._seen: dict[str, str] = {}
 
     def schedule_lookup(self, tab: Tab) -> None:
-        """Look for a tab's icon once nothing has changed for a second."""
+        """Look up a tab's icon once nothing has changed for a second."""
         if tab.tab_id in self._resting:
             self._resting.pop(tab.tab_id).cancel()
         elif tab.tab_id not in self._seen:
@@ -61,7 +61,7 @@ class Favicons:
             self._resting[tab.tab_id] = asyncio.get_running_loop().call_later(_REST_SECONDS, self._start_lookup, tab)
 
     def close(self) -> None:
-        """Look for none any more."""
+        """Cancel all scheduled lookups."""
         for timer in self._resting.values():
             timer.cancel()
         self._resting.clear()
@@ -75,7 +75,7 @@ class Favicons:
         url = self._seen[tab.tab_id] = tab.page.url
         linked = await tab.run_or_default(lambda: tab.page.evaluate(_LINKED), None)
         if not isinstance(linked, str) or len(linked) > _URL_CHARS:
-            self._seen.pop(tab.tab_id, None)  # it could not say; it is asked again when it has changed
+            self._seen.pop(tab.tab_id, None)  # no answer: ask again after the next change
             return
         icon = self._known.get(linked)
         if icon is None:
@@ -96,7 +96,7 @@ class Favicons:
             async with asyncio.timeout(_LOAD_SECONDS):
                 return _parse_icon(await _fetch_resource(tab, url))
         except ToolError:
-            return _NONE  # an address that nothing here may touch
+            return _NONE  # the URL policy refuses the address
         except Exception as exc:  # noqa: BLE001 - whatever the driver says, there is no icon
             log.debug("favicon_not_loaded", tab_id=tab.tab_id, reason=str(exc))
             return _NONE
@@ -108,7 +108,7 @@ class Favicons:
 
 
 async def _fetch_resource(tab: Tab, url: str) -> bytes:
-    """What the browser gets at an address.
+    """Return what the browser loads from an address.
 
     Source: https://chromedevtools.github.io/devtools-protocol/tot/Network/#method-loadNetworkResource
     """
@@ -133,14 +133,14 @@ async def _fetch_resource(tab: Tab, url: str) -> bytes:
 
 
 def _decode_data_url(url: str) -> bytes:
-    """The bytes of a `data:` address."""
+    """Return the bytes of a `data:` address."""
     head, _, body = url.partition(",")
     data = unquote_to_bytes(body)
     return b64decode(data) if head.endswith(";base64") else data
 
 
 def _parse_icon(data: bytes) -> Image:
-    """An icon, by how its bytes begin: what a site says about them is often wrong."""
+    """Return an icon with its type by its first bytes, because the type that a site reports is often wrong."""
     if len(data) > _ICON_BYTES:
         return _NONE
     for signature, mime in _SIGNATURES:

@@ -1,4 +1,4 @@
-"""What a person does to a page through its live picture: mouse, wheel, keys, text, addresses, dialogs."""
+"""User input to a page through its live preview: mouse, wheel, keys, text, addresses, dialogs."""
 
 from typing import Annotated, Literal
 
@@ -96,7 +96,7 @@ MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminat
 
 
 async def apply_input(tab: Tab, policy: UrlPolicy, message: Message) -> None:
-    """Do to the page what the person who drives it did to its picture.
+    """Apply the input of the user who drives the page.
 
     Raises:
         ToolError: `url_blocked`, `action_failed`.
@@ -156,4 +156,4 @@ async def _apply_key(tab: Tab, message: Key) -> None:
         if "Unknown key" not in str(exc):
             raise
         if message.type == "keyDown" and len(message.key) == 1:
-            await keyboard.insert_text(message.key)  # a letter that no key of the driver's keyboard has
+            await keyboard.insert_text(message.key)  # a character without a key on the driver's keyboard

@@ -1,4 +1,4 @@
-"""The live picture of a page for views in MCP clients, which can only ask for one after another."""
+"""Live images of a page for views in MCP clients, which can only request one after another."""
 
 import asyncio
 from collections import deque
@@ -16,15 +16,15 @@ from agentcore_chrome.tab.tab import Tab
 log = structlog.get_logger(__name__)
 
 LIVE_VIEW = Path(__file__).with_name("live_view.html").read_text("utf-8")
-"""A document that is whole in itself; it asks for pictures by messages of MCP Apps, revision 2026-01-26."""
+"""A self-contained document; it requests images by messages of MCP Apps, revision 2026-01-26."""
 
 HOLD_S = 20.0
-"""How long a view waits at most for something new: a page that rests costs three calls a minute."""
+"""How long a view waits at most for an update: an idle page costs three calls a minute."""
 LINGER_S = 5.0
-"""How long the pictures flow on for a view that does not ask."""
+"""How long frames are still captured for a view that no longer asks."""
 FASTEST_S = 0.4
 SLOWEST_S = 2.0
-"""Between two pictures: of a page that changes at times, and of one that never rests."""
+"""`FASTEST_S`, `SLOWEST_S`: interval of images of a page that changes at times, and of one that always does."""
 BYTES_PER_S = 250_000
 _SLOWER = 1.3
 _CALM_S = 2.0
@@ -33,11 +33,11 @@ _REMEMBERED = 256
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """What a view sees.
+    """What a view shows.
 
     Args:
-        state: `open`, `driven` by a person, `closed`, or `elsewhere`: another view shows this page now.
-        frame: The picture; None: there is none that the view does not have.
+        state: `open`, `driven` by a user, `closed`, or `elsewhere`: another view shows this page now.
+        frame: The image; None: there is none that the view does not have.
     """
 
     state: Literal["open", "driven", "closed", "elsewhere"]
@@ -46,7 +46,7 @@ class ViewState:
 
 @dataclass(slots=True, eq=False)
 class _ActiveView:
-    """One view that looks at one page."""
+    """A view that shows a page."""
 
     view_id: str
     tab: Tab
@@ -61,11 +61,11 @@ class _ActiveView:
 
 
 class LiveViews:
-    """Who looks at which page through a view: of one page, the last that came. Frames flow while it goes on asking.
+    """The views of all pages: each page has one, the latest. Frames are captured while it keeps asking.
 
     Args:
-        screencast_of: The frames of a page.
-        run: Lets something run to its end beside the calls.
+        screencast_of: Returns the screencast of a page.
+        run: Runs work in the background.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class LiveViews:
         self._replaced: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
 
     async def wait_for_update(self, tab: Tab, view_id: str) -> ViewState:
-        """Wait for what a view has not seen yet, at most `HOLD_S`.
+        """Wait for an update that a view does not have yet, at most `HOLD_S`.
 
-        While a person drives the page, a view is given no picture: what is typed there is no agent's to see.
+        While a user drives the page, a view gets no image: no agent may see what the user types.
         """
         looking = await self._join_view(tab, view_id)
         if looking is None:
@@ -104,7 +104,7 @@ class LiveViews:
         return ViewState("driven") if tab.control.holder is not None else ViewState("open", frame)
 
     def close(self) -> None:
-        """Nobody looks any more."""
+        """End all views."""
         for looking in list(self._looking.values()):
             self._end_view(looking)
 
@@ -157,7 +157,7 @@ async def _remove_viewer(screencast: Screencast, viewer: Viewer) -> None:
 
 
 async def _wait_for_frame(looking: _ActiveView) -> Frame | None:
-    """The next picture that the view may have, once its time has come; None: something else is new."""
+    """Return the view's next image once it is due; None: something else changed."""
     viewer = looking.viewer
     control = looking.tab.control
     await asyncio.sleep(looking.ready_at - asyncio.get_running_loop().time())
@@ -176,7 +176,7 @@ async def _wait_for_frame(looking: _ActiveView) -> Frame | None:
 
 
 def _schedule_next_frame(looking: _ActiveView, frame: Frame | None, began: float) -> None:
-    """Say when the view gets the next picture: the later, the longer the page does not rest, and the larger it is."""
+    """Set the time of the view's next image: later the longer the page keeps changing, and the larger it is."""
     now = asyncio.get_running_loop().time()
     looking.has_looked = True
     if now - max(began, looking.ready_at) > _CALM_S:

@@ -1,4 +1,4 @@
-"""The WebSocket of a live preview: frames and state out, a person's doings in."""
+"""The WebSocket of a live preview: frames and state out, user input in."""
 
 import asyncio
 import itertools
@@ -37,7 +37,7 @@ class Preview:
         self._size = (0, 0)
 
     async def run(self) -> None:
-        """Show the page until the viewer goes, or the page does."""
+        """Show the page until the viewer disconnects or the page is gone."""
         tab = self._tab
         await self._screencast.add_viewer(self._viewer)
         try:
@@ -78,14 +78,14 @@ class Preview:
             if isinstance(message, FrameShown):
                 self._viewer.acknowledge_frame()
             elif isinstance(message, ControlRequest) and message.type == "giveBack":
-                await self._input.put(message)  # after what was typed before it
+                await self._input.put(message)  # after the input before it
             elif isinstance(message, ControlRequest):
                 await self._take_control()
             else:
                 self._queue_input(message)
 
     def _queue_input(self, message: Message) -> None:
-        """Keep input of who drives, in order; when a page is slow, moves are the first to go."""
+        """Queue the input of the user who drives; if the page is slow, mouse moves are dropped first."""
         if self._tab.control.holder != self._viewer.viewer_id and not isinstance(message, DialogReply):
             return
         is_move = isinstance(message, Mouse) and message.type == "mouseMove"
@@ -137,7 +137,7 @@ class Preview:
 async def serve_preview(
     request: Request, tab: Tab | None, screencast_of: Callable[[Tab], Screencast], policy: UrlPolicy
 ) -> None:
-    """Answer a WebSocket: the tab's preview, or that there is none."""
+    """Serve a tab's preview over a WebSocket, or close it if the tab does not exist."""
     socket = request.socket
     assert socket is not None  # noqa: S101 - the route is a WebSocket's
     if tab is None or tab.gone.done():

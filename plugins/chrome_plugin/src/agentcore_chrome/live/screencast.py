@@ -1,6 +1,6 @@
-"""The live picture of a page: frames as the browser paints them, encoded once, the newest for each viewer.
+"""The screencast of a page: frames as the browser paints them, encoded once, with the newest one for each viewer.
 
-A browser that has no screencast, such as some shells that were attached to, is asked for one screenshot after another.
+In a browser without screencasts, such as some attached programs, screenshots are taken one after another.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ log = structlog.get_logger(__name__)
 
 _LARGE = {"format": "jpeg", "quality": 70, "maxWidth": 1920, "maxHeight": 1200}
 _SMALL = {"format": "jpeg", "quality": 60, "maxWidth": 800, "maxHeight": 800}
-"""For those who look from afar, where nobody looks who has to see all of it."""
+"""Used if small frames suffice for all viewers."""
 _LOOK_AGAIN_SECONDS = 0.5
 _SHOT_SECONDS = 0.5
-"""Between two screenshots, where there is no screencast."""
+"""Pause between two screenshots if there is no screencast."""
 _SHOT_MS = 5000
 _WINDOW = "() => [innerWidth, innerHeight]"
 _AHEAD = 2
-"""Frames on their way to one viewer; it says when it has shown one."""
+"""Maximum of frames in transit to one viewer, which acknowledges each one that it has shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of a page (JPEG), and the size of the page's window in CSS pixels."""
+    """One image of a page (JPEG), and the size of the page's window in CSS pixels."""
 
     data: bytes
     width: int
@@ -41,11 +41,11 @@ class Frame:
 
 
 class Viewer:
-    """Somebody who looks at a page. A slow one gets the newest frame when it is ready for one, never a backlog.
+    """A viewer of a page. A slow one gets the newest frame when it is ready for one, never a backlog.
 
     Attributes:
-        viewer_id: Unique among those who look at the page.
-        is_small: Whether small frames do.
+        viewer_id: Unique among the page's viewers.
+        is_small: True if small frames suffice.
     """
 
     def __init__(self, viewer_id: str, *, is_small: bool = False) -> None:
@@ -57,22 +57,22 @@ class Viewer:
         self._changed = True
 
     def offer_frame(self, frame: Frame) -> None:
-        """There is a newer frame."""
+        """Offer a newer frame."""
         self._newest = frame
         self._wake.set()
 
     def acknowledge_frame(self) -> None:
-        """The viewer has shown a frame."""
+        """Allow another frame, because the viewer has shown one."""
         self._credit = min(self._credit + 1, _AHEAD)
         self._wake.set()
 
     def notify_changed(self) -> None:
-        """Something else about the page changed."""
+        """Notify the viewer that the page's state changed."""
         self._changed = True
         self._wake.set()
 
     async def wait_for_update(self) -> tuple[Frame | None, bool]:
-        """Wait for something to send: the newest frame, if the viewer is ready for one; whether the state changed."""
+        """Wait for the newest frame, if the viewer is ready for one, or a change of the state; return both."""
         while True:
             frame = self._newest if self._credit > 0 else None
             if frame is not None or self._changed:
@@ -87,7 +87,7 @@ class Viewer:
 
 
 class Screencast:
-    """The pictures of one page; they flow while somebody looks."""
+    """The frames of one page, which are captured while it has viewers."""
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
@@ -99,34 +99,34 @@ class Screencast:
         self._shooting: asyncio.Task[None] | None = None
 
     async def add_viewer(self, viewer: Viewer) -> None:
-        """Show the page to one more viewer."""
+        """Show the page to another viewer."""
         self._viewers[viewer.viewer_id] = viewer
         if self._last is not None:
             viewer.offer_frame(self._last)
         await self._start_or_stop()
 
     async def remove_viewer(self, viewer: Viewer) -> None:
-        """Somebody looks away; the last one stops the pictures."""
+        """Remove a viewer; the last one stops the frames."""
         self._viewers.pop(viewer.viewer_id, None)
         await self._start_or_stop()
 
     @property
     def width(self) -> int | None:
-        """How wide frames are at most, in pixels; None: none flow."""
+        """Maximum width of the frames in pixels; None: none are captured."""
         return None if self._flowing is None else int(self._flowing["maxWidth"])
 
     def notify_viewers(self) -> None:
-        """Tell viewers that the page's state changed."""
+        """Notify viewers that the page's state changed."""
         for viewer in self._viewers.values():
             viewer.notify_changed()
 
     def close(self) -> None:
-        """The page is gone."""
+        """Notify viewers that the page is gone, and stop."""
         self.notify_viewers()
         self._acknowledging.cancel()
 
     async def _start_or_stop(self) -> None:
-        """Have the pictures flow exactly while somebody looks."""
+        """Start or stop the frames, or change their size, as the viewers require."""
         async with self._switching:
             wanted = self._choose_format()
             if wanted == self._flowing or self._tab.gone.done():
@@ -159,7 +159,7 @@ class Screencast:
             shooting.cancel()
 
     async def _take_screenshots(self, quality: int) -> None:
-        """Take one screenshot after another, and offer those that show something else."""
+        """Take one screenshot after another, and offer those that differ from the last frame."""
         page = self._tab.page
         while not self._tab.gone.done():
             try:
@@ -168,7 +168,7 @@ class Screencast:
             except Exception as exc:
                 if not is_driver_error(exc):
                     raise
-                log.debug("screenshot_missing", tab_id=self._tab.tab_id)  # a dialog, or a script, holds it up
+                log.debug("screenshot_missing", tab_id=self._tab.tab_id)  # a dialog or a script blocks it
             else:
                 if self._last is None or data != self._last.data:
                     self._offer_frame(Frame(data, width, height))
@@ -189,7 +189,7 @@ class Screencast:
         self._last = frame
         self._tab.process.schedule_title_refresh(
             self._tab, _LOOK_AGAIN_SECONDS
-        )  # what was painted may have another title
+        )  # the painted page may have another title
         for viewer in self._viewers.values():
             viewer.offer_frame(frame)
 

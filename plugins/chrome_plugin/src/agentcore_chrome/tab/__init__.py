@@ -1,1 +1,1 @@
-"""One tab, and all that can be done to its page or read from it."""
+"""One tab: the actions on its page, and reading from it."""

@@ -1,4 +1,4 @@
-"""What changed between two looks at a page, by the identity of its nodes."""
+"""Changes between two states of a page, by the identity of its nodes."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -9,14 +9,14 @@ from agentcore_chrome.tab.page_tree import Line, PageTree
 _GONE = 40
 _BEFORE_CHARS = 40
 _FOCUS = " [active]"
-"""That the focus went is told by where it went."""
+"""Losing it is no change of its own: the line that has the focus now is reported."""
 
 
 def describe_changes(before: PageTree, after: PageTree) -> list[str]:
-    """Lines that tell what changed: `+` is new, `~` says something else now, `>` is in another place, `-` is gone.
+    """Return lines that describe the changes: `+` is new, `~` has another text, `>` has moved, `-` is gone.
 
-    A node that was made anew and says the same is told only where its reference is another one now. Of what is gone or
-    has moved, the topmost line is told.
+    A node that was recreated with the same text is reported only if its reference changed. Of a part that is gone or
+    has moved, the topmost line is reported.
     """
     old = {line.key: line for line in before.lines}
     keys = {line.key for line in after.lines}
@@ -31,7 +31,7 @@ def describe_changes(before: PageTree, after: PageTree) -> list[str]:
 
 
 def is_other_page(before: str, after: str) -> bool:
-    """Whether two addresses are of different pages, not of places in one."""
+    """True if two addresses are those of different pages, not of positions in one page."""
     return before.partition("#")[0] != after.partition("#")[0]
 
 
@@ -43,7 +43,7 @@ def _describe_head_changes(before: PageTree, after: PageTree) -> Iterator[str]:
 
 
 def _match_recreated(gone: Sequence[Line], come: Sequence[Line]) -> dict[str, Line]:
-    """Lines that say the same as one that is gone, by the keys of both."""
+    """Return pairs of a new line and a removed one with the same text, by the keys of both."""
     free: dict[tuple[str, bool], list[Line]] = defaultdict(list)
     for line in reversed(gone):
         free[line.text, line.ref is None].append(line)
@@ -78,7 +78,7 @@ def _describe_removed(lines: Sequence[Line], keys: set[str], remade: dict[str, L
 
 
 def _find_moved(before: Sequence[Line], after: Sequence[Line]) -> dict[str, str]:
-    """Lines that are in another order or below another line, with where each stands now."""
+    """Return the lines that have another order or parent, with the current position of each."""
     place = {line.key: number for number, line in enumerate(before)}
     old = _find_parents(before)
     new = _find_parents(after)
@@ -109,7 +109,7 @@ def _find_parents(lines: Sequence[Line]) -> dict[str, str | None]:
 
 
 def _find_longest_ascending(numbers: Sequence[int]) -> list[int]:
-    """Where the longest part that ascends stands in a sequence."""
+    """Return the indices of the longest ascending subsequence."""
     ends: list[int] = []
     at: list[int] = []
     before: list[int] = []

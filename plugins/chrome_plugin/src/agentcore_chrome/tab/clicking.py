@@ -1,4 +1,4 @@
-"""Clicking an element where a person would: also where another part of the same control lies above it."""
+"""Clicking an element where a user would, even if another part of the same control covers it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 _ATTEMPT_MS = 3_000
-"""After so long what covers an element is looked at; a menu that closes or a page that scrolls has gone by then."""
+"""Time until it is checked what covers an element; closing menus and scrolling pages are done by then."""
 
 _DONE = "performing click action"
-"""What the driver's log says once the mouse has been pressed."""
+"""Text in the driver's call log once the mouse has been pressed."""
 
-# inside of one component, what lies above an element belongs to the same control: the tags of a multiple choice, say
+# Inside one component, what covers an element belongs to the same control, such as the tags of a multiple choice.
 _IS_COVERED_BY_ITS_OWN = """element => {
   const root = element.getRootNode(), box = element.getBoundingClientRect();
   if (!(root instanceof ShadowRoot)) return false;
@@ -22,8 +22,8 @@ _IS_COVERED_BY_ITS_OWN = """element => {
   return hit !== null && root.contains(hit);
 }"""
 
-# editors that draw their text themselves hear keys by a field of no size, or that cannot be seen; what is seen lies
-# above it or around it, and is what a person clicks to put the caret there
+# Editors that render their text themselves receive keys through a tiny or invisible field. The visible part is above or
+# around it, and is what a user clicks to place the caret.
 _TAKES_KEYS_UNSEEN = with_its("""element => {
   const isTiny = e => { const box = its(e).getBoundingClientRect(); return box.width <= 2 || box.height <= 2; };
   const isClipped = e => isTiny(e) && getComputedStyle(e).overflow !== 'visible';
@@ -41,12 +41,12 @@ _PLAIN = {"button": "left", "modifiers": [], "click_count": 1}
 
 
 async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None:
-    """Click an element; one that another part of the same component covers is clicked through that.
+    """Click an element, through another part of the same component if that covers it.
 
-    Of an editor that draws its text itself, the field that it hears keys by is given the focus.
+    The hidden input field of an editor that renders its text itself is focused instead.
 
     Args:
-        timeout_ms: Limit of all of it.
+        timeout_ms: Limit of all attempts together.
         how: Arguments of the driver's `click`.
     """
     if how.items() <= _PLAIN.items() and await _is_hidden_text_field(locator, timeout_ms):
@@ -62,7 +62,7 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
             if left_ms <= 0 or not is_driver_timeout(exc):
                 raise
             if _DONE in str(exc):
-                return  # what it set going takes longer; a second click would do it twice
+                return  # its effect takes longer; a second click would trigger it twice
             is_covered = find_blocking_reason(exc) == COVERED
             forced = is_covered and await locator.evaluate(_IS_COVERED_BY_ITS_OWN, timeout=left_ms)
         else:

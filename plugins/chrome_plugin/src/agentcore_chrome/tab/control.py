@@ -1,4 +1,4 @@
-"""Who drives a page: calls, one at a time, or a person who has taken it over."""
+"""Control of a page: by calls, one at a time, or by a user who has taken it over."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,11 +13,11 @@ _TAKE_SECONDS = 10.0
 
 
 class Control:
-    """The turn of one page. While a person drives, calls wait; when it is handed back, the next call is told.
+    """The lock of one page: calls wait while a user drives, and the next call reports what the user changed.
 
     Attributes:
-        holder: Who drives now, by the viewer's id; None: nobody.
-        changed: Called when it changes hands.
+        holder: The viewer id of the user who drives; None: no user drives.
+        changed: Called when a user takes or releases control.
     """
 
     def __init__(self, describe: Describe, changed: Callable[[], None]) -> None:
@@ -32,7 +32,7 @@ class Control:
 
     @asynccontextmanager
     async def lock_for_call(self) -> AsyncIterator[None]:
-        """The turn of one call: after the calls before it, and not while a person drives."""
+        """Lock the page for one call: after the calls before it, and not while a user drives."""
         while True:
             if not self._free.is_set():
                 with not_counted():
@@ -43,7 +43,7 @@ class Control:
                     return
 
     async def take_control(self, viewer: str) -> bool:
-        """A person takes the page over, when the call that runs has ended or after a while; whether they have it."""
+        """Give a user control once the running call ends, or after `_TAKE_SECONDS`; True if they have it."""
         if self.holder is not None:
             return self.holder == viewer
         self.holder = viewer
@@ -58,7 +58,7 @@ class Control:
         return True
 
     async def release_control(self, viewer: str) -> None:
-        """The person hands the page back; what changed is kept for the next call. What others ask is ignored."""
+        """End a user's control and store what changed for the next call; other viewers are ignored."""
         if self.holder != viewer:
             return
         try:
@@ -70,18 +70,18 @@ class Control:
             self.changed()
 
     def pop_report(self) -> str | None:
-        """What a person changed since the last call, told once."""
+        """Return, once, what a user changed since the last call."""
         report = self._report
         self._report = None
         return report
 
 
 def _describe_difference(before: str, after: str) -> str:
-    """The lines that came and went, in order, short."""
+    """Return the removed and added lines in order, shortened."""
     old = before.splitlines()
     new = after.splitlines()
     if is_other_page(old[0] if old else "", new[0] if new else ""):
-        old = old[:_HEAD]  # of the page that was left, its address and title are enough
+        old = old[:_HEAD]  # address and title are enough for the page that was left
     gone = set(old) - set(new)
     come = set(new) - set(before.splitlines())
     lines = [f"- {line}" for line in old if line in gone][:_LINES] + [f"+ {line}" for line in new if line in come][

@@ -1,4 +1,4 @@
-"""Dialogs of a page (alert, confirm, prompt, beforeunload): they never hold a call up."""
+"""Dialogs of a page (alert, confirm, prompt, beforeunload): they never block a call."""
 
 import asyncio
 from contextvars import ContextVar
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 only_looks: ContextVar[bool] = ContextVar("only_looks", default=False)
-"""Whether the call that runs does nothing to the page; then an open dialog stays as it is."""
+"""True if the current call only reads the page, so that an open dialog stays open."""
 
 _ANSWER_SECONDS = 5.0
 _STORM = 4
@@ -24,7 +24,7 @@ _TEXT_CHARS = 1000
 
 @dataclass(frozen=True, slots=True)
 class DialogAnswer:
-    """What to say to a dialog: yes or no, and the text of a prompt."""
+    """The answer to a dialog: accept or dismiss, and the text of a prompt."""
 
     accept: bool
     text: str | None = None
@@ -32,14 +32,14 @@ class DialogAnswer:
 
 @dataclass(frozen=True, slots=True)
 class DialogRecord:
-    """A dialog that opened, and what became of it: `open`, `accepted` or `dismissed`."""
+    """A dialog that opened, and its outcome: `open`, `accepted` or `dismissed`."""
 
     kind: str
     message: str
     outcome: str
 
     def to_json(self) -> dict[str, str]:
-        """The dialog for programs."""
+        """Return the dialog as JSON."""
         return {"type": self.kind, "message": self.message, "outcome": self.outcome}
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class DialogRecord:
 
 
 class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no failure
-    """A dialog opened while something was done; what was done goes on behind it."""
+    """Raised when a dialog opens during an action, which continues behind it."""
 
     def __init__(self, dialog: DialogRecord) -> None:
         super().__init__(str(dialog))
@@ -57,13 +57,13 @@ class DialogOpened(Exception):  # noqa: N818 - it ends an action, and is no fail
 class Dialogs:
     """The dialogs of one page.
 
-    One that opens is answered as it was said beforehand (`prepare`), else it stays open for a while, so that it can be
-    answered, and is dismissed then. When a page opens one after the other, all but the first few are dismissed at once.
+    A dialog is answered as set beforehand (`set_next_answer`). Otherwise it stays open for a while to be answered, and
+    is then dismissed. If a page opens one after another, all but the first few are dismissed at once.
 
     Attributes:
         opened: Set while a dialog is open.
-        hold_s: How long one stays open; 0: dismissed at once.
-        listener: Called for each one that opens or ends.
+        hold_s: How many seconds one stays open; 0: it is dismissed at once.
+        listener: Called when one opens or ends.
     """
 
     def __init__(self, hold_s: float) -> None:
@@ -79,24 +79,24 @@ class Dialogs:
 
     @property
     def open(self) -> DialogRecord | None:
-        """The dialog that is open."""
+        """The open dialog, or None."""
         return self._open[1] if self._open else None
 
     def reset_dialog_count(self) -> None:
-        """Count dialogs anew."""
+        """Reset the count of dialogs in a row."""
         self._in_a_row = 0
 
     def set_next_answer(self, answer: DialogAnswer) -> None:
-        """Say how the next dialog is answered."""
+        """Set the answer to the next dialog."""
         self._prepared = answer
 
     def handle_dialog(self, dialog: "Dialog") -> None:
-        """A dialog opened."""
+        """Answer a dialog that has opened, or leave it open for an answer."""
         self._in_a_row += 1
         prepared = self._prepared
         self._prepared = None
         if dialog.type == "beforeunload":
-            # who goes elsewhere means it
+            # whoever navigates intends to leave the page
             self._answer_dialog(dialog, DialogAnswer(True))
         elif prepared is not None:
             self._answer_dialog(dialog, prepared)
@@ -109,7 +109,7 @@ class Dialogs:
             self._notify_listener()
 
     def answer_open(self, answer: DialogAnswer) -> DialogRecord | None:
-        """Answer the dialog that is open; None: there is none."""
+        """Answer the open dialog and return it; None: there is none."""
         if self._open is None:
             return None
         dialog, _ = self._open
@@ -119,13 +119,13 @@ class Dialogs:
         return record
 
     def pop_report(self) -> list[DialogRecord]:
-        """What was answered since the last report."""
+        """Return the dialogs that were answered since the last report."""
         records = self._answered
         self._answered = []
         return records
 
     def close(self) -> None:
-        """Forget all: the page is gone."""
+        """Discard all dialogs, because the page is gone."""
         self._clear_open()
         self._answers.cancel()
 

@@ -32,7 +32,7 @@ _LOOK_S = 5
 _TOLD_CHARS = 100
 _ALIKE = 5
 _FOUND_BY_ROLE = frozenset(("button", "link", "textbox", "checkbox", "radio", "tab", "menuitem", "switch", "combobox"))
-"""Roles that the driver gives to the same elements as a snapshot does."""
+"""Roles that the driver assigns to the same elements as a snapshot does."""
 
 _MAY_BE_INERT = (None, COVERED)
 _INERT = "e => !!e.closest('[inert]')"
@@ -41,22 +41,22 @@ _HAS_CONTENT = "() => !!document.body?.firstElementChild"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An element as a caller names it: a selector, or a reference of a snapshot (`e12`)."""
+    """An element as named by a caller: a selector, or a reference of a snapshot (`e12`)."""
 
     text: str
 
     @property
     def ref(self) -> str | None:
-        """The reference, if it is one: no element of HTML is called like that."""
+        """The reference, if it is one; no HTML element has such a name."""
         found = _REF.fullmatch(self.text.strip())
         return found.group(1) if found else None
 
 
 async def locate_element(tab: Tab, target: Target) -> "Locator":
-    """The element that is named; of several that match a selector, the first.
+    """Return the named element; if several match a selector, the first one.
 
     Raises:
-        ToolError: `stale_ref`; `element_not_found`: the page is empty, for nobody has gone anywhere with it yet.
+        ToolError: `stale_ref`; `element_not_found`: the page is empty, because it has not been navigated yet.
     """
     if target.ref is None:
         await _raise_if_blank(tab, target.text)
@@ -70,10 +70,10 @@ async def locate_element(tab: Tab, target: Target) -> "Locator":
 async def on_element(
     tab: Tab, target: Target, timeout_ms: int, work: Callable[["Locator"], Awaitable[T]], *, acts: bool = True
 ) -> T:
-    """Do something with an element, once it is there and ready for it.
+    """Run `work` on an element once it exists and is ready for it.
 
     Args:
-        acts: Whether `work` needs the element to be usable, not just there.
+        acts: Whether `work` needs the element to be usable, not just to exist.
     Raises:
         ToolError: `element_not_found`, `element_not_actionable`, `stale_ref`, `invalid_arguments`.
     """
@@ -91,7 +91,7 @@ async def on_element(
 
 
 async def _stale_ref_error(tab: Tab, ref: str) -> ToolError:
-    """Why a reference cannot be used, and what is like its element in the page as it is now."""
+    """Return the error for an unusable reference, with similar elements of the current page."""
     told = tab.refs.find_description(ref)
     if told is None:
         message = f"no snapshot of this page gave the reference {ref!r}; take one with browser_snapshot"
@@ -115,7 +115,7 @@ def _describe_alike(told: str, alike: list[str]) -> str:
 
 
 async def _raise_if_blank(tab: Tab, selector: str) -> None:
-    # a popup is blank until its address answers, but to wait for something in any other blank page is in vain
+    # A popup is blank until its address answers; waiting in any other blank page is futile.
     if tab.page.url != "about:blank" or tab.opener is not None or await tab.page.evaluate(_HAS_CONTENT):
         return
     message = f"the page is empty (about:blank), so nothing matches {selector!r}; go to an address first"
@@ -146,7 +146,7 @@ async def _is_inert(tab: Tab, target: Target) -> bool:
 
 
 async def _is_there_after_all(tab: Tab, target: Target) -> bool:
-    """Whether a slow machine used up the limit before the driver had looked even once."""
+    """True if the element exists: a slow machine may use up the limit before the driver checks even once."""
 
     async def look() -> bool:
         return await (await locate_element(tab, target)).count() > 0

@@ -1,4 +1,4 @@
-"""Scripts in a page: under our own limit, their values cut inside of the page before they cross."""
+"""Scripts in a page, under a limit of our own, with values cut in the page before they are transferred."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from agentcore_chrome.failures import is_driver_error, is_driver_timeout
 from agentcore_chrome.tab.tab import Tab
 
 VALUE_CHARS = 262_144
-"""Bound of a value as JSON; more is cut inside of the page."""
+"""Limit of a value as JSON; more is cut in the page."""
 
 _CUT = """(v => {
   const seen = new WeakSet();
@@ -40,7 +40,7 @@ _MESSAGE_CHARS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a script gave: JSON values, or the first part of the JSON text if it was too long."""
+    """The result of a script: a JSON value, or the beginning of its JSON text if it is too long."""
 
     value: Any
     cut_text: str | None = None
@@ -48,13 +48,13 @@ class Value:
 
 
 async def run_script(tab: Tab, script: str, timeout_ms: int) -> Value:
-    """Run a script in the page's main frame and give its value.
+    """Run a script in the page's main frame and return its value.
 
     The script is an expression, a function (which is called), statements with `return`, or statements whose last value
-    counts; `await` works in all of them.
+    is the result; `await` works in all of them.
 
     Raises:
-        ToolError: `evaluation_error`, with message and stack; `timeout`, and then the script was stopped.
+        ToolError: `evaluation_error`, with message and stack; `timeout`, after which the script was stopped.
     """
     try:
         return await tab.run_action(lambda: _run_wrapped(tab, script), timeout_ms, grace_s=0)
@@ -71,7 +71,7 @@ def _was_stopped(error: Exception) -> bool:
 
 
 def timed_out(tab: Tab, timeout_ms: int) -> ToolError:
-    """A script did not end in time."""
+    """Return the error for a script that did not end in time."""
     return ToolError(
         "timeout",
         f"the script did not end within {timeout_ms} ms and was stopped; the tab can still be used",
@@ -99,7 +99,7 @@ async def _run_wrapped(tab: Tab, script: str) -> Value:
 
 
 async def _run_statements(tab: Tab, script: str, common: dict[str, Any]) -> Value:
-    """As a console does: top-level `await`, and the value of the last statement."""
+    """Run statements like a console: with top-level `await`, and with the value of the last statement."""
     session = await tab.get_session()
     reply = await session.send("Runtime.evaluate", {"expression": script, "replMode": True, **common})
     _raise_failure(tab, reply)
@@ -126,7 +126,7 @@ def _parse_value(reply: dict[str, Any]) -> Value:
 
 
 def _is_syntax_error(reply: dict[str, Any]) -> bool:
-    """Whether the script could not be read, as against one that ran and threw a SyntaxError of its own."""
+    """True if the script could not be parsed, in contrast to one that ran and threw its own SyntaxError."""
     details = reply.get("exceptionDetails")
     if details is None or details.get("text") != "Uncaught":
         return False

@@ -1,4 +1,4 @@
-"""What a field of a page is, and what it holds: fields of forms, rich text, code editors, whatever has the focus."""
+"""Kind and content of a page's fields: form fields, rich text, code editors, and the focused element."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ FORMATS = {
     "range": "a number",
     "number": "a number",
 }
-"""What fields take that do not take any text, by type."""
+"""Formats of fields that do not accept any text, by type."""
 
 _STATE = r"""async (e, settles) => {
   const EDITORS = [['.monaco-editor', '.view-line'], ['.CodeMirror', '.CodeMirror-line'], ['.cm-editor', '.cm-line'],
@@ -68,17 +68,17 @@ _PROBE = """(e, value) => {
 
 @dataclass(frozen=True, slots=True)
 class FieldState:
-    """A field as it is now.
+    """The current state of a field.
 
     Attributes:
-        kind: How it is written into.
+        kind: How text is entered into it.
         input_type: `type` of an input, else the tag.
-        described: The field for a reader, such as `textarea "Comment"`.
-        text: What it holds, or the lines of an editor that are in view; None: it is not told, or cannot be.
-        complaint: What the browser says against its value.
-        is_page: It is the page itself: nothing has the focus.
+        described: A readable description, such as `textarea "Comment"`.
+        text: Its content, or the visible lines of an editor; None: secret or unknown.
+        complaint: The browser's validation message for its value.
+        is_page: True if it is the page itself: nothing has the focus.
         role: The role that its author gave it; empty: none.
-        is_read_only: It can be chosen from, not typed into.
+        is_read_only: True if it can be chosen from, not typed into.
     """
 
     kind: FieldKind
@@ -92,15 +92,15 @@ class FieldState:
 
     @property
     def is_editable(self) -> bool:
-        """Whether text can be put into it."""
+        """True if text can be entered into it."""
         return self.kind in {"text", "rich", "code", "fixed"}
 
 
 async def read_field(element: "Locator | ElementHandle", *, settles: bool = False) -> FieldState:
-    """What a field is and holds.
+    """Return the state of a field.
 
     Args:
-        settles: Whether it was written to, and an editor may have to draw it first.
+        settles: Whether it was just written to, so that an editor may have to render it first.
     """
     found: dict[str, Any] = await element.evaluate(_STATE, settles)
     of_editor = " of a code editor" if found["kind"] == "code" else ""
@@ -118,7 +118,7 @@ async def read_field(element: "Locator | ElementHandle", *, settles: bool = Fals
 
 
 async def find_focused_element(page: "Page") -> "ElementHandle":
-    """The element that has the focus, in whichever frame or shadow tree; the page's body where none has."""
+    """Return the focused element in any frame or shadow tree; the page's body if there is none."""
     return await _focused_in(page.main_frame)
 
 
@@ -131,7 +131,7 @@ async def _focused_in(frame: "Frame") -> "ElementHandle":
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a field that takes no free text would make of a value."""
+    """What a field that accepts no free text would make of a value."""
 
     is_taken: bool
     value: str
@@ -139,7 +139,7 @@ class Probe:
 
 
 async def probe_value(locator: "Locator", input_type: str, value: str, timeout_ms: int) -> Probe:
-    """Try a value on a copy of a field, which stays as it is."""
+    """Try a value on a copy of a field, which stays unchanged."""
     taken, made, least, most, step = await locator.evaluate(_PROBE, value, timeout=timeout_ms)
     accepts = FORMATS[input_type]
     if input_type == "range":

@@ -1,4 +1,4 @@
-"""Going to addresses."""
+"""Navigation: going to addresses, through the history, and back to lost pages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,15 +27,15 @@ _UNAUTHORIZED = 401
 _DOWNLOAD = "Download is starting"
 _INTERRUPTED = "is interrupted by another navigation"
 _INTERRUPTIONS = 5
-"""Each try can be interrupted by the one before it, where that came further than to be given up."""
+"""Maximum of retries: each can be interrupted by the one before if that was too advanced to be cancelled."""
 _INTERRUPTION_S = 0.2
-"""Waited after the second interruption, twice that after the third: a browser that is busy is late to give one up."""
+"""Pause after the second interruption, doubled after the third: a busy browser is slow to cancel one."""
 _STATES = {"loading": "loading", "interactive": "domcontentloaded", "complete": "load"}
 
 
 @dataclass(frozen=True, slots=True)
 class NavigationResult:
-    """Where a tab got to."""
+    """Where a navigation led."""
 
     url: str
     status: int | None
@@ -45,7 +45,7 @@ class NavigationResult:
     login_wanted: LoginChallenge | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The arrival for programs."""
+        """Return address, HTTP status, title and load state as JSON."""
         return {"url": self.url, "status": self.status, "title": self.title, "loadState": self.load_state}
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class NavigationResult:
 
 
 async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, timeout_ms: int) -> NavigationResult:
-    """Go to an address.
+    """Navigate a tab to an address.
 
     Raises:
         ToolError: `url_blocked`, `navigation_failed`, `navigation_timeout`, `browser_crashed`.
@@ -72,10 +72,10 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
             try:
                 return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
             except Exception as exc:
-                # by one that a call before had begun, and whose time was up before it came to anything
+                # It was interrupted by the navigation of an earlier call that had timed out.
                 if _INTERRUPTED not in str(exc):
                     raise
-                # else this try, which the browser goes on with, would interrupt the next one in turn
+                # The browser continues this attempt, which would in turn interrupt the next one.
                 await _stop_loading(tab)
                 await asyncio.sleep(_INTERRUPTION_S * tried)
         return await tab.page.goto(checked, wait_until=wait_until, timeout=timeout_ms)
@@ -84,17 +84,17 @@ async def go_to(tab: Tab, policy: UrlPolicy, url: str, wait_until: WaitUntil, ti
 
 
 async def open_blank_page(tab: Tab) -> None:
-    """Leave a page that was refused for want of a log-in: the browser would load it once more by itself, later on."""
+    """Leave a page that was refused without a log-in, because the browser would reload it by itself later."""
     await tab.run_or_default(lambda: tab.page.goto("about:blank"), None)
 
 
 async def restore_page(tab: Tab, policy: UrlPolicy, url: str, lost_by: str) -> None:
-    """Load the last address of a page that was lost. What only looks goes on then; anything else is not done.
+    """Load the last address of a lost page. Calls that only read continue afterwards, others fail.
 
     Args:
-        lost_by: What became of the page, such as `the page had crashed`.
+        lost_by: Why the page was lost, such as `the page had crashed`.
     Raises:
-        ToolError: `browser_crashed`: what was there is lost, or could not be loaded again; `url_blocked`.
+        ToolError: `browser_crashed`: the page's content is lost, or it could not be loaded again; `url_blocked`.
     """
     try:
         await tab.page.goto(policy.check(url), wait_until="load", timeout=work_ms(_COME_BACK_MS))
@@ -144,7 +144,7 @@ async def reload_page(tab: Tab, timeout_ms: int) -> NavigationResult:
 
 
 async def read_state(tab: Tab) -> tuple[str, str]:
-    """Title and load state, as far as the page can tell now; behind a dialog it cannot."""
+    """Return title and load state as far as the page can report them, which it cannot behind a dialog."""
     if tab.dialogs.open is not None:
         return tab.title, "loading"
     title, state = await tab.run_or_default(lambda: tab.page.evaluate(_LOOK), (tab.title, "loading"))
@@ -152,7 +152,7 @@ async def read_state(tab: Tab) -> tuple[str, str]:
 
 
 def with_scheme(url: str) -> str:
-    """The address with `https:` in front where somebody left the scheme out (`example.org/a`, `localhost:8000`)."""
+    """Add a missing scheme: `https:` (`example.org/a`), or `http:` for IP addresses and `localhost:8000`."""
     url = url.strip()
     if not url or url.startswith(("/", ".")) or "://" in url:
         return url
@@ -202,13 +202,13 @@ async def _navigate(
             raise
         if net_error(exc) is not None:
             await tab.run_or_default(lambda: _error_page(tab), None)
-        if net_error(exc) == _NO_LOGIN:  # and no page beside it
+        if net_error(exc) == _NO_LOGIN:  # the server sent no page with it
             return NavigationResult(url, _UNAUTHORIZED, "", "load", login_wanted=tab.logins.describe_challenge(url))
         raise _navigation_error(tab, url, exc) from exc
 
 
 async def _error_page(tab: Tab) -> None:
-    """Wait for the page that the browser shows instead, which would cut into what comes next."""
+    """Wait for the browser's error page, which would otherwise interrupt the next navigation."""
     await tab.page.wait_for_url(_ERROR_PAGE, wait_until="commit", timeout=_ERROR_PAGE_MS)
 
 

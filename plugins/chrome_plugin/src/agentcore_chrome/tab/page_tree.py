@@ -1,4 +1,4 @@
-"""A page and its frames as one tree of lines, each of which stands for a node of the page for as long as that lives."""
+"""A page and its frames as one tree of lines, each of which represents a node of the page while that exists."""
 
 import asyncio
 import json
@@ -26,11 +26,11 @@ class Line:
     """One line of a page's tree.
 
     Args:
-        depth: How many lines lead to it.
-        key: Of its node: the mark of its document and a number, which no other node ever has.
+        depth: How many ancestors it has.
+        key: The key of its node: the mark of its document and a number, never used for another node.
         head: Role and name.
-        rest: States, then `: ` and a text, or a colon where lines follow below.
-        ref: The reference, where it can be acted on.
+        rest: States, then `: ` and a text, or a colon if lines follow below.
+        ref: The reference, if the element can be acted on.
     """
 
     depth: int
@@ -41,12 +41,12 @@ class Line:
 
     @property
     def text(self) -> str:
-        """What it says, without its place and its reference."""
+        """The line without its indentation and reference."""
         return f"{self.head}{self._rest_without_colon}"
 
     @property
     def standalone_text(self) -> str:
-        """The line without a sign that others follow below."""
+        """The line without the colon that announces lines below."""
         ref = f" [ref={self.ref}]" if self.ref else ""
         return f"- {self.head}{ref}{self._rest_without_colon}"
 
@@ -61,12 +61,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PageTree:
-    """What a page showed at one moment.
+    """The content of a page at one moment.
 
     Args:
-        mark: Of its document; another one is another page.
-        lines: Those of the frames below the frame's own.
-        in_view: The key of the first line that is seen, where the page is scrolled.
+        mark: The mark of its document; another mark means another page.
+        lines: All lines, those of a frame's document below the frame's own.
+        in_view: The key of the first visible line, if the page is scrolled.
     """
 
     url: str
@@ -82,7 +82,7 @@ async def read_page(
     """Read a whole page.
 
     Args:
-        session: Where to ask what scripts listen to; None: it is not asked.
+        session: The CDP session for finding event listeners; None: they are not searched for.
         deepest: How many levels.
     """
     if session is not None:
@@ -94,7 +94,7 @@ async def read_page(
 async def read_part(
     page: "Page", refs: Refs, part: "Locator", frames: tuple[str, ...], timeout_ms: float, *, deepest: int | None = None
 ) -> PageTree:
-    """Read what is in one element.
+    """Read the content of one element.
 
     Args:
         frames: The keys of the frames that lead to it.
@@ -107,7 +107,7 @@ def _build_walk_command(deepest: int | None) -> str:
 
 
 async def _find_listeners(session: "CDPSession") -> None:
-    """Have the engine told what scripts listen to; a page that does not answer is found out by what comes next."""
+    """Report elements with listeners to the selector engine; a hanging page is detected by the next step."""
     search = {"expression": listener_search(), "includeCommandLineAPI": True, "timeout": _LISTENERS_MS}
     try:
         async with asyncio.timeout(work_s(_LISTENERS_MS / 1000)):
@@ -134,7 +134,7 @@ async def _read_json(asked: "Locator", timeout_ms: float) -> Any:
 async def _with_frames(
     page: "Page", refs: Refs, mark: str, found: list[list[Any]], frames: tuple[str, ...], depth: int = 0
 ) -> list[Line]:
-    """The lines of a document, each frame's below it."""
+    """Return the lines of a document, with those of each frame below it."""
     inner = [f"{mark}:{number}" for _, number, kind, *_ in found if kind & _FRAME][:_FRAMES]
     below: dict[str, list[Line]] = {}
     if len(frames) < _FRAMES_DEEP:
@@ -151,7 +151,7 @@ async def _with_frames(
 
 
 async def _read_frame(page: "Page", refs: Refs, frames: tuple[str, ...]) -> list[Line]:
-    """The lines of a frame; none, when it does not answer or is gone."""
+    """Return the lines of a frame; none if it does not answer or is gone."""
     try:
         mark, found, *_ = await _read_json(refs.locate_in_frame(page, frames, "!walk"), work_s(_FRAME_MS / 1000) * 1000)
     except Exception as exc:

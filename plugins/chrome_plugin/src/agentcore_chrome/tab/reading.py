@@ -1,4 +1,4 @@
-"""What is in a page: HTML, text, and a simplified tree; cut inside of the page before it crosses."""
+"""Content of a page: HTML, text, and a simplified tree, cut in the page before it is transferred."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 CONTENT_CHARS = 200_000
-"""Bound of HTML and text in characters."""
+"""Limit of HTML and text in characters."""
 
 _WITHOUT_SECRETS = """
   const hide = root => {
@@ -62,19 +62,19 @@ _TREE_LINES = 2000
 
 @dataclass(frozen=True, slots=True)
 class ContentChunk:
-    """A part of a page's content, and how long all of it is."""
+    """A part of a page's content, and the length of the whole content."""
 
     text: str
     length: int
 
     @property
     def is_cut(self) -> bool:
-        """Whether something is missing."""
+        """True if something is missing."""
         return self.length > len(self.text)
 
 
 async def read_html(tab: Tab, selector: str | None, limit: int, timeout_ms: int) -> ContentChunk:
-    """HTML of the page or of an element, without the values of password fields.
+    """Return the HTML of the page or of an element, without the values of password fields.
 
     Raises:
         ToolError: `element_not_found`, `stale_ref`.
@@ -83,12 +83,12 @@ async def read_html(tab: Tab, selector: str | None, limit: int, timeout_ms: int)
 
 
 async def read_text(tab: Tab, selector: str | None, limit: int, timeout_ms: int) -> ContentChunk:
-    """Text of the page or of an element, as it is seen; see `read_html`."""
+    """Return the visible text of the page or of an element; see `read_html`."""
     return ContentChunk(*await _evaluate_on_element(tab, selector or "body", _TEXT, limit, timeout_ms))
 
 
 async def read_tree(tab: Tab, selector: str, max_depth: int, timeout_ms: int) -> tuple[str, bool]:
-    """A simplified tree of elements, a line each, and whether lines are missing; see `read_html`."""
+    """Return a simplified tree of elements, one per line, and whether lines are missing; see `read_html`."""
     text, lines = await _evaluate_on_element(tab, selector, _TREE, [max_depth, _TREE_LINES], timeout_ms)
     return text, lines > _TREE_LINES
 

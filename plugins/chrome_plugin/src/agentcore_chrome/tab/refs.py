@@ -1,7 +1,7 @@
-"""References of snapshots (`e12`): each belongs to one element, for as long as it lives, and is never given twice.
+"""References of snapshots (`e12`): each belongs to one element while that exists, and is never reused.
 
-A selector engine, which the driver evaluates in a world of its own in every frame, far from the page's scripts, numbers
-the elements that it shows, made unique by a mark of the document. `Refs` gives short names to those.
+A selector engine, which the driver evaluates in every frame in a world isolated from the page's scripts, numbers the
+elements that it lists; a mark of the document makes the numbers unique. `Refs` assigns short names to them.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _KEPT = 50_000
 
 @dataclass(slots=True)
 class _Element:
-    """Where an element is, and what the last snapshot said of it."""
+    """Where an element is, and its description in the last snapshot."""
 
     key: str
     frames: tuple[str, ...]
@@ -30,7 +30,7 @@ class _Element:
 
 
 async def register_selector_engine(playwright: "Playwright", engine: str = ENGINE) -> None:
-    """Have the driver use the selector engine in all contexts that are there and that are made from now on."""
+    """Register the selector engine with the driver, for all existing and future contexts."""
     await playwright.selectors.register(engine, selector_engine(), content_script=True)
 
 
@@ -38,7 +38,7 @@ class Refs:
     """The references of one page.
 
     Args:
-        numbers: Where numbers come from; pages that share it never have the same reference.
+        numbers: The source of numbers; pages that share it never have the same reference.
         engine: The selector engine's name.
     """
 
@@ -49,12 +49,12 @@ class Refs:
         self._elements: dict[str, _Element] = {}
 
     def get_or_create_ref(self, key: str, frames: tuple[str, ...], told: str) -> str:
-        """The reference of an element.
+        """Return the reference of an element.
 
         Args:
             key: Its document's mark and its number there.
             frames: The keys of the frames that lead to it.
-            told: What a snapshot says of it.
+            told: Its description in the snapshot.
         """
         short = self._short.get(key)
         if short is None:
@@ -65,23 +65,23 @@ class Refs:
         return short
 
     def locate_in_frame(self, page: "Page", frames: tuple[str, ...], said: str) -> "Locator":
-        """What the engine finds in a frame, or says there."""
+        """Return a locator for the engine's answer in a frame: an element by its key, or the result of a command."""
         where: Page | FrameLocator = page
         for key in frames:
             where = where.locator(f"{self._engine}={key}").content_frame
         return where.locator(f"{self._engine}={said}")
 
     def locate_below(self, locator: "Locator", said: str) -> "Locator":
-        """What the engine says of one element."""
+        """Return a locator for the engine's answer about one element."""
         return locator.locator(f"{self._engine}={said}")
 
     def get_frames(self, ref: str | None) -> tuple[str, ...]:
-        """The keys of the frames that lead to an element; of one that is not known, none."""
+        """Return the keys of the frames that lead to an element; none for an unknown reference."""
         element = self._elements.get(ref) if ref is not None else None
         return element.frames if element is not None else ()
 
     async def find_element(self, page: "Page", ref: str) -> "Locator | None":
-        """The element of a reference; None: it is gone, or there never was one."""
+        """Return the element of a reference; None: it is gone, or never existed."""
         element = self._elements.get(ref)
         if element is None:
             return None
@@ -89,7 +89,7 @@ class Refs:
         return locator if await _is_there(locator, in_frame=bool(element.frames)) else None
 
     def find_description(self, ref: str) -> str | None:
-        """What the last snapshot said of an element; None: no snapshot of this page gave that reference."""
+        """Return an element's description in the last snapshot; None: this page's snapshots never contained it."""
         element = self._elements.get(ref)
         return None if element is None else element.told
 

@@ -1,4 +1,4 @@
-"""Screenshots."""
+"""Screenshots of pages and elements, and their previews."""
 
 from base64 import b64decode
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 Format = Literal["png", "jpeg"]
 
 IMAGE_BYTES = 8 * 1024 * 1024
-"""Bound of a picture that stands in a result."""
+"""Limit of an image in a result."""
 
 PREVIEW_PIXELS = 800
-"""The longest side of a picture that a model is shown along with the one that is kept."""
+"""The longest side of the preview that a model gets along with the stored screenshot."""
 
 _QUALITY = 80
 _PREVIEW_QUALITY = 60
 _PREVIEW_SECONDS = 3.0
 _PREVIEW_HEIGHTS = 2
-"""Of a long page the beginning is shown, so many times as high as wide: all of it would be too small to read."""
+"""Maximum ratio of height to width: a preview of a whole long page would be too small to read."""
 _RATIO_MAX = 4.0
 
 
@@ -34,8 +34,8 @@ class ScreenshotOptions:
 
     Args:
         target: One element; None: the page.
-        full_page: All of the page, not what fits the window.
-        format: Its encoding.
+        full_page: The whole page, not only what fits the window.
+        format: The image format.
         timeout_ms: Limit.
     """
 
@@ -46,12 +46,12 @@ class ScreenshotOptions:
 
     @property
     def mime(self) -> str:
-        """Its media type."""
+        """The media type."""
         return f"image/{self.format}"
 
 
 async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
-    """Take a picture of a page or an element.
+    """Take a screenshot of a page or an element.
 
     Raises:
         ToolError: `element_not_found`, `element_not_actionable`, `stale_ref`, `screenshot_failed`, `result_too_large`.
@@ -77,12 +77,15 @@ async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
 
 
 async def take_preview(tab: Tab, options: ScreenshotOptions) -> bytes | None:
-    """A small JPEG of what a screenshot shows, drawn small by the browser; None: the page did not give one in time."""
+    """Return a small JPEG of what a screenshot shows, scaled by the browser; None: there was none in time."""
     return await tab.run_or_default(lambda: _draw_small(tab, options), None, _PREVIEW_SECONDS)
 
 
 async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
-    """Source: https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-captureScreenshot."""
+    """Capture a preview over CDP.
+
+    Source: https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-captureScreenshot
+    """
     session = await tab.get_session()
     metrics = await session.send("Page.getLayoutMetrics")
     view = metrics["cssVisualViewport"]

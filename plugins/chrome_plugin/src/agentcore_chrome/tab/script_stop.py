@@ -1,4 +1,4 @@
-"""Ending the script that runs in a page, such as one that never ends by itself."""
+"""Stopping the script that runs in a page, such as an endless one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,12 +20,12 @@ _STOP_SECONDS = 10.0
 
 
 class ScriptStop:
-    """Ends the scripts of one page, one attempt at a time.
+    """Stops the scripts of one page, one attempt at a time.
 
     Args:
-        tab_id: The tab whose page it is.
-        session: Gives the page's own line to the browser.
-        background: What runs beside the calls, until the page is gone.
+        tab_id: The tab of the page.
+        session: Returns the page's CDP session.
+        background: The tab's background tasks, which end with the page.
     """
 
     def __init__(self, tab_id: str, session: "Callable[[], Awaitable[CDPSession]]", background: Background) -> None:
@@ -35,17 +35,17 @@ class ScriptStop:
         self._stopping: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """End the script beside the call whose time is up."""
+        """Stop the script in the background, after a call has timed out."""
         if self._stopping is None or self._stopping.done():
             self._stopping = self._background.start(self.stop_script())
 
     async def wait_until_done(self) -> None:
-        """Wait until what was begun is done, within the call's limit."""
+        """Wait until a started attempt is done, within the call's limit."""
         if self._stopping is not None and not self._stopping.done():
             await asyncio.wait((self._stopping,), timeout=work_s(_STOP_SECONDS))
 
     async def stop_script(self) -> None:
-        """End the script that runs in the page, if one does, or that the page was asked to run and has not begun."""
+        """Stop the script that runs in the page, or that was sent to the page and has not started yet."""
         try:
             async with asyncio.timeout(_STOP_SECONDS):
                 await self._terminate_script(await self._open_session())
@@ -53,8 +53,8 @@ class ScriptStop:
             log.debug("script_not_stopped", tab_id=self._tab_id, reason=str(exc))
 
     async def _terminate_script(self, session: "CDPSession") -> None:
-        # The request overtakes scripts that wait for their turn, and ends whichever runs next. An empty script behind
-        # them tells when all are over, and takes the request upon itself if there was nothing else to end.
+        # The request overtakes queued scripts and terminates whichever runs next. An empty script behind them shows
+        # when all have ended, and absorbs the request if there was nothing else to terminate.
         async def send(method: str, **parameters: Any) -> None:
             with suppress(Exception):  # a page that is gone has no script
                 await session.send(method, parameters)

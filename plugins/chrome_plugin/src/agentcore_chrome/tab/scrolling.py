@@ -1,7 +1,7 @@
 """Scrolling a page or an area of it: by pixels, to an end, to an element or a text.
 
-A virtual grid has only the rows in view in its page. What is looked for there is gone to by the numbers that rows carry
-(`aria-rowindex` and the like), else by going through the area until it appears.
+A virtual grid only has the visible rows in its page. Other rows are reached by the row numbers (`aria-rowindex` and the
+like), else by scrolling through the area until they appear.
 """
 
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 Direction = Literal["up", "down", "left", "right", "to_top", "to_bottom"]
 
 _RESERVED_MS = 1500
-"""Of a search's limit, what is kept for saying how far it got."""
+"""Part of a search's limit that is reserved for reporting how far it got."""
 
 _THERE_MS = 5000
-"""How long an area is waited for."""
+"""How long to wait for an area."""
 
 _INTO_VIEW = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
 _STATE = "area => area.arrive().then(area.state)"
@@ -40,11 +40,12 @@ _AREA = with_its((Path(__file__).parent / "in_page" / "scrolling.js").read_text(
 
 @dataclass(frozen=True, slots=True)
 class Scroll:
-    """Where to.
+    """A request to scroll.
 
     Attributes:
-        direction: By `amount` pixels, or to an end; counts where neither `to` nor `text` is given.
-        area: An element of the area, as a selector or reference; None: the page, or its largest area if it has no more.
+        direction: By `amount` pixels, or to an end; used if neither `to` nor `text` is given.
+        area: An element of the area, as a selector or reference; None: the page, or its largest area if it cannot
+            scroll.
         to: The element to bring into view.
         text: The text to bring into view.
     """
@@ -57,15 +58,15 @@ class Scroll:
 
     @property
     def is_sideways(self) -> bool:
-        """Whether it goes to a side."""
+        """True if it scrolls horizontally."""
         return self.direction in {"left", "right"}
 
 
 async def scroll_page(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, Any]:
-    """Scroll, and give where that led: `{area, scrollTop, scrollHeight, clientHeight, first, last}`, lines seen.
+    """Scroll, and return the state `{area, scrollTop, scrollHeight, clientHeight, first, last}` with the visible lines.
 
     Raises:
-        ToolError: `element_not_found`: not there, or not so far; `element_not_actionable`: hidden; `stale_ref`.
+        ToolError: `element_not_found`: missing, or not reached yet; `element_not_actionable`: hidden; `stale_ref`.
     """
     if wanted.to is not None and (await _bring_into_view(tab, wanted.to, timeout_ms)):
         return await _describe_area(tab, wanted.to, timeout_ms)
@@ -85,7 +86,7 @@ async def scroll_page(tab: "Tab", wanted: Scroll, timeout_ms: int) -> dict[str, 
 
 
 async def _find_scroll_area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSHandle":
-    """What scrolls, in the page or frame that it is in."""
+    """Return the area that scrolls, in its page or frame."""
     if wanted.area is None:
         return await tab.page.evaluate_handle(f"isSideways => ({_AREA})(null, isSideways)", wanted.is_sideways)
     locator = await locate_element(tab, Target(wanted.area))
@@ -99,7 +100,7 @@ async def _find_scroll_area(tab: "Tab", wanted: Scroll, timeout_ms: int) -> "JSH
 
 
 async def _scroll_by_wheel(tab: "Tab", wanted: Scroll, area: "JSHandle", state: dict[str, Any]) -> dict[str, Any]:
-    """Turn the mouse's wheel over what scrolls by itself, such as editors and maps; or find that it is at its end."""
+    """Turn the mouse wheel over areas that scroll by script, such as editors and maps, and detect their end."""
     right, down = _WHEEL.get(wanted.direction, (0, 0))
     box = None if wanted.area is None else await (await locate_element(tab, Target(wanted.area))).bounding_box()
     if box is None or not (right or down):
@@ -114,13 +115,13 @@ _WHEEL = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
 async def _describe_area(tab: "Tab", selector: str, timeout_ms: int) -> dict[str, Any]:
-    """Where the area of an element that is in view stands."""
+    """Return the state of the area of a visible element."""
     area = await (await locate_element(tab, Target(selector))).evaluate_handle(_AREA, timeout=timeout_ms)
     return {**await area.evaluate(_STATE), "found": True}
 
 
 async def _bring_into_view(tab: "Tab", selector: str, timeout_ms: int) -> bool:
-    """Bring an element into view that is in the page already; else see that it can be looked for."""
+    """Bring an existing element into view; else return False after checking that it can be searched for."""
     locator = await locate_element(tab, Target(selector))
     if await locator.count():
         await locator.evaluate(_INTO_VIEW, timeout=timeout_ms)

@@ -1,4 +1,4 @@
-"""What an action sets going in a page, and when that has come to rest."""
+"""The activity that an action causes in a page, and when it has settled."""
 
 import asyncio
 import json
@@ -22,10 +22,10 @@ _SHOWS_NOTHING = frozenset(("image", "font", "media", "websocket", "eventsource"
 
 
 class Activity:
-    """An action's requests, changes of the page, and errors in its console, from `async with` on.
+    """The requests, page changes and console errors that an action causes, from `async with` on.
 
     Attributes:
-        errors: What was written to the console as an error, and errors that nobody caught; at most five.
+        errors: Errors in the console and uncaught errors, at most five.
     """
 
     def __init__(self, tab: Tab) -> None:
@@ -42,7 +42,7 @@ class Activity:
         }
 
     async def __aenter__(self) -> Self:
-        """Watch from now on."""
+        """Start watching."""
         for event, handler in self._handlers.items():
             self._tab.page.on(event, handler)  # type: ignore[call-overload]
         self._state = await self._read_state()
@@ -51,12 +51,12 @@ class Activity:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         for event, handler in self._handlers.items():
             self._tab.page.remove_listener(event, handler)
 
     async def wait_until_settled(self) -> None:
-        """Wait until the page has been at rest for 0.1 s: at most 1 s, or 10 s for another page that loads."""
+        """Wait until the page has been idle for 0.1 s: at most 1 s, or 10 s while another page loads."""
         loop = asyncio.get_running_loop()
         began = moved_at = loop.time()
         while True:
@@ -75,7 +75,7 @@ class Activity:
                 return
 
     async def _read_state(self) -> Any:
-        """The document, how much has changed in it, and whether it loads; None: no answer."""
+        """Return the document, its number of changes and its load state; None: no answer."""
         if self._tab.dialogs.open is not None:
             return None
         asked = self._tab.refs.locate_in_frame(self._tab.page, (), "!moved")

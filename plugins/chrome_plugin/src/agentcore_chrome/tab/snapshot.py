@@ -1,4 +1,4 @@
-"""Snapshots: a page as short lines, with references that acting tools accept."""
+"""Snapshots: a page as short lines, with references that other tools accept."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 SNAPSHOT_BYTES = 18_000
-"""Bound of a snapshot; what is left out is counted, and shown from where the caller says."""
+"""Limit of a snapshot; lines beyond it are counted, and can be requested with an offset."""
 
 NOTHING_SHOWN = "The page shows nothing; if it is still being made, wait for a text of it with browser_wait_for."
 
@@ -24,7 +24,7 @@ _PARAGRAPHS = frozenset(("paragraph", "listitem", "definition", "term", "cell", 
 _WHOLE_LINES = 30
 
 _TOP_SHARE = 0.2
-"""Of the bound, what the top of a page gets where its person's view is further down."""
+"""Share of the limit for the top of a page that is scrolled further down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Snapshot:
     """A tree, or a part of it, as text.
 
     Args:
-        tree: What was read.
-        text: What fits, with notices of what does not.
-        left_out: How many lines do not.
+        tree: The tree that was read.
+        text: The lines that fit, with notices of those that do not.
+        left_out: How many lines do not fit.
     """
 
     tree: PageTree
@@ -57,7 +57,7 @@ async def take_snapshot(
         selector: A reference or selector of the part.
         depth: How many levels.
         find: Only lines with this text, or that match it as `/regular expression/`, with the lines above them.
-        offset: How many lines to leave out; None: begin with what is seen, if not all fits.
+        offset: How many lines to skip; None: start with the visible part if not everything fits.
     Raises:
         ToolError: `element_not_found`, `stale_ref`, `invalid_arguments`, `snapshot_failed`.
     """
@@ -78,7 +78,7 @@ async def take_snapshot(
 
 
 def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
-    """The lines that match, each with the rest of its row or paragraph, and below the lines that lead to it."""
+    """Return the matching lines, each with the rest of its row or paragraph, below its ancestors."""
     wanted: set[int] = set()
     path: list[int] = []
     for number, line in enumerate(lines):
@@ -90,12 +90,12 @@ def filter_lines(lines: Sequence[Line], pattern: re.Pattern[str]) -> list[Line]:
 
 
 def lines_with(lines: Sequence[Line], text: str) -> list[Line]:
-    """The lines that hold a text, as `found` gives them."""
+    """Return the lines that contain a text, as `filter_lines` does."""
     return filter_lines(lines, re.compile(re.escape(text), re.IGNORECASE))
 
 
 def _find_enclosing_block(lines: Sequence[Line], path: Sequence[int]) -> range:
-    """The lines of the row, or else of the paragraph, that a line stands in; none where that is long."""
+    """Return the lines of the row, or else of the paragraph, that contains a line; none if that is long."""
     for kinds in (_ROWS, _PARAGRAPHS):
         start = next((number for number in reversed(path) if lines[number].head.partition(" ")[0] in kinds), None)
         if start is not None:
@@ -107,11 +107,11 @@ def _find_enclosing_block(lines: Sequence[Line], path: Sequence[int]) -> range:
 
 
 def shorten_lines(lines: Sequence[Line], *, in_view: str | None = None, offset: int | None = None) -> tuple[str, int]:
-    """What fits of the lines, and how many do not.
+    """Return the lines that fit, as text, and how many do not.
 
     Args:
-        in_view: The key of the line to begin with after the top, if not all fits.
-        offset: How many lines to leave out at the beginning.
+        in_view: The key of the line to continue with after the top, if not everything fits.
+        offset: How many lines to skip at the beginning.
     """
     texts = [str(line) for line in lines]
     if offset is None and sum(len(text.encode()) + 1 for text in texts) <= SNAPSHOT_BYTES:
@@ -145,7 +145,7 @@ def _fit_lines(texts: Sequence[str], limit_bytes: int) -> list[str]:
 
 
 def _find_ancestors(lines: Sequence[Line], start: int, shown: int) -> list[str]:
-    """The lines that lead to one, but for those that are shown anyway."""
+    """Return the ancestors of a line, except those that are shown anyway."""
     path: list[str] = []
     depth = lines[start].depth if start < len(lines) else 0
     for number in range(start - 1, shown - 1, -1):
@@ -165,7 +165,7 @@ async def _read_whole_page(tab: Tab, depth: int | None, timeout_ms: int) -> Page
         if not is_driver_error(exc) and not is_driver_timeout(exc):
             raise
         if is_driver_timeout(exc):
-            tab.stop_soon()  # as where any other time is up: the next call finds a page that answers
+            tab.stop_soon()  # as after any other timeout, so that the page answers the next call
         reason = f"the page did not answer within {timeout_ms} ms" if is_driver_timeout(exc) else extract_headline(exc)
         raise ToolError("snapshot_failed", f"no snapshot: {reason}", retryable=True, tabId=tab.tab_id) from exc
 

@@ -1,4 +1,4 @@
-"""One tab: a page of a browser, and the one way in which anything is done to it."""
+"""One tab: a page of a browser, and the only way to run actions on it."""
 
 import asyncio
 import time
@@ -39,14 +39,14 @@ _URL_CHARS = 2000
 
 @dataclass(frozen=True, slots=True)
 class TabOptions:
-    """How a new tab is to be.
+    """Options of a new tab.
 
     Args:
-        owner: The module that wants it.
+        owner: The module that opens it.
         session_id: The chat session that it is for.
         hold_s: How many seconds its dialogs stay open for an answer.
-        resource_id: The resource that it will stand for, if there is one already.
-        viewport: The size of its page, if not as the browser's others.
+        resource_id: Its resource, if there is one already.
+        viewport: The size of its page, if it differs from that of the browser's other pages.
     """
 
     owner: str
@@ -57,7 +57,7 @@ class TabOptions:
 
 
 class TabBrowser(Protocol):
-    """What a tab needs of the browser that it lives in."""
+    """The part of a browser that a tab uses."""
 
     browser_id: str
     crashed: ToolError | None
@@ -84,26 +84,26 @@ class TabBrowser(Protocol):
 
 
 class Tab:
-    """A page with its dialogs, downloads and the person who may drive it.
+    """A page with its dialogs, its downloads and the user who may drive it.
 
     Attributes:
-        tab_id: Unique over all browsers, never used twice.
+        tab_id: Unique over all browsers, never reused.
         page: The driver's page.
-        process: The browser that it lives in.
+        process: The browser that contains it.
         owner: The module that opened it, or its opener.
         session_id: The chat session that it belongs to.
-        resource_id: The resource that stands for it.
+        resource_id: The id of its resource.
         opener: The tab that opened it, if a page did.
-        is_ours: Whether it is closed when it is needed no more; else it was there before, and is left as it is.
-        gone: Done with the reason when the page is no more.
-        title: Its title, as last heard.
+        is_ours: True if the page is closed with the tab; else it existed before, and is left as it is.
+        gone: Done, with the reason, once the page no longer exists.
+        title: Its title, as last reported.
         refs: The references of its snapshots.
-        file_chooser: The chooser that the page has opened, to be given files.
-        restore: Brings a page back that was lost, before anything is done to it; None: there is nothing to bring back.
-        restored: The address that it was brought back to since the last result, and what had become of it.
-        lost_by: What became of the page in whose place this one is, until somebody was told; empty: it is in nobody's.
-        has_kept_logins: Whether it was made with log-ins that were kept, until somebody was told.
-        refusal: What the URL policy said to the page's last attempt to go somewhere.
+        file_chooser: The chooser that the page has opened, which expects files.
+        restore: Restores a lost page before the next action; None: there is nothing to restore.
+        restored: The address at which it was restored since the last result, and why it had been lost.
+        lost_by: Why the page that this one replaces was lost, until that is reported; empty: it replaces none.
+        has_kept_logins: Whether it was created with stored log-ins, until that is reported.
+        refusal: The URL policy's error for the page's last navigation.
     """
 
     def __init__(self, tab_id: str, page: "Page", process: TabBrowser, options: TabOptions, refs: Refs) -> None:
@@ -154,14 +154,14 @@ class Tab:
     # -- lifecycle ---------------------------------------------------------------------------------------------
 
     def subscribe_to_events(self) -> None:
-        """Hear what happens to the page, from the start."""
+        """Subscribe to the page's events, and open its CDP session."""
         for event, handler in self._handlers.items():
             self.page.on(event, handler)  # type: ignore[call-overload]
         self._session = self._background.start(self._open_session())
         self._session.add_done_callback(ignore_failure)
 
     def mark_gone(self, error: ToolError) -> None:
-        """The page is no more: calls that wait on it end with the error, and it is forgotten."""
+        """Mark the page as gone: waiting calls end with the error, and the browser removes the tab."""
         if self.gone.done():
             return
         self.gone.set_result(error)
@@ -170,7 +170,7 @@ class Tab:
         self.process.remove_tab(self)
 
     async def close(self) -> None:
-        """Close the page, also one whose script never ends; one that is not ours is let go."""
+        """Close the page, even if its script never ends; a page that is not ours is only detached."""
         if self.gone.done():
             return
         self.closing = True
@@ -194,16 +194,16 @@ class Tab:
     async def run_action(
         self, work: Callable[[], Awaitable[T]], timeout_ms: int, *, grace_s: float = _DRIVER_SECONDS
     ) -> T:
-        """Do one thing to the page, in its turn and within the limit.
+        """Run one action on the page, in turn and within the limit.
 
         Args:
-            work: What to do; begun when the turn has come.
-            timeout_ms: Its limit; less, where the call has less left.
-            grace_s: How much longer the driver may take to say itself that time is up, and why.
+            work: The action, started when it is its turn.
+            timeout_ms: Its limit; shorter if the call has less time left.
+            grace_s: How much longer the driver may take to report the timeout itself, with the reason.
         Raises:
             ToolError: `browser_crashed`, `tab_not_found`, `url_blocked`, or what `work` raises.
             TimeoutError: It was not done in time.
-            DialogOpened: A dialog holds it up.
+            DialogOpened: A dialog blocks it.
         """
         async with self.control.lock_for_call():
             self.raise_if_gone()
@@ -223,7 +223,7 @@ class Tab:
     async def fetch_download(
         self, download: "Download", fetch: "Callable[[Download], Coroutine[Any, Any, bytes]]"
     ) -> bytes:
-        """What was downloaded to another machine; it goes on coming when a caller waits no more."""
+        """Return a download from another machine; the transfer continues if the caller stops waiting."""
         task = self._fetching.get(download)
         if task is None:
             task = self._fetching[download] = self._background.start(fetch(download))
@@ -233,7 +233,7 @@ class Tab:
         return data
 
     async def run_or_default(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
-        """Ask the page something that it may be unable to answer (a script that never ends, a crash)."""
+        """Return the result of `work`, or the default if the page cannot answer (an endless script, a crash)."""
         try:
             async with asyncio.timeout(cleaning_s(limit_s)):
                 return await work()
@@ -241,39 +241,39 @@ class Tab:
             return default
 
     async def get_session(self) -> "CDPSession":
-        """The page's own line to the browser, for what the driver has no word for."""
+        """Return the page's CDP session, for what the driver's API does not offer."""
         assert self._session is not None  # noqa: S101 - listen() was called
         return await asyncio.shield(self._session)
 
     def stop_soon(self) -> None:
-        """End the script that runs in the page, beside the call whose time is up; the next one begins after it."""
+        """Stop the page's script in the background after a timeout; the next call waits for that."""
         self._script_stop.start()
 
     async def describe_page(self) -> str:
-        """The page as lines, to tell what changed between two looks."""
+        """Return the page as lines, so that two states can be compared."""
         tree = await self.run_or_default(self.read_page_tree, None)
         if tree is None:
             return f"url: {self.page.url}\ntitle: {self.title}"
         return "\n".join([f"url: {tree.url}", f"title: {tree.title}", *(str(line).strip(" -") for line in tree.lines)])
 
     async def read_page_tree(self, timeout_ms: float = _LOOK_SECONDS * 1000) -> PageTree:
-        """The page's tree, without waiting for a turn."""
+        """Return the page's tree, without waiting for a turn."""
         return await read_page(self.page, self.refs, await self.get_session(), timeout_ms)
 
     def raise_if_gone(self) -> None:
-        """See that the page is there.
+        """Raise the reason if the page is gone.
 
         Raises:
-            ToolError: What became of it.
+            ToolError: Why it is gone.
         """
         if self.gone.done():
             raise self.gone.result()
 
     def check_reach(self) -> None:
-        """See that the page, or a frame of it, is not at an address that nothing here may touch.
+        """Check the addresses of the page and its frames, unless the browser's connections pass through the guard.
 
-        A browser's connections that pass through us are judged one by one; in one that was attached to, somebody else
-        may have gone anywhere, and in one elsewhere a name may lead elsewhere.
+        The guard checks each connection. In an attached browser, the user may have gone anywhere, and in a remote one a
+        name may resolve to another address.
 
         Raises:
             ToolError: `url_blocked`.
@@ -283,7 +283,7 @@ class Tab:
 
     @property
     def is_within_reach(self) -> bool:
-        """See `check_reach`; a tab that is not is not shown either."""
+        """True if `check_reach` passes; other tabs are not listed."""
         try:
             self.check_reach()
         except ToolError:
@@ -292,22 +292,22 @@ class Tab:
 
     @property
     def state(self) -> str:
-        """`open`, `dialog` or `driven`."""
+        """`open`, `dialog` or `driven` (by a user)."""
         if self.control.holder is not None:
             return "driven"
         return "dialog" if self.dialogs.open else "open"
 
     @property
     def name(self) -> str:
-        """The id that its owner's tools know it by."""
+        """The id that its owner's tools use for it."""
         return self.resource_id if self.owner == "browser" and self.resource_id else self.tab_id
 
     def describe_ids(self) -> dict[str, Any]:
-        """Ids and address, for a result."""
+        """Return ids and address, for a result."""
         return {"tabId": self.tab_id, "resourceId": self.resource_id, "url": self.page.url}
 
     def pop_loss(self) -> tuple[str, str]:
-        """What became of the page whose place this one takes, and what is to be said of its log-ins; once."""
+        """Return, once, why the page that this one replaces was lost, and a remark on its log-ins."""
         loss = self.lost_by
         logins = "; the log-ins were kept" if self.has_kept_logins else ""
         self.lost_by = ""
@@ -315,17 +315,17 @@ class Tab:
         return loss, logins
 
     def add_popup(self, popup: "Tab") -> None:
-        """A page was opened by this one."""
+        """Store that this page opened another one."""
         self._popups = [*self._popups[-49:], popup]
 
     def pop_popups(self) -> "list[Tab]":
-        """The pages that this one opened since the last question, and that are still there."""
+        """Return the pages that this one opened since the last call and that still exist."""
         popups = self._popups
         self._popups = []
         return [popup for popup in popups if not popup.gone.done()]
 
     def to_json(self) -> dict[str, Any]:
-        """The tab for programs."""
+        """Return the tab as JSON."""
         return {
             "tabId": self.tab_id,
             "url": self.page.url,
@@ -340,7 +340,7 @@ class Tab:
     # -- internals ---------------------------------------------------------------------------------------------
 
     async def _detach(self) -> None:
-        """Leave a page as it is, with what it shows and asks, and hear of it no more."""
+        """Unsubscribe from a page and leave it as it is, with its content and dialogs."""
         for event, handler in self._handlers.items():
             self.page.remove_listener(event, handler)
         session = await self.run_or_default(self.get_session, None)
@@ -349,7 +349,7 @@ class Tab:
             await self.run_or_default(session.detach, None)
 
     async def _run_with_limit(self, work: Callable[[], Awaitable[T]], limit_s: float) -> T:
-        # no TaskGroup: what a dialog holds up outlives the call
+        # No TaskGroup: work that a dialog blocks survives the call.
         task = self._background.start(_await_work(work))
         opened = self._background.start(self.dialogs.opened.wait())
         try:
@@ -367,7 +367,7 @@ class Tab:
                 task.add_done_callback(self._behind.discard)
                 task.add_done_callback(ignore_failure)
                 raise DialogOpened(self.dialogs.open)
-            task.cancel()  # first: it must not ask the page for more
+            task.cancel()  # first, so that it requests nothing more from the page
             self.stop_soon()
             raise TimeoutError
         finally:
@@ -379,7 +379,7 @@ class Tab:
     async def _read_result(self, task: "asyncio.Future[T]") -> T:
         error = task.exception()
         if error is not None and is_closed(error):
-            # the driver's answer came before its events, which say what happened
+            # The driver's reply arrives before its events, which say what happened.
             await asyncio.wait((self.gone,), timeout=cleaning_s(_OWN_SECONDS))
             if self.gone.done():
                 raise self.gone.result() from error
@@ -387,9 +387,9 @@ class Tab:
         return task.result()
 
     async def _finish_previous_call(self) -> None:
-        """Let what the call before left end: a script that is being stopped, and what waits behind a dialog.
+        """Wait for what the previous call left: a script that is being stopped, and work that a dialog blocks.
 
-        A dialog that nobody answered is dismissed, unless the call only looks: then it ends here.
+        An open dialog is dismissed, unless the call only reads: then the call ends here.
         """
         if self.dialogs.open is not None and only_looks.get():
             raise DialogOpened(self.dialogs.open)
@@ -398,14 +398,14 @@ class Tab:
             await asyncio.wait(set(self._behind), timeout=work_s(_BEHIND_SECONDS))
 
     async def wait_for_blocked_work(self, limit_s: float) -> None:
-        """Wait until what a dialog held up has ended, within a limit."""
+        """Wait until the work that a dialog blocked has ended, within a limit."""
         if self._behind:
             await asyncio.wait(set(self._behind), timeout=cleaning_s(limit_s))
 
     async def _open_session(self) -> "CDPSession":
         session = await self.page.context.new_cdp_session(self.page)
         if self.process.is_attached:
-            # a browser paints no page that is behind another, and what is done to one waits for it to be painted
+            # A browser does not paint a page that is behind another, and actions wait for it to be painted.
             await session.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
         await self.logins.start_answering(session)
         return session
@@ -421,7 +421,7 @@ class Tab:
         self.process.notify_tab_changed(self)
 
     def _on_close(self) -> None:
-        """The page closed itself, or was closed; or the browser died, which is heard a moment later."""
+        """Mark a closed page as gone, after a delay if the cause may be a crash, which is reported later."""
         if self.closing:
             self.mark_gone(self._closed_error())
         else:

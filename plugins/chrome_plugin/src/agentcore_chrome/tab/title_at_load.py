@@ -1,4 +1,4 @@
-"""The title of the page that a navigation leads to, asked for while it still loads."""
+"""The title of the page that a navigation leads to, requested while it still loads."""
 
 import asyncio
 from types import TracebackType
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame
 
 _LATE_SECONDS = 0.1
-"""How much later than the driver's word of the load an answer may come; then the page is asked anew."""
+"""How long after the driver has reported the load to wait for the answer, before the page is asked again."""
 
-# in a turn of its own, so that what the page itself does when it has loaded is done; a timer may be slowed down
+# In a task of its own, after the page's own load handlers; a message, because timers may be throttled.
 _AT_LOAD = """new Promise(done => {
   const tell = () => {
     const {port1, port2} = new MessageChannel();
@@ -26,9 +26,9 @@ _AT_LOAD = """new Promise(done => {
 
 
 class TitleAtLoad:
-    """Asks each document that a tab goes to, as soon as it is there, for its title once it will have loaded.
+    """Requests the title after loading from each document that a tab navigates to, as soon as the document exists.
 
-    Asked afterwards, the answer would cost one more way to the browser and back.
+    A request after loading would cost another round trip to the browser.
     """
 
     def __init__(self, tab: Tab) -> None:
@@ -47,9 +47,9 @@ class TitleAtLoad:
         self._cancel_query()
 
     async def wait_for_answer(self) -> tuple[str, str] | None:
-        """Title and state of the document, or None: it did not say.
+        """Return title and load state of the document, or None if it did not answer.
 
-        None, too, where the navigation stayed in the document, or went on to a further one meanwhile.
+        Also None if the navigation stayed in the document, or continued to another one meanwhile.
         """
         asking = self._asking
         if asking is None:

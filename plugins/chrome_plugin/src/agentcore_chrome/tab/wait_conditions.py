@@ -1,4 +1,4 @@
-"""Waiting for something to be so."""
+"""Waiting for a condition in a page."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ LoadState = Literal["load", "domcontentloaded", "networkidle"]
 
 
 async def for_selector(tab: Tab, selector: str, state: ElementState, timeout_ms: int) -> None:
-    """Wait until an element is there, seen, hidden or gone.
+    """Wait until an element is attached, visible, hidden or detached.
 
     Raises:
         ToolError: `wait_timeout`, `invalid_arguments`, `stale_ref`.
@@ -46,7 +46,7 @@ async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
         except Exception as exc:
             if not is_driver_error(exc) or "SyntaxError" not in str(exc):
                 raise
-            # statements, not an expression: as they are, where the page allows that
+            # Statements, not an expression: pass them unchanged, which only some pages allow.
             handle = await tab.page.wait_for_function(condition, timeout=timeout_ms)
         await handle.dispose()
 
@@ -54,13 +54,13 @@ async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:
 
 
 def _as_function(condition: str) -> str:
-    """An expression as a function: text the driver has the page evaluate, which many sites' policies forbid."""
+    """Return an expression as a function: the page would evaluate a text, which many sites' policies forbid."""
     expression = condition.strip().rstrip(";")
     return f"() => {{ const value = ({expression}\n); return typeof value === 'function' ? value() : value; }}"
 
 
 async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
-    """Wait until the page's address has a part, or is one in which `*` and `**` stand for anything.
+    """Wait until the page's address contains `url`, or matches it if it contains `*` or `**` for anything.
 
     Raises:
         ToolError: `wait_timeout`.
@@ -72,7 +72,7 @@ async def for_url(tab: Tab, url: str, timeout_ms: int) -> None:
 
 
 async def for_load_state(tab: Tab, state: LoadState, timeout_ms: int) -> None:
-    """Wait until the page has loaded so far.
+    """Wait until the page reaches a load state.
 
     Raises:
         ToolError: `wait_timeout`.

@@ -1,4 +1,4 @@
-"""The scripts that run in pages, in a world of their own: files beside this one, put together as they are needed."""
+"""Scripts that run in pages, assembled from the files in this folder as needed."""
 
 import secrets
 from functools import cache
@@ -6,23 +6,23 @@ from pathlib import Path
 
 _ENGINE = ("its.js", "roles.js", "names.js", "tree.js", "engine.js")
 _HEARD = f"heard-{secrets.token_hex(8)}"
-"""The event by which elements are told of that scripts listen to; no page knows its name beforehand."""
+"""The event that reports elements with listeners; its name is random, so that no page can know it."""
 
 
 @cache
 def selector_engine() -> str:
-    """The selector engine, an expression for the driver."""
+    """Return the selector engine, as an expression for the driver."""
     return f"(() => {{ const HEARD_EVENT = '{_HEARD}';\n{''.join(map(_read_script, _ENGINE))} }})()"
 
 
 def with_its(script: str) -> str:
-    """A function for a page's own world, which can use `its` as the engine does."""
+    """Return a function for a page's own world, which can use `its` as the engine does."""
     return f"(() => {{ {_read_script('its.js')}\nreturn ({script}); }})()"
 
 
 @cache
 def listener_search() -> str:
-    """What says which elements scripts listen to, to be evaluated in the page's own world with the console's API."""
+    """Return the script that reports elements with listeners, for the page's own world with the console's API."""
     return _read_script("listeners.js").replace("HEARD_EVENT", f"'{_HEARD}'")
 
 
