@@ -88,7 +88,7 @@ class SessionState:
 
     async def delete(self) -> None:
         """Delete the stored state, and never store it again."""
-        self.is_over = True
+        self.is_over = True  # before locking, so that a save that waits for the lock stores nothing
         async with self.turn:
             await self._storage.delete(self._name)
 

@@ -118,7 +118,7 @@ class Engine:
         return process
 
     async def get_shared_browser(self, options: LaunchOptions | None = None) -> BrowserProcess:
-        """Return the browser that sessions share, each with its own context; start it if it is not running."""
+        """Return the browser that sessions share, each with its own context; start it if necessary."""
         async with self._sharing:
             if self._shared is not None and self._shared.browser_id in self.lost:
                 self._shared = await self.lost.reattach_browser(self._shared.browser_id)
@@ -307,7 +307,7 @@ async def acquire_engine(settings: EngineSettings, policy: UrlPolicy, state_fold
 
 
 async def release_engine(engine: Engine, state_folder: Path) -> None:
-    """Release a module's use of the engine; the last release closes it."""
+    """Release the engine; the last module that uses it closes it."""
     shared = _ENGINES.get(_engine_key(state_folder))
     if shared is None or shared.engine is not engine:
         return

@@ -1,8 +1,8 @@
 """A SOCKS proxy on loopback that enforces the URL policy on every connection of a launched browser.
 
-Whatever makes a page connect – a link, a redirect, a script, a worker, a WebSocket, a popup – the connection arrives at
-the proxy with the host's name. The proxy resolves the name and connects to the address that it has checked, so a name
-that changes its address between check and use (DNS rebinding) has no effect.
+Every connection of a page – for a link, a redirect, a script, a worker, a WebSocket, a popup – arrives at the proxy
+with the host's name. The proxy resolves the name and connects to the address that it has checked, so a name that
+changes its address between check and use (DNS rebinding) gains nothing.
 
 Source: RFC 1928 (SOCKS 5), of which a browser uses CONNECT without authentication.
 """

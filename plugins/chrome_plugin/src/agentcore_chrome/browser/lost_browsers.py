@@ -129,7 +129,7 @@ class LostBrowsers:
 
     async def _reattach_browser(self, lost: LostBrowser) -> BrowserProcess:
         process = await self._attach(lost)
-        if self._lost.get(lost.browser_id) is not lost:
+        if self._lost.get(lost.browser_id) is not lost:  # it was given up during the attempt
             await process.close()
             raise instance_not_found(lost.browser_id)
         gone = await process.restore_lost_pages(lost.pages)

@@ -260,7 +260,7 @@ class BrowserProcess:
         """Close the browser, or only the own tabs of an attached one; may be called twice."""
         if self._closing:
             return
-        self._closing = True
+        self._closing = True  # first, so that the disconnect is not taken for a crash
         if self.is_attached:
             await asyncio.gather(*(tab.close() for tab in list(self.tabs.values())))
         if self.saved is not None and self.browser.is_connected():

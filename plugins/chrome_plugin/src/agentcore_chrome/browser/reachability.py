@@ -103,7 +103,7 @@ def _parse_browser_version(body: str) -> str:
 
 
 async def debugger_address(endpoint: Endpoint) -> str:
-    """Return the WebSocket address for CDP, which an HTTP endpoint is asked for.
+    """Return the WebSocket address for CDP, requested from the endpoint if that is an HTTP one.
 
     Only the path of its answer is used: behind a proxy that terminates TLS, a browser returns an address without TLS.
 

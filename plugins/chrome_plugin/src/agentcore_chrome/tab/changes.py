@@ -9,7 +9,7 @@ from agentcore_chrome.tab.page_tree import Line, PageTree
 _GONE = 40
 _BEFORE_CHARS = 40
 _FOCUS = " [active]"
-"""Losing it is no change of its own: the line that has the focus now is reported."""
+"""Mark of the focused line. Losing it is not reported, because the line that gains it is."""
 
 
 def describe_changes(before: PageTree, after: PageTree) -> list[str]:

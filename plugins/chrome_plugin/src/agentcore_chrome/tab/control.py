@@ -47,7 +47,7 @@ class Control:
         if self.holder is not None:
             return self.holder == viewer
         self.holder = viewer
-        self._free.clear()
+        self._free.clear()  # before waiting for the lock, so that no further call starts
         try:
             async with asyncio.timeout(_TAKE_SECONDS):
                 async with self._turn:

@@ -96,7 +96,7 @@ class Dialogs:
         prepared = self._prepared
         self._prepared = None
         if dialog.type == "beforeunload":
-            # whoever navigates intends to leave the page
+            # The navigation is intended, so never stay on the page.
             self._answer_dialog(dialog, DialogAnswer(True))
         elif prepared is not None:
             self._answer_dialog(dialog, prepared)

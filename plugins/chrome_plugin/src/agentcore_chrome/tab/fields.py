@@ -18,7 +18,7 @@ FORMATS = {
     "range": "a number",
     "number": "a number",
 }
-"""Formats of fields that do not accept any text, by type."""
+"""Formats of the fields that do not accept arbitrary text, by type."""
 
 _STATE = r"""async (e, settles) => {
   const EDITORS = [['.monaco-editor', '.view-line'], ['.CodeMirror', '.CodeMirror-line'], ['.cm-editor', '.cm-line'],

@@ -38,7 +38,7 @@ async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int,
 
 
 async def scroll_to(tab: Tab, wanted: Scroll, timeout_ms: int) -> ToolOutput:
-    """Scroll, and describe the visible part of the area afterwards.
+    """Scroll and describe the visible part of the area afterwards.
 
     Raises:
         ToolError: `element_not_found`, `stale_ref`, `action_failed`.

@@ -122,7 +122,7 @@ class SessionPages(EngineModule):
 
         Args:
             snapshot: Whether to wait until the page settles and report what changed since it was last read;
-                None: unless the caller is one of `PERSONS`.
+                None: unless the caller's kind is in `PERSONS`.
             brief: How to shorten the report; None: not at all.
         """
         if not (ctx.principal.kind not in PERSONS if snapshot is None else snapshot):
