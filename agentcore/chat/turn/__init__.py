@@ -1,1 +1,1 @@
-"""One turn: what the model is sent, the calls that it wants, what it is told of them."""
+"""One turn: the requests to the model, its calls, and their results."""

@@ -1,4 +1,4 @@
-"""What a sub-agent may spend."""
+"""Limits on the steps and tokens of a sub-agent."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from agentcore.errors import ToolError
 
 
 class Budget(NamedTuple):
-    """Bounds of one sub-agent.
+    """Limits of one sub-agent.
 
     Args:
         steps: Requests to the model.
@@ -20,7 +20,7 @@ class Budget(NamedTuple):
 
 
 def read_budget(wanted: Mapping[str, int] | None, agent: AgentConfig) -> Budget:
-    """The budget that a tool wants, within what the session's agent may spend.
+    """Return the requested budget, capped by the limits of the session's agent.
 
     Raises:
         ToolError: `invalid_arguments`.

@@ -1,4 +1,4 @@
-"""Announcing one call of a server tool: to pages at once, to the client when it knows what to do about it."""
+"""Announces one call of a server tool: to pages at once, to the client when it can act on it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +10,14 @@ from agentcore.store.chat import ChatCallRow
 
 
 class CallAnnouncement:
-    """Announces a call on its way through the host, and of calls inside of it that wait for a person.
+    """Announces a call on its way through the core, and nested calls that wait for the user.
 
     Args:
-        host: Carries it out.
-        stream: Where it is told.
+        core: Runs the call.
+        stream: Receives the announcements.
         call: The call.
-        is_inner: Whether it is a sub-agent's: its client is told of it only when it waits.
-        is_answered: Whether it was told before, has waited, and runs now.
+        is_inner: True for a call of a sub-agent: the client is notified only if it waits.
+        is_answered: True if the call was announced before, has waited, and now runs.
     """
 
     def __init__(
@@ -33,10 +33,10 @@ class CallAnnouncement:
         self._inner: list[str] = []
         self.is_sent = False
         self.words = ""
-        """What the tool says that the call would do; empty: it says nothing, or has not been asked yet."""
+        """The tool's summary of the call's effect; empty: there is none, or the tool was not asked yet."""
 
     def handle_call_event(self, event: str, said: Mapping[str, Any]) -> None:
-        """See `agentcore.core.calls.call.Notify`."""
+        """Handle an event of the call; implements `agentcore.core.calls.call.Notify`."""
         live = self._stream.live
         tool_id = self._call.tool_id
         match event:
@@ -53,7 +53,7 @@ class CallAnnouncement:
                 self._announce_waiting(said)
 
     def announce_call(self, *, waits: bool) -> None:
-        """Say that the call is wanted, if that was not said yet; the client of one that waits hears of it by `send`."""
+        """Publish the call, if not done yet; if it waits, the client is notified by `send_to_client` only."""
         if self._payload is not None:
             return
         call = self._call
@@ -65,20 +65,20 @@ class CallAnnouncement:
             self.send_to_client()
 
     def send_to_client(self) -> None:
-        """Tell the client of the call, once: from now on it can be answered."""
+        """Notify the client of the call, once: from now on it can be answered."""
         if self._payload is not None and not self.is_sent:
             self.is_sent = True
             self._stream.send_to_client(self._payload)
 
     def close(self) -> None:
-        """Nothing is waited for any more."""
+        """Remove the ids of the call and its nested calls from the live session."""
         live = self._stream.live
         live.tool_ids.pop(self._call_id, None)
         for tool_id in self._inner:
             live.inner.pop(tool_id, None)
 
     def _announce_waiting(self, said: Mapping[str, Any]) -> None:
-        """Tell of the call itself, or of one that its tool makes, that waits for a person while its caller stays."""
+        """Announce that the call, or one that its tool makes, waits for the user while its caller blocks."""
         if said["callId"] == self._call_id:
             self._register_waiting(self._call.tool_id, said["callId"])
             self.send_to_client()

@@ -1,4 +1,4 @@
-"""A person's word on a call of a chat: given to the queue, which takes one word on each, and kept in the session."""
+"""Decisions on calls of a chat: passed to the approval queue, which accepts one per call, and stored in the session."""
 
 from agentcore.core import Core
 from agentcore.core.approvals import Verdict
@@ -7,12 +7,12 @@ from agentcore.store.chat import ChatCallRow, ChatCallState
 
 
 class CallAnswers:
-    """Answers that come by way of a session: the chat's wire, the page's conversation.
+    """Records decisions that arrive through a session: from the chat endpoint or the page's conversation.
 
-    Answers that come by way of the queue (approval view, terminal) are told by its events instead.
+    Decisions that arrive through the approval queue (approval view, terminal) are reported by its events instead.
 
     Args:
-        host: Keeps calls and sessions.
+        core: Stores calls and sessions.
     """
 
     def __init__(self, core: Core) -> None:
@@ -21,22 +21,22 @@ class CallAnswers:
         self._taking: set[str] = set()
 
     def is_recording_answer(self, call_id: str) -> bool:
-        """Whether the queue's event about this call comes of an answer that is being taken here."""
+        """True while a decision on this call is being recorded here, which causes the queue's event about it."""
         return call_id in self._taking
 
     async def record_answer(self, call: ChatCallRow, verdict: Verdict) -> bool:
-        """Take the first word on a call that waits; False: it was answered already.
+        """Record the first decision on a waiting call; False if it was decided already.
 
-        From then on nothing lists it as waiting, though it may run only when the other calls of its turn are answered.
+        From then on it is not listed as waiting, though it may run only when the other calls of its turn are decided.
 
         Raises:
-            ToolError: The disk cannot keep it.
+            ToolError: The decision cannot be written to the disk.
         """
         if call.state != "waiting":
             return False
         self._taking.add(call.call_id)
         try:
-            # what the queue does not have (the tool has changed over a restart) is said to the model in its turn
+            # a call that the queue does not have (its tool changed over a restart) is reported to the model in its turn
             if self._approvals.find_pending(call.call_id) is not None and not await self._decide_approval(
                 call.call_id, verdict
             ):
@@ -52,5 +52,5 @@ class CallAnswers:
         except ToolError as exc:
             if exc.type != "approval_not_found":
                 raise
-            return False  # somebody else was faster
+            return False  # another decision was first
         return True

@@ -1,4 +1,4 @@
-"""One call of a client's tool: held against the policy, announced, and left to the client."""
+"""Calls of client tools: checked against the policy, announced, and left to the client."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,17 @@ from agentcore.store.chat import ChatCallRow, ChatSessionRow
 
 _ONLY_READS: frozenset[Effect] = frozenset(("read",))
 _ACTS_ELSEWHERE: frozenset[Effect] = frozenset(("read", "egress"))
-"""What a tool that runs in a client may do: nothing on this machine, anything that the client can reach."""
+"""Effects of a tool that runs in a client: none on this machine, but anything that the client can reach."""
 
 
 class ClientCalls:
-    """Brings the calls of one session before its client.
+    """Passes the calls of one session to its client.
 
     Args:
-        host: Has the policy.
-        stream: Where they are told.
-        session: Whose they are.
-        server: Ends those that never reach a client.
+        core: Provides the policy.
+        stream: Receives the announcements.
+        session: The session.
+        server: Ends calls that never reach a client.
     """
 
     def __init__(self, core: Core, stream: Stream, session: ChatSessionRow, server: ServerCalls) -> None:
@@ -36,11 +36,11 @@ class ClientCalls:
         self._session = session
 
     async def submit_call(self, call: ChatCallRow, tools: Sequence[ClientTool]) -> None:
-        """Leave a new call to the client, which asks a person first where the policy says so; or refuse it.
+        """Pass a new call to the client, which asks the user first if the policy requires it; or refuse it.
 
         Args:
             call: The call.
-            tools: The tools that the client brought.
+            tools: The tools that the client provides.
         """
         decision = self._decide_call(call, tools)
         if decision.kind == "deny":
@@ -48,13 +48,13 @@ class ClientCalls:
             await self._server.fail_call(call, refused_by_policy(decision), is_told=True)
             return
         needs_approval = decision.kind == "ask"
-        # first, for its client may be fast
+        # before the announcement: the client may answer at once
         await self._chats.move_call(call.session_id, call.tool_id, "new", "waiting", needs_approval=int(needs_approval))
         self._stream.send_to_client(self.announce_call(call, waits=True, needs_approval=needs_approval))
         self._stream.publish_tool_state(call.tool_id, "waiting")
 
     def announce_call(self, call: ChatCallRow, *, waits: bool, needs_approval: bool) -> Mapping[str, Any]:
-        """Tell pages of a call; gives what `Stream.send_to_client` tells its client."""
+        """Publish a call to pages; return the payload for `Stream.send_to_client`."""
         client = client_in(self._session.owner)
         more = {"needsApproval": needs_approval} | ({"client": client} if client else {})
         return self._stream.publish_tool_call(

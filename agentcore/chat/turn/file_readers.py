@@ -1,14 +1,14 @@
-"""The programs that read attached files. Needs no model library: it is there before a model is asked."""
+"""Readers of attached files. Needs no model library, because files are read before a model is asked."""
 
 from agentcore.api import PdfReader, PdfText, Workspace
 from agentcore.documents import FittedImage, ImageFitter
 
 
 class FileReaders:
-    """Reads what files hold, each in a process of its own.
+    """Reads the content of files, each in its own process.
 
     Args:
-        workspace: Where these processes stand.
+        workspace: The workspace in which these processes run.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -17,14 +17,14 @@ class FileReaders:
         self._pictures = ImageFitter()
 
     async def read_pdf(self, body: bytes) -> PdfText:
-        """The text of a PDF."""
+        """Extract the text of a PDF."""
         return await self._pdfs.read(body, self._workspace)
 
     async def read_image(self, body: bytes) -> FittedImage | str:
-        """A picture as models can be shown it, or why there is none."""
+        """Return an image in a form that models accept, or the reason why there is none."""
         return await self._pictures.fit(body, self._workspace)
 
     async def close(self) -> None:
-        """End what still reads. May be called twice."""
+        """Stop running readers. Safe to call twice."""
         await self._pdfs.close()
         await self._pictures.close()

@@ -1,4 +1,4 @@
-"""Messages of a session: as they are stored, and as a model takes them."""
+"""Converts messages of a session between their stored form and the form sent to a model."""
 
 from base64 import b64decode
 from collections.abc import Iterable, Sequence
@@ -29,18 +29,18 @@ from agentcore.store.chat import ContextMessage
 
 
 def dump(message: ModelMessage) -> str:
-    """One message as it is stored."""
+    """Serialise one message for the store."""
     return ModelMessagesTypeAdapter.dump_json([message]).decode()
 
 
 def searchable_text(message: ModelMessage) -> str:
-    """What a person or the model said in a message, as it is found by searching."""
+    """Return the text of the user or the model in a message, as indexed for search."""
     parts = (part for part in message.parts if isinstance(part, UserPromptPart | TextPart))
     return "\n".join(user_text_of(part) if isinstance(part, UserPromptPart) else part.content for part in parts)
 
 
 def load(stored: Iterable[ContextMessage]) -> list[tuple[int, ModelMessage]]:
-    """Stored messages with their numbers; results whose calls a summary stands for are left out."""
+    """Parse stored messages, with their numbers; results whose calls were replaced by a summary are left out."""
     messages = [
         (each.number, message) for each in stored for message in ModelMessagesTypeAdapter.validate_json(each.message)
     ]
@@ -65,12 +65,12 @@ def _with_results_of(message: ModelMessage, wanted: set[str]) -> ModelMessage:
 def build_request(
     results: Sequence[tuple[str, str, ToolOutput]], message: str | None = None, attached: Sequence[UserContent] = ()
 ) -> ModelRequest:
-    """What is sent to a model: results of calls (tool, id, what it is told), then a person's message.
+    """Build a request to a model: results of calls (tool, id, output), then a user message.
 
     Args:
         results: The results.
         message: The message; None: there is none.
-        attached: What is attached to it.
+        attached: Its attachments.
     """
     parts: list[ModelRequestPart] = [
         ToolReturnPart(
@@ -101,7 +101,7 @@ def _to_contents(told: ToolOutput) -> Any:
 def for_model(
     messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
-    """The history as one model can take it: without images, or with calls and results as text, where it must be."""
+    """Adapt the history to a model: without images, or with calls and results as text, if necessary."""
     adapted = _with_stops(messages)
     if not marks_failures:
         adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
@@ -113,7 +113,7 @@ def for_model(
 
 
 def _with_stops(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The history with a word on each answer that the person stopped, before what they said next."""
+    """Insert a note about each answer that the user stopped, before the next user message."""
     adapted: list[ModelMessage] = []
     for message in messages:
         before = adapted[-1] if adapted else None
@@ -129,7 +129,7 @@ def _with_stops(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def _with_plain_failures(message: ModelRequest) -> ModelRequest:
-    """A request whose failed results are the sentences that they are: the adapter would make JSON of each."""
+    """Mark failed results as successes: the adapter would turn the text of each failure into JSON."""
     parts = [
         replace(part, outcome="success") if isinstance(part, ToolReturnPart) and part.outcome == "failed" else part
         for part in message.parts

@@ -1,4 +1,4 @@
-"""One answer of a model: asked for, shown as it comes, taken apart into what it says and the calls that it wants."""
+"""One answer of a model: requested, streamed, and split into text and calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ from agentcore.store.chat import UsedTokens
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked with.
+    """The inputs of a request to a model besides the messages.
 
     Args:
         choice: The model.
-        system: What it is told of any conversation of the agent.
-        tools: What it may call.
-        page: The page that the person looks at.
+        system: The parts from the session's system plan.
+        tools: The tools that it may call.
+        page: The user's current page.
     """
 
     choice: ModelChoice
@@ -39,11 +39,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model answered.
+    """An answer of a model.
 
     Args:
-        response: With the calls that it wants as parts of their own, also where it wrote them.
-        fault: Why a call that it wrote could not be read; None: all could.
+        response: The answer, with calls as separate parts even if the model wrote them as text.
+        fault: Why a written call could not be parsed; None: all could.
     """
 
     response: ModelResponse
@@ -51,13 +51,13 @@ class ModelReply:
 
 
 def instructions_of(prompt: Prompt, locale: Locale) -> Instructions:
-    """What a model is told before the conversation."""
+    """Return the instructions to send with a prompt."""
     is_prompted = prompt.choice.tools == "prompted"
     return build_instructions(system_message(prompt.system, prompt.tools, prompt.page, locale, is_prompted=is_prompted))
 
 
 def used_tokens(response: ModelResponse) -> UsedTokens:
-    """What one answer took."""
+    """Return the tokens that one answer used."""
     usage = response.usage
     return UsedTokens(usage.input_tokens, usage.output_tokens, 1, usage.cache_read_tokens)
 
@@ -65,16 +65,16 @@ def used_tokens(response: ModelResponse) -> UsedTokens:
 async def ask_model(
     engine: Engine, prompt: Prompt, messages: Sequence[ModelMessage], stream: Stream, *, can_repair: bool
 ) -> ModelReply:
-    """Have a model answer.
+    """Request an answer from a model, and stream it.
 
     Args:
-        engine: Asks.
-        prompt: The model and what it is told besides.
+        engine: Sends the request.
+        prompt: The model and its other inputs.
         messages: The conversation.
-        stream: Is told what comes.
-        can_repair: Whether an answer that cannot be read is asked for again, and so is not shown.
+        stream: Receives the answer as it arrives.
+        can_repair: True if an answer that cannot be parsed is requested again, and so is not shown.
     Raises:
-        BrokenAnswerError: The provider refused, failed, or broke off.
+        BrokenAnswerError: The provider refused or failed, or the connection broke.
     """
     choice = prompt.choice
     is_prompted = choice.tools == "prompted"

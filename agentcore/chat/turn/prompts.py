@@ -1,4 +1,4 @@
-"""What the model is told before the conversation: the parts of any, tools that it calls in writing, the page."""
+"""Builds the system message: general parts, tools for models without tool calling, the user's page."""
 
 import json
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ def system_message(
     *,
     is_prompted: bool,
 ) -> list[SystemPart]:
-    """All parts of the system message, in the order in which they are told.
+    """Return all parts of the system message, in the order in which they are sent.
 
     Args:
-        system: Those that are told of any conversation of the agent.
-        tools: What the model may call.
-        page: The page that the person looks at.
+        system: The parts from the session's system plan.
+        tools: The tools that the model may call.
+        page: The user's current page.
         locale: Language.
-        is_prompted: Whether the model has to be told how to call tools.
+        is_prompted: True if the model has to be instructed how to call tools.
     """
     lasting = [part for part in system if part.lasts]
     passing = [part for part in system if not part.lasts]
@@ -47,7 +47,7 @@ def system_message(
 
 
 def build_instructions(parts: Sequence[SystemPart]) -> Instructions:
-    """The parts that are told, as a provider takes them."""
+    """Join the parts that are sent into the instructions for a provider."""
     told = [part for part in parts if part.is_told]
     lasting, passing = ("\n\n".join(part.text for part in told if part.lasts is lasts) for lasts in (True, False))
     return Instructions(lasting, passing)
@@ -65,7 +65,7 @@ def _format_tools(tools: Sequence[OfferedTool], locale: Locale) -> str:
 
 
 def _format_schema(tool: OfferedTool) -> str:
-    # the shortest form that there is: the model reads it, and nobody else
+    # the most compact form, since only the model reads it
     return json.dumps(tool.schema.lower_to(DIALECTS["portable"]).schema, ensure_ascii=False)
 
 
@@ -106,7 +106,7 @@ def _format_page(page: PageInfo, locale: Locale, *, can_ask: bool) -> str:
 
 
 def page_source(page: PageInfo, locale: Locale) -> str:
-    """What a person knows a page by: its host."""
+    """Return the name of a page for the user: its host."""
     return host_of(page.url or "") or localized_text(locale, "page_source")
 
 

@@ -1,4 +1,4 @@
-"""The end of what a person stopped: the text that had come is kept, and every call that was open is settled."""
+"""Cleans up after a turn that the user stopped: stores the partial text, and settles all open calls."""
 
 import json
 from importlib import import_module
@@ -14,11 +14,11 @@ from agentcore.store.chat import ChatCallRow, NewMessage
 
 
 class StoppedTurn:
-    """What is left of a session's turn when its work has ended; whoever makes one holds the session.
+    """Cleans up a session after its tasks were cancelled; the caller holds the turn lock.
 
     Args:
-        host: Keeps the session, and the calls that wait.
-        stream: Where their ends are told.
+        core: Stores the session and its pending approvals.
+        stream: Receives the results of the calls.
     """
 
     def __init__(self, core: Core, stream: Stream) -> None:
@@ -29,10 +29,10 @@ class StoppedTurn:
         self._live = stream.live
 
     async def store_partial_text(self) -> None:
-        """Keep what the model had said of its answer, as its message that was stopped."""
+        """Store the partial answer as a stopped message."""
         async with self._live.storing:
             if said := self._live.text:
-                # here alone: whoever has an answer has imported the model library for it
+                # imported only here: if there is an answer, the model library is loaded already
                 messages: Any = import_module("pydantic_ai.messages")
                 history = import_module("agentcore.chat.turn.history")
                 answer = messages.ModelResponse(parts=[messages.TextPart(said)], metadata={STOPPED: True})
@@ -40,15 +40,15 @@ class StoppedTurn:
             self._live.clear_answer()
 
     async def settle_calls(self) -> bool:
-        """Give each call that was open its end, and take from persons what waits for them; False: none was open."""
+        """End all open calls, and withdraw their approval requests; False if no call was open."""
         has_any = False
-        # again until there is none: a step that was cut off may have been on its way to the disk
+        # repeat until none is left: a cancelled step may still have been writing to the disk
         while calls := [call for call in await self._chats.load_open_calls(self._session_id) if call.state != "done"]:
             has_any = True
             for call in calls:
                 await self.settle_call(call)
         for request in self._core.approvals.waiting:
-            # of calls inside of calls, and of those that were about to be asked about
+            # requests of nested calls, and of calls whose approval was just being requested
             if (request.session_id, request.principal.kind) == (self._session_id, "chat"):
                 await self._withdraw_approval(request.call_id)
         self._live.inner.clear()
@@ -71,13 +71,13 @@ class StoppedTurn:
             envelope=json.dumps(envelope, ensure_ascii=False),
         )
         if not is_settled:
-            # its own end was faster, and nobody has told it
+            # it ended by itself first, and that was not published
             kept = await self._chats.find_call(call.session_id, call.tool_id)
             envelope = json.loads(kept.envelope) if kept is not None and kept.envelope else envelope
         self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
     def _host_id(self, call: ChatCallRow) -> str:
-        """The host's id of a call: of one that the policy let pass only the session's live side knows it."""
+        """Return the core's id of a call; if it needed no approval, only the live session knows it."""
         names = self._live.tool_ids
         found = next((call_id for call_id, tool_id in names.items() if tool_id == call.tool_id), "")
         names.pop(found, None)

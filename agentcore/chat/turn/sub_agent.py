@@ -1,4 +1,4 @@
-"""An agent that works for a call: a conversation of its own, tools through the same gate, a report at the end."""
+"""Sub-agents: an agent that works for a call in its own conversation, under the same policy, and returns a report."""
 
 import asyncio
 import json
@@ -36,15 +36,15 @@ from agentcore.store.chat import ChatCallRow
 
 @dataclass(frozen=True, slots=True)
 class SubAgentTask:
-    """What a tool wants of a sub-agent.
+    """A task that a tool gives to a sub-agent.
 
     Args:
-        prompt: All that it is told.
+        prompt: The task; the only message that the sub-agent gets.
         tools: Patterns of tools; None: all of the agent's.
-        budget: What it may spend.
-        agent: The session's agent, whose instructions and tools it has.
+        budget: Limits on steps and tokens.
+        agent: The session's agent, whose instructions and tools it uses.
         choice: The model.
-        system: What it is told before the conversation.
+        system: Inputs of its system message.
     """
 
     prompt: str
@@ -55,17 +55,17 @@ class SubAgentTask:
     system: SystemPlan
 
     def offers_tool(self, tool: str) -> bool:
-        """Whether it may have a tool."""
+        """True if the sub-agent may use the tool."""
         is_wanted = self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
         return is_wanted and self.agent.offers_tool(tool)
 
 
 class SubAgent:
-    """Works on one prompt, inside of the call that wants it; it ends with that call.
+    """Works on one task inside the call that requested it, and ends with that call.
 
     Args:
-        host: Carries out its calls.
-        engine: Asks the model.
+        core: Runs its calls.
+        engine: Sends requests to the model.
         call: The call that it works for.
         stream: The session's events.
     """
@@ -77,7 +77,7 @@ class SubAgent:
         self._live = stream.live
         self._parent_tool_id = stream.live.tool_ids.get(call.id, call.id)
         depths = self._live.agents
-        # one deeper than the call stands in sub-agents already
+        # one level below the sub-agent, if any, that made the call
         self._depth = 1 + next((depths[parent.id] for parent in call.ancestors() if parent.id in depths), 0)
         self._stream = stream.create_inner_stream(self._parent_tool_id, self._depth)
         self._kept = ResultShrinker(core.store.artifacts)
@@ -88,10 +88,10 @@ class SubAgent:
         self._reader = self._live.reader
 
     async def run(self, task: SubAgentTask) -> str:
-        """Work on a prompt; gives the report.
+        """Work on a task; return the report.
 
         Raises:
-            ToolError: `nesting_too_deep`, `budget_exceeded`, or what went wrong at the provider.
+            ToolError: `nesting_too_deep`, `budget_exceeded`, or the provider's error.
         """
         if self._depth > SUB_AGENT_DEPTH:
             message = f"agents run agents {SUB_AGENT_DEPTH} deep; that is the bound"
@@ -133,7 +133,7 @@ class SubAgent:
         )
 
     async def _request_reply(self, compactor: Compactor, prompt: Prompt, *, can_repair: bool) -> ModelReply:
-        """Have the model answer; what came of an answer that does not end is kept for the person."""
+        """Request an answer; the text of one that is cancelled or breaks is stored for the user."""
         self._stream.said.clear()
         try:
             return await compactor.ask(prompt, self._history, can_repair=can_repair)
@@ -150,7 +150,7 @@ class SubAgent:
 
     @property
     def _current_host(self) -> str:
-        """The host that its calls go to, which is that of the call that it works for; empty: none is chosen."""
+        """The host for its calls: that of the call it works for; empty: none is chosen."""
         return self._call.host_inside or self._live.current_host(self._core.registry)
 
     def _build_toolbox(self, task: SubAgentTask) -> Toolbox:
@@ -162,7 +162,7 @@ class SubAgent:
         return Toolbox(tools, self._found)
 
     async def _run_calls(self, response: ModelResponse, toolbox: Toolbox) -> bool:
-        """Make the calls that an answer wants, one after another, and keep the step; False: it wants none."""
+        """Run the calls of an answer one by one, and store the step; False if there are none."""
         parts: list[ModelResponsePart] = []
         rows: list[tuple[ChatCallRow, ToolError | None]] = []
         for part in response.parts:
@@ -208,7 +208,7 @@ class SubAgent:
     async def _execute_call(
         self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox
     ) -> tuple[ToolOutput, str]:
-        """Make one call: through the host, as a model's, whoever made the call that the agent works for."""
+        """Run one call through the core as the session's model, whoever made the call that the agent works for."""
         announcement = CallAnnouncement(self._core, self._stream, row, is_inner=True)
         if error is not None or row.tool_name == FIND_TOOLS:
             announcement.announce_call(waits=False)
@@ -257,7 +257,7 @@ class SubAgent:
         return view.to_json() | {"parentToolId": self._parent_tool_id}
 
     async def _store_step(self, said: str, calls: list[dict[str, Any]], *, is_stopped: bool = False) -> None:
-        """Keep a step for the person; the session's own model is told only the report."""
+        """Store a step for the user; the session's own model gets only the report."""
         thread = {"parentToolId": self._parent_tool_id, "depth": self._depth}
         more = ({"calls": calls} if calls else {}) | ({"stopped": True} if is_stopped else {})
         kept = transcript.create_notice(said, role="assistant", thread=thread, **more)

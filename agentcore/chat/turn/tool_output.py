@@ -1,4 +1,4 @@
-"""What a model gets of a call's end: capped, and marked where it comes from the open world."""
+"""Converts the outcome of a call for a model: capped, and marked if it comes from the open world."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,22 +14,22 @@ from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 
 _INLINE_CHARS = 200
-"""Of an error's context; more stands in lines of its own."""
+"""Maximum length of an error's context on the line of the message; longer context gets its own lines."""
 
 ToolOutput = dict[str, Any]
 """`{"ok", "blocks": [{"type": "text", "text"} | {"type": "image", "mime", "base64"}]}`; JSON values only.
 
-`whole`, where it stands: the artifact that holds all of a result of which the blocks are a part.
+`whole`, if present: the artifact that contains the complete result, of which the blocks are a part.
 """
 
 
 def outcome_output(outcome: CallOutcome, *, source: str, reading: ArtifactReading) -> ToolOutput:
-    """The end of a server tool's call.
+    """Convert the outcome of a server tool's call.
 
     Args:
-        outcome: How it ended.
-        source: The tool, named where what comes from the open world is marked.
-        reading: Says how artifacts are read that the result brings along.
+        outcome: The outcome.
+        source: The tool, named as the source when the result comes from the open world.
+        reading: Describes how the model reads artifacts of the result.
     """
     output = _end_output(outcome, source if outcome.is_untrusted else None, reading)
     if outcome.edited_arguments is None:
@@ -66,7 +66,7 @@ def _end_output(outcome: CallOutcome, source: str | None, reading: ArtifactReadi
 
 
 def _describe_block(block: Text | Image | Audio | EmbeddedResource) -> str:
-    """What a model reads of a block; of what models do not take, that it is there."""
+    """Return the text of a block; for types that models do not accept, a note that it exists."""
     match block:
         case Text():
             return block.text
@@ -81,7 +81,7 @@ def _describe_block(block: Text | Image | Audio | EmbeddedResource) -> str:
 
 
 async def client_output(result: str, source: str, save: SaveArtifact, reading: ArtifactReading) -> ToolOutput:
-    """The result of a client tool: it speaks of a page, and is never trusted. What is over the bound is stored."""
+    """Convert the result of a client tool, which is never trusted; one over the limit is stored as an artifact."""
     limit_chars = reading.reader.result_chars or MODEL_CHARS
     if len(result) > limit_chars:
         link = await save(result.encode("utf-8", "replace"), mime="text/plain; charset=utf-8", name=f"{source}.txt")
@@ -91,11 +91,11 @@ async def client_output(result: str, source: str, save: SaveArtifact, reading: A
 
 
 def error_output(error: ToolError, source: str | None = None) -> ToolOutput:
-    """A failure, as one sentence that a model can act on: `Error TYPE: what happened and what to do`.
+    """Format an error as a sentence that a model can act on: `Error TYPE: what happened and what to do`.
 
     Args:
         error: The error.
-        source: Where its words may come from, if from the open world: all but its type is marked then.
+        source: The source of its message, if that is the open world: then all but its type is marked.
     """
     said = cap_text(_with_context(error), MODEL_CHARS)
     if source is None:
@@ -104,7 +104,7 @@ def error_output(error: ToolError, source: str | None = None) -> ToolOutput:
 
 
 def _with_context(error: ToolError) -> str:
-    """The message, and of the context what it does not say already."""
+    """Return the message, with those context values that it does not contain already."""
     entries = [
         f"{name}: {shown}"
         for name, value in error.context.items()
@@ -119,7 +119,7 @@ def _with_context(error: ToolError) -> str:
 
 
 def _format_missing_value(value: object, message: str) -> str:
-    """A value of an error's context as text; empty where it is no text (how long, how many), or the message says it."""
+    """Return a context value as text; empty if it is no text (durations, counts) or already in the message."""
     if isinstance(value, str):
         return "" if value in message or repr(value)[1:-1] in message else value
     if isinstance(value, list | tuple):
@@ -138,7 +138,7 @@ def _format_value(value: object) -> str:
 
 
 def cap_text(content: str, limit_bytes: int) -> str:
-    """The head of a text that is over the bound, and how much is missing."""
+    """Truncate text to a limit, and add how many bytes are missing."""
     raw = content.encode("utf-8", "replace")
     if len(raw) <= limit_bytes:
         return content
@@ -157,5 +157,5 @@ def _build_output(
         content = mark_untrusted(content, source)
         if images:
             content += f"\n{result_text('untrusted_images')}"
-    texts = [{"type": "text", "text": content}] if content or not images else []  # some take no empty one
+    texts = [{"type": "text", "text": content}] if content or not images else []  # some reject empty text
     return {"ok": ok, "blocks": [*texts, *(images or [])]}

@@ -1,4 +1,4 @@
-"""Finds tools by what they do: words of a query against names, descriptions and arguments of tools."""
+"""Finds tools by matching the words of a query against their names, descriptions and arguments."""
 
 import math
 import re
@@ -27,10 +27,10 @@ _COMMON = frozenset(_SAYS_NOTHING.split())
 
 
 def search_tools(tools: Iterable[OfferedTool], query: str, limit: int) -> list[OfferedTool]:
-    """The tools that a query speaks of, the best first.
+    """Return the tools that match a query, best first.
 
-    A word counts the more, the fewer tools have it, and by where they do: in the name, the first line, the names of
-    arguments, the rest. Tools that answer to little of what the best one does are left out.
+    A word weighs more the fewer tools contain it, and by its position: in the name, the first line, the argument names,
+    the rest. Tools that score far below the best one are left out.
     """
     entries = [(tool, _index_tool(tool)) for tool in tools]
     spread = Counter(word for _, index in entries for word in index)
@@ -41,12 +41,12 @@ def search_tools(tools: Iterable[OfferedTool], query: str, limit: int) -> list[O
 
 
 def summary_line(tool: OfferedTool) -> str:
-    """The first line of what a tool says of itself."""
+    """Return the first line of a tool's description."""
     return tool.description.partition("\n")[0]
 
 
 def extract_words(text: str) -> list[str]:
-    """The words that say something, without their endings; of a language without spaces, each two characters."""
+    """Return the significant words, stemmed; in languages without spaces, each pair of adjacent characters."""
     found: list[str] = []
     for run in _WORD.findall(text.lower()):
         if run.isascii():
@@ -57,7 +57,7 @@ def extract_words(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """What `drag`, `drags`, `dragged` and `dragging` have in common; need not be a word."""
+    """Return the common part of `drag`, `drags`, `dragged` and `dragging`; need not be a word."""
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _STEM_CHARS), "")
     stem = word.removesuffix(ending)
     stem = stem[:-1] if len(stem) > _STEM_CHARS and stem[-1] == stem[-2] else stem
@@ -65,7 +65,7 @@ def _stem(word: str) -> str:
 
 
 def _index_tool(tool: OfferedTool) -> dict[str, float]:
-    """The words of a tool, and how much each counts."""
+    """Return the words of a tool with their weights."""
     properties: Mapping[str, Any] = tool.schema.schema.get("properties") or {}
     said = [part.get("description", "") for part in properties.values() if isinstance(part, Mapping)]
     first, _, rest = tool.description.partition("\n")
@@ -90,7 +90,7 @@ def _score_tool(wanted: Iterable[str], index: Mapping[str, float], spread: Mappi
 
 
 def _score_word(word: str, index: Mapping[str, float], spread: Mapping[str, int], count: int) -> float:
-    """What one word of the query adds; one that only begins as a word of the tool adds half."""
+    """Return the score of one query word; if it only shares its beginning with a word of the tool, half of that."""
     if word in index:
         return index[word] * math.log(1 + count / spread[word])
     if len(word) < _BEGINNING_CHARS:

@@ -1,4 +1,4 @@
-"""The tools of one conversation: those that its model is given, and those that it finds when there are many."""
+"""The tools of one conversation: those offered to the model, and those that it finds by searching if there are many."""
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,15 +13,15 @@ from agentcore.errors import ToolError
 from agentcore.tool_forms import LoweredSchema
 
 FIND_TOOLS = "find_tools"
-"""The tool that finds tools; no module may have one of this name."""
+"""The tool that finds tools; the name is reserved."""
 
 
 class Toolbox:
-    """What a model may call, in an order that stays, so that a provider's cache of it holds.
+    """The tools that a model may call, in a stable order so that the provider's cache stays valid.
 
     Args:
-        tools: All tools that it may have.
-        found: Names of what was found before, in that order.
+        tools: All tools that it may use.
+        found: Names of the tools that it found before, in that order.
     """
 
     def __init__(self, tools: Sequence[OfferedTool], found: Sequence[str]) -> None:
@@ -34,18 +34,18 @@ class Toolbox:
 
     @property
     def modules(self) -> list[str]:
-        """The modules of the server's tools that the model may have, in the order of these."""
+        """The modules of the server tools that the model may use, in the order of the tools."""
         return list(dict.fromkeys(tool.module for tool in self._all.values() if tool.kind == "server"))
 
     def get_offered_tools(self) -> dict[str, OfferedTool]:
-        """What the model is given now, by name."""
+        """Return the tools to offer to the model now, by name."""
         if not self._hidden:
             return dict(self._first)
         given = self._first | {FIND_TOOLS: self._create_find_tool()}
         return given | {name: self._all[name] for name in self.found if name not in given}
 
     def find_tools(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Look for tools, and give the model what is found from now on.
+        """Search for tools, and offer the found ones to the model from now on.
 
         Raises:
             ToolError: `invalid_arguments`.
@@ -60,7 +60,7 @@ class Toolbox:
         return {"found": found} if found else {"found": [], "note": self._format_hint("found_none")}
 
     def _format_hint(self, key: str) -> str:
-        """A text about the tools that have to be searched for."""
+        """Return a text about the tools that the model has to search for."""
         modules = ", ".join(dict.fromkeys(tool.module for tool in self._hidden))
         return result_text(key, count=len(self._hidden), modules=modules)
 
@@ -71,10 +71,11 @@ class Toolbox:
 
 
 def choose_tools(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> list[str]:
-    """Names of the tools of the server that a model is given, the most wanted first.
+    """Return the names of the server tools to offer, the most important first.
 
-    Each module's first three are among them; then what the agent's patterns name, then rank 0, then the further ranks
-    in turn over the modules. With so many modules that their first three leave no room, they come last.
+    Each module's first three are among them; then come those that the agent's patterns name, then rank 0, then the
+    other ranks in turn over the modules. If there are so many modules that their first three exceed the limit, these
+    come after rank 0.
     """
     by_wish = sorted(tools, key=lambda tool: (not tool.is_named, tool.rank))
     shares = [name for row in _interleave_modules(by_wish, MODULE_SHARE) for name in row]
@@ -87,7 +88,7 @@ def choose_tools(tools: Sequence[OfferedTool], limit: int = OFFERED_TOOLS) -> li
 
 
 def _interleave_modules(tools: Iterable[OfferedTool], most: int | None = None) -> Iterator[list[str]]:
-    """Names in turn over the modules: the first of each, the second of each, …; of each at most so many."""
+    """Yield names in turn over the modules: the first of each, the second of each, …; at most `most` of each."""
     queues: dict[str, list[str]] = {}
     for tool in tools:
         queues.setdefault(tool.module, []).append(tool.name)
@@ -96,7 +97,7 @@ def _interleave_modules(tools: Iterable[OfferedTool], most: int | None = None) -
 
 
 def not_offered(name: str, offered: Collection[str]) -> ToolError:
-    """The model called a tool that it was not given."""
+    """Return the error for a call of a tool that was not offered."""
     hint = "find one with find_tools, or call" if FIND_TOOLS in offered else "call"
     message = f"there is no tool {name[:100]!r} among those given here; {hint} one that is listed, by its exact name"
     return ToolError("unknown_tool", message, tool=name[:100])

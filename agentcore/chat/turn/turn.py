@@ -1,4 +1,4 @@
-"""One turn: the model answers, its calls are carried out or waited for, until it has nothing left to call."""
+"""One turn: requests to the model and its tool calls, until the model calls no more tools or calls wait."""
 
 import asyncio
 import json
@@ -48,13 +48,13 @@ from agentcore.store.chat import (
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
-    """What one stretch of a turn works with.
+    """Inputs of one run of a turn, from its start or resumption until it ends or waits.
 
     Args:
-        session: The session as it is stored.
-        agent: Whose instructions and tools.
+        session: The session as stored.
+        agent: The agent whose instructions and tools apply.
         choice: The model.
-        system: What the model is told before the conversation.
+        system: Inputs of the system message.
     """
 
     session: ChatSessionRow
@@ -64,7 +64,7 @@ class TurnPlan:
 
 
 class Turn:
-    """Carries one session on. Whoever makes one sees to it that there is no other for the session."""
+    """Advances one session. The caller ensures that each session has at most one at a time."""
 
     def __init__(self, core: Core, engine: Engine, plan: TurnPlan, stream: Stream, readers: FileReaders) -> None:
         self._core = core
@@ -91,10 +91,10 @@ class Turn:
         self._is_loaded = self._has_repaired = False
 
     async def start_with_message(self, message: UserMessage) -> None:
-        """Begin with a person's message; calls that still wait are rejected as superseded.
+        """Start with a user message; calls that still wait are rejected as superseded.
 
         Args:
-            message: What they say; may be empty where they attach something, which is held for it.
+            message: The message; its text may be empty if it has attachments, which are already pinned.
         """
         await self._load_history()
         joins = await self._supersede_calls()
@@ -103,10 +103,10 @@ class Turn:
         await self._append_user_message(calls, message, joins=joins)
 
     async def run_until_waiting(self) -> list[str]:
-        """Go on until the model has nothing to call, or calls wait; gives the ids of these.
+        """Run until the model calls no more tools or calls wait; return the ids of the waiting calls.
 
         Raises:
-            BrokenAnswerError: The model failed; what came of its answer is kept.
+            BrokenAnswerError: The model failed; the part of its answer that was received is stored.
             ToolError: `budget_exceeded`, `stopped`.
         """
         await self._load_history()
@@ -121,7 +121,7 @@ class Turn:
                     await self._append_user_message(calls, message, joins=True)
                     calls = []
             if any(call.state == "new" for call in calls):
-                continue  # they stood back for a message that was taken out meanwhile
+                continue  # held back for a steering message that was removed meanwhile
             waiting = [call.tool_id for call in calls if call.state == "waiting"]
             if waiting:
                 return waiting
@@ -135,13 +135,13 @@ class Turn:
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def _process_open_calls(self) -> list[ChatCallRow]:
-        """Do what can be done about open calls, in their order; gives how they stand then."""
+        """Advance the open calls as far as possible, in order; return them with their new states."""
         for call in await self._chats.load_open_calls(self._session_id):
             match call.state:
                 case "new":
                     if (
                         not await self._find_steering_messages()
-                    ):  # what the person says next comes before what has not begun
+                    ):  # a steering message takes precedence over calls that have not started
                         await self._start_call(call)
                 case "approved":
                     await self._server.run_call(call)
@@ -150,7 +150,7 @@ class Turn:
                 case "running":
                     await self._server.resume_call(call)
         calls = await self._chats.load_open_calls(self._session_id)
-        # one that was answered while another ran has its turn now
+        # a call may have been decided while another one ran
         return (
             await self._process_open_calls() if any(call.state in {"approved", "rejected"} for call in calls) else calls
         )
@@ -165,13 +165,13 @@ class Turn:
             await self._server.submit_call(call)
 
     def _announce_call(self, call: ChatCallRow) -> Mapping[str, Any]:
-        """Tell pages of a call that needs no answer; gives what `Stream.send_to_client` tells the client."""
+        """Publish a call that needs no answer to pages; return the payload for `Stream.send_to_client`."""
         if call.kind == "client":
             return self._clients.announce_call(call, waits=False, needs_approval=False)
         return self._stream.publish_tool_call(call.tool_name, call.arguments, call.tool_id, call.kind, waits=False)
 
     async def _supersede_calls(self) -> bool:
-        """End the calls that wait, or have not begun, because the person says something else; False: there are none."""
+        """End calls that wait or have not started, because of a new user message; False if there are none."""
         calls = await self._chats.load_open_calls(self._session_id)
         superseded = [call for call in calls if call.state in {"waiting", "new"}]
         for call in superseded:
@@ -183,26 +183,26 @@ class Turn:
             [history.build_request(_read_results(calls))], settles=[call.tool_id for call in calls]
         )
 
-    # -- what the person says ----------------------------------------------------------------------------------
+    # -- user messages -----------------------------------------------------------------------------------------
 
     async def _find_steering_messages(self) -> list[UserMessage]:
-        """The messages that belong into this turn, and wait."""
+        """Return the queued messages that are meant for this turn."""
         live = self._stream.live
         if not live.may_be_steered:
             return []
-        live.may_be_steered = False  # before it is looked: what comes meanwhile says so again
+        live.may_be_steered = False  # reset before loading: a message that arrives meanwhile sets it again
         queue = await self._chats.queue.load_queue(self._session_id)
         found = [message for message in queue.messages if message.when == "steer"]
         live.may_be_steered = live.may_be_steered or bool(found)
         return found
 
     async def _append_user_message(self, calls: list[ChatCallRow], message: UserMessage, *, joins: bool) -> None:
-        """Tell the model what the person says, after the results that there are.
+        """Append a user message to the history, after the results of the open calls, and publish it.
 
         Args:
-            calls: Their results come first.
-            message: What the person says.
-            joins: Whether it joins a turn that goes on.
+            calls: Calls whose results precede the message.
+            message: The message.
+            joins: True if it joins a running turn.
         """
         self._client = self._client.with_message(message, joins=joins)
         page = self._client.page
@@ -212,7 +212,7 @@ class Turn:
         files = AttachedFiles(self._core, self._session_id, self._readers, reading)
         contents = await files.read_contents(message.attachments)
         views = [view for content in contents if (view := attachment_of(content)) is not None]
-        # for the turns to come, where it joins one that goes on
+        # if the message joins a running turn, its model and agent apply to later turns only
         chosen = {"model": message.model, "agent_id": message.agent_id}
         brought = self._client.to_row()
         values = {name: value for name, value in chosen.items() if value}
@@ -241,7 +241,7 @@ class Turn:
     # -- the model ---------------------------------------------------------------------------------------------
 
     async def _request_reply(self) -> ModelReply:
-        """Have the model answer."""
+        """Request the model's next answer, and count its tokens."""
         plan = self._plan
         toolbox = self._build_toolbox()
         self._offered = toolbox.get_offered_tools()
@@ -254,7 +254,7 @@ class Turn:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
             await self._store_partial_answer(exc.partial)
-            if self._scales.has_news:  # what a refusal taught is true for the next turn, too
+            if self._scales.has_news:  # limits learned from a refusal apply to later turns too
                 await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
             raise
         await self._count_usage(answer.response)
@@ -263,18 +263,18 @@ class Turn:
 
     @property
     def _current_host(self) -> str:
-        """The host that the calls of the session go to now; empty: none is chosen."""
+        """The host for the session's calls; empty: none is chosen."""
         return self._stream.live.current_host(self._core.registry)
 
     def _build_toolbox(self) -> Toolbox:
-        """The tools as they are now, with what the model has found."""
+        """Create a toolbox from the current tools and those that the model has found."""
         tools = list_offered_tools(self._core.registry, self._client.tools, self._plan.agent, self._current_host)
         if self._found is None:
             self._found = json.loads(self._plan.session.found_tools or "[]")
         return Toolbox(tools, self._found)
 
     async def _find_tools(self, call: ChatCallRow) -> None:
-        """Carry out the search for tools; what is found stays for the session."""
+        """Run a search for tools, and store the found tools with the session."""
         toolbox = self._build_toolbox()
         try:
             data = toolbox.find_tools(json.loads(call.arguments))
@@ -287,7 +287,7 @@ class Turn:
         await self._server.complete_call(call, data)
 
     async def _store_reply(self, answer: ModelReply) -> None:
-        """Store an answer together with the calls that it wants."""
+        """Store an answer together with its calls."""
         response = answer.response
         if answer.fault is not None and not self._has_repaired:
             self._has_repaired = True
@@ -310,7 +310,7 @@ class Turn:
                 self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
     def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart]:
-        """A call under an id of its own: those of some providers are the same in each answer."""
+        """Prepare a call under a new id: some providers use the same ids in every answer."""
         tool_id = f"tc_{secrets.token_hex(8)}"
         offered = self._offered.get(part.tool_name)
         name = valid_name(part.tool_name)
@@ -321,7 +321,7 @@ class Turn:
             error = self._core.registry.why_away(part.tool_name, self._current_host)
             error = error or not_offered(part.tool_name, self._offered)
         elif error is None and offered.kind == "client":
-            # the client runs what it gets: what its own schema does not take never reaches it
+            # the client runs whatever it receives, so check the arguments against its schema first
             error = self._client_arguments.check_arguments(name, offered.schema.schema, json.loads(arguments))
         row = ChatCallRow(self._session_id, tool_id, name, arguments, "server" if offered is None else offered.kind)
         if error is not None:
@@ -330,7 +330,7 @@ class Turn:
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments)
 
     async def _store_partial_answer(self, partial: ModelResponse | None) -> None:
-        """Keep the text that the person has seen of an answer that broke off."""
+        """Store the text of a broken answer, which the user has already seen."""
         if partial is None:
             self._stream.live.clear_answer()
             return
@@ -339,7 +339,7 @@ class Turn:
             await self._append_messages([replace(partial, parts=texts)])
         self._stream.live.clear_answer()
 
-    # -- bounds and messages -----------------------------------------------------------------------------------
+    # -- limits and messages -----------------------------------------------------------------------------------
 
     def _check_bounds(self) -> None:
         agent = self._plan.agent
@@ -357,7 +357,7 @@ class Turn:
             raise ToolError("budget_exceeded", message, max_tokens=agent.max_tokens)
 
     async def _count_usage(self, response: ModelResponse) -> None:
-        """Count what an answer took; it is stored with the next message."""
+        """Add the tokens of an answer to the counts, which are stored with the next message."""
         used = used_tokens(response)
         self._stream.usage = self._stream.usage.plus(used)
         self._used = self._used.plus(used)
@@ -382,7 +382,7 @@ class Turn:
         attachments: Sequence[str] = (),
         brought: BroughtRow | None = None,
     ) -> int:
-        """Keep messages; gives the number of the last."""
+        """Store messages; return the number of the last one."""
         work = self._store_messages(
             [
                 NewMessage(history.dump(each), kind, history.searchable_text(each), tuple(attachments), brought)
@@ -394,7 +394,7 @@ class Turn:
             unqueues=unqueues or (),
             values=values or {},
         )
-        # whole even where the turn is stopped: an answer is kept once, as it came or as it was stopped
+        # runs to the end even if the turn is stopped: an answer is stored once, either complete or as stopped
         return await _run_to_end(work)
 
     async def _store_messages(
@@ -438,7 +438,7 @@ def _read_results(calls: list[ChatCallRow]) -> list[tuple[str, str, ToolOutput]]
 
 
 async def _run_to_end(work: Coroutine[Any, Any, int]) -> int:
-    """Carry out work to its end, also where whoever waits for it is cancelled."""
+    """Run work to its end, even if the caller is cancelled meanwhile."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

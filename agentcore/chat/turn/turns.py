@@ -1,4 +1,4 @@
-"""Lets the turns of sessions go on, one at a time in each, whoever asked for them and whoever listens."""
+"""Schedules turns, at most one per session, independently of the clients that requested them or listen."""
 
 import asyncio
 import importlib
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 Work = Callable[[Stream], Coroutine[Any, Any, list[str]]]
-"""A stretch of a turn, which tells its events to the stream that it is given; gives the calls that wait then."""
+"""Work on a turn: publishes its events to the given stream, and returns the ids of the calls that then wait."""
 
 
 class Turns:
-    """The turns of one host.
+    """The turns of all sessions of a core.
 
     Args:
-        host: Carries out the calls.
-        settings: Reads models and agents as they are now.
+        core: Runs the calls.
+        settings: Returns the current models and agents.
 
     Attributes:
-        live: Sessions in which something goes on.
-        on_rest: Told of a session in which something has ended.
+        live: In-memory state of the sessions in use.
+        on_rest: Called with the id of a session in which a task has ended.
     """
 
     def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
@@ -66,21 +66,21 @@ class Turns:
 
     @property
     def busy_sessions(self) -> set[str]:
-        """Ids of the sessions in which something goes on."""
+        """Ids of the sessions with running tasks."""
         return set(self._tasks.values()) - {""}
 
     def open_stream(self, session_id: str, sink: Sink | None = None) -> Stream:
-        """Where a stretch of a turn tells what happens."""
+        """Create a stream for the events of a session; `sink` is the client that waits for them."""
         live = self.live.get_or_create(session_id)
         return Stream(self._core.events, session_id, self._core.config.locale, live, sink=sink)
 
     def get_turn_lock(self, session_id: str) -> asyncio.Lock:
-        """What the one turn of a session holds."""
+        """Return the lock that a session's running turn holds."""
         return self.live.get_or_create(session_id).turn
 
     @asynccontextmanager
     async def lock_turn(self, session_id: str) -> AsyncIterator[None]:
-        """Hold a session for its one turn."""
+        """Hold a session's turn lock, and mark the session as having a turn."""
         live = self.live.get_or_create(session_id)
         async with live.turn:
             live.has_turn = True
@@ -90,7 +90,7 @@ class Turns:
                 live.has_turn = False
 
     def check_idle(self, session_id: str) -> None:
-        """Refuse what may not happen while a turn goes on.
+        """Raise an error if the session has a running turn.
 
         Raises:
             ToolError: `session_busy`.
@@ -100,7 +100,7 @@ class Turns:
             raise ToolError("session_busy", message, retryable=True)
 
     def stop_turns(self, session_id: str) -> int:
-        """Begin to end what goes on in a session; what was said stays. Gives how many turns and calls that are."""
+        """Start stopping all tasks of a session; return how many were cancelled. Stored messages remain."""
         tasks = [task for task, session in self._tasks.items() if session == session_id and task not in self._stopped]
         self._stopped.update(tasks)
         for task in tasks:
@@ -110,14 +110,14 @@ class Turns:
         live.stops += 1
         work = self._finish_stopped_turn(session_id, before, is_turn=live.has_turn and bool(tasks))
         task = self._stopping[session_id] = self.spawn_task(work, session_id)
-        self._stopped.add(task)  # it is not stopped itself
+        self._stopped.add(task)  # a second stop must not cancel this task
         task.add_done_callback(partial(self._remove_stopping_task, session_id))
         return len(tasks)
 
     async def stop_and_wait(self, session_id: str) -> int:
-        """End what goes on in a session, and return when all of it is settled."""
+        """Stop all tasks of a session, wait until its calls are settled, and return how many were cancelled."""
         count = self.stop_turns(session_id)
-        # waited for and not awaited: who asks may go away
+        # wait(), not await: cancelling the caller must not cancel the task
         await asyncio.wait((self._stopping[session_id],))
         return count
 
@@ -125,7 +125,7 @@ class Turns:
         if before is not None:
             await asyncio.wait((before,))
         stream = self.open_stream(session_id)
-        async with self.get_turn_lock(session_id):  # it is free when what held it has ended
+        async with self.get_turn_lock(session_id):  # released when the cancelled turn has ended
             ending = StoppedTurn(self._core, stream)
             await ending.store_partial_text()
             is_turn = await ending.settle_calls() or is_turn
@@ -137,7 +137,7 @@ class Turns:
             stream.send_finished([])
 
     async def close(self) -> None:
-        """End all turns as a restart does. May be called twice."""
+        """Cancel all turns; they resume after a restart. Safe to call twice."""
         self._is_closed = True
         tasks = list(self._tasks)
         for task in tasks:
@@ -148,21 +148,21 @@ class Turns:
             await self._engine.close()
 
     def spawn_task(self, work: Coroutine[Any, Any, None], session_id: str) -> asyncio.Task[None]:
-        """Start work that outlives the request; `close` waits for it."""
-        # in no TaskGroup: one turn that fails must not end the others; `close` cancels this one, and waits
+        """Start a task that survives the request; `close` waits for it."""
+        # not in a TaskGroup: a failing turn must not cancel the others; `close` cancels and awaits this task
         task = asyncio.get_running_loop().create_task(work, name=f"chat:{session_id}")
         self._tasks[task] = session_id
         task.add_done_callback(self._remove_task)
         return task
 
     async def start_if_idle(self, session_id: str, choose: Callable[[], Awaitable[Work | None]]) -> bool:
-        """Start a stretch of a turn if nothing goes on in the session; False: nothing was started.
+        """Start work on a turn if none is running in the session; return False if nothing was started.
 
         Args:
-            choose: Asked while the session is held for it; None: nothing is to be started after all.
+            choose: Called while the session's turn lock is held; returns None if there is nothing to start.
         """
         if (live := self.live.get_or_create(session_id)).turn.locked():
-            live.must_advance = True  # whoever holds it looks afterwards
+            live.must_advance = True  # checked by the holder of the lock afterwards
             return False
         live = await self._acquire_turn(session_id)
         stops = live.stops
@@ -170,7 +170,7 @@ class Turns:
         try:
             work = await choose()
         finally:
-            if work is None or live.stops != stops:  # stopped before it began
+            if work is None or live.stops != stops:  # stopped before it started
                 live.turn.release()
         if work is None or live.stops != stops:
             return False
@@ -178,20 +178,20 @@ class Turns:
         return True
 
     async def replace_running_turn(self, session_id: str, work: Work) -> None:
-        """Start a stretch of a turn in the place of the one that goes on, which is ended."""
+        """Stop the running turn of a session, and start work on another one."""
         while self.live.get_or_create(session_id).has_turn:
             await self.stop_and_wait(session_id)
         await self._acquire_turn(session_id)
         self._start_locked(session_id, work)
 
     async def _acquire_turn(self, session_id: str) -> LiveSession:
-        """Hold a session, whose live side is not forgotten from then on."""
+        """Acquire a session's turn lock; while it is held, the `LiveSession` is not discarded."""
         while True:
             live = self.live.get_or_create(session_id)
             await live.turn.acquire()
             if self.live.find(session_id) is live:
                 return live
-            live.turn.release()  # nothing went on, and it was forgotten, before it was held
+            live.turn.release()  # it was discarded as idle before the lock was acquired
 
     def _start_locked(self, session_id: str, work: Work) -> None:
         stream = self.open_stream(session_id)
@@ -203,16 +203,16 @@ class Turns:
             live.turn.release()
 
         task = self.spawn_task(self.run_guarded(work(stream), session_id, stream, holds_turn=True), session_id)
-        # not in the task, which may be cancelled before it begins
+        # in callbacks: a task may be cancelled before it starts; the session counts as idle only after `release`
         task.remove_done_callback(self._remove_task)
         task.add_done_callback(release)
         task.add_done_callback(self._remove_task)
 
     async def pin_attachments(self, session_id: str, attachments: Sequence[str], by: Principal) -> None:
-        """Hold what is attached to a message that is about to be sent.
+        """Pin the attachments of a message that is about to be sent.
 
         Raises:
-            ToolError: `artifact_not_found`: of an artifact that is not there, or is another's; `attachments_full`.
+            ToolError: `artifact_not_found`: an artifact does not exist, or has another owner; `attachments_full`.
         """
         if attachments:
             owner = None if find_reach(by, "converse") == "all" else owner_of(by)
@@ -220,7 +220,7 @@ class Turns:
 
     @asynccontextmanager
     async def unpin_if_unsent(self, session_id: str, attachments: Sequence[str]) -> AsyncIterator[None]:
-        """Let go of what was held for a message where sending it fails."""
+        """Unpin the attachments of a message if sending it fails."""
         try:
             yield
         except BaseException:
@@ -231,7 +231,7 @@ class Turns:
     async def run_guarded(
         self, work: Coroutine[Any, Any, list[str]], session_id: str, stream: Stream, *, holds_turn: bool = False
     ) -> None:
-        """Carry out a stretch of a turn; whatever happens, it ends with the last event."""
+        """Run work on a turn; whatever happens, its last event is `session.finished`."""
         waiting: list[str] = []
         is_stopped = False
 
@@ -245,7 +245,7 @@ class Turns:
         except asyncio.CancelledError:
             is_stopped = asyncio.current_task() in self._stopped
             if is_stopped:
-                # here for the client alone, and when all is settled: from then on it may send again
+                # only for the client, and only once the stop is complete: after this event it may send again
                 if stream.sink is not None and (ending := self._stopping.get(session_id)) is not None:
                     await asyncio.wait((ending,))
                 stream.send_error(ToolError("cancelled", "the turn was stopped"), is_of_turn=False)
@@ -265,16 +265,16 @@ class Turns:
             stream.send_finished(waiting, is_of_turn=is_alone() and not is_stopped)
 
     async def continue_turn(self, session_id: str, stream: Stream) -> list[str]:
-        """Go on with a session if nothing is waited for any more; gives the calls that are."""
+        """Continue a session's turn unless calls wait; return the ids of the waiting calls."""
         async with self.lock_turn(session_id):
             waiting = await self.list_waiting_calls(session_id)
             return waiting or await self.run_turn(await self.load_turn(session_id, stream), session_id)
 
     async def run_turn(self, turn: "Turn", session_id: str) -> list[str]:
-        """Let a turn go on; what ends it is kept for the person to read.
+        """Run a turn until it ends or waits; an error that ends it is stored as a notice for the user.
 
         Raises:
-            ToolError: What ended it.
+            ToolError: The error that ended it.
         """
         try:
             return list(await turn.run_until_waiting())
@@ -285,10 +285,10 @@ class Turns:
             self.live.get_or_create(session_id).client = None
 
     async def load_turn(self, session_id: str, stream: Stream) -> "Turn":
-        """The turn of a session as it is stored.
+        """Create the turn of a session from its stored state.
 
         Raises:
-            ToolError: The model or the agent cannot be had.
+            ToolError: The model or the agent is not available.
         """
         session = await self._chats.find_session(session_id)
         assert session is not None  # noqa: S101 - found or made before
@@ -315,12 +315,12 @@ class Turns:
         return made
 
     async def store_turn_error(self, session_id: str, error: ToolError) -> None:
-        """Keep what ended a turn among the messages; a person says when those go on that wait."""
+        """Store the error that ended a turn as a notice, and pause the queue until the user resumes it."""
         await self._pause_queue(session_id)
         await self._chats.append_messages(session_id, [create_notice("", error=error.to_json())])
 
     async def load_engine(self) -> "Engine":
-        """Import the model libraries at first use, in a thread: it takes seconds.
+        """Import the model libraries at first use, in a thread because it takes seconds.
 
         Raises:
             ToolError: `model_not_configured`: they are not installed.
@@ -337,7 +337,7 @@ class Turns:
             return self._engine
 
     async def check_can_start(self, session: ChatSessionRow, *, model: str = "", agent_id: str = "") -> None:
-        """See that a turn can begin; with a model or an agent, that it can with these.
+        """Check that a turn can start with the session's model and agent, or with the given ones.
 
         Raises:
             ToolError: `agent_not_found`, `model_not_found`, `model_not_configured`.
@@ -353,7 +353,7 @@ class Turns:
         stream.send_error(error)
 
     async def list_waiting_calls(self, session_id: str) -> list[str]:
-        """The calls of a session that wait, those inside of its calls included."""
+        """Return the ids of a session's waiting calls, including nested ones."""
         calls = await self._chats.load_open_calls(session_id)
         return [
             *(call.tool_id for call in calls if call.state == "waiting"),
@@ -361,7 +361,7 @@ class Turns:
         ]
 
     def list_waiting_inner_calls(self, session_id: str) -> list[str]:
-        """The calls of sub-agents, and those that tools make, that wait for a person."""
+        """Return the ids of nested calls, made by sub-agents or tools, that wait for the user."""
         live = self.live.find(session_id)
         approvals = self._core.approvals
         return [
@@ -389,6 +389,6 @@ class Turns:
         self.remove_if_idle(session_id)
 
     def remove_if_idle(self, session_id: str) -> None:
-        """Forget the live side of a session in which nothing goes on."""
+        """Discard the in-memory state of a session without running tasks."""
         if session_id not in self._tasks.values():
             self.live.remove_if_idle(session_id)

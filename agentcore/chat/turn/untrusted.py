@@ -1,4 +1,4 @@
-"""The mark around untrusted text, by which a model sees where data from outside begins and ends."""
+"""Frames untrusted text, so that a model sees where outside data begins and ends."""
 
 import re
 import secrets
@@ -7,37 +7,37 @@ from contextvars import ContextVar
 from agentcore.chat.texts import result_text
 
 MARK_BYTES = 8
-"""Of a mark; nobody who writes a text can guess it."""
+"""Length of a mark; enough that the author of a text cannot guess it."""
 
 _MARK: ContextVar[str] = ContextVar("untrusted_mark", default="")
 _INVISIBLE = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
 )
-"""Characters that show nothing: a tag with some inside reads as the tag to a model."""
+"""Invisible characters: a model reads a tag that contains some as the tag."""
 
 _LETTERS = f"[{_INVISIBLE}]*".join("untrusted")
-# possessive: without a slash, blanks could be shared out between two repetitions in any way, each of which is tried
+# possessive: without a slash, blanks could be split between the two repetitions in any way, and each would be tried
 _TAG = re.compile(rf"[<\uff1c\ufe64](?=[\s{_INVISIBLE}]*+(?:[/\uff0f][\s{_INVISIBLE}]*+)?{_LETTERS})", re.IGNORECASE)
 _NO_MARKUP = str.maketrans("<>", "‹›")
 _SOURCE_CHARS = 200
 
 
 def new_mark() -> str:
-    """A mark for a new session."""
+    """Create a mark for a new session."""
     return secrets.token_hex(MARK_BYTES)
 
 
 def use_mark(mark: str) -> None:
-    """Name what this task marks from now on by a session's mark, so that its texts stay the same over restarts."""
+    """Frame text in this task with a session's mark from now on, so that its texts stay the same over restarts."""
     _MARK.set(mark)
 
 
 def mark_untrusted(content: str, source: str) -> str:
-    """Frame content so that it is seen to be data.
+    """Frame content so that it is recognisable as data.
 
-    The session's mark names the frame, and tags like the frame's inside of it are taken apart, so that it cannot end
-    it. Without a session each frame has a mark of its own.
+    The frame carries the session's mark, and tags in the content that look like the frame's are escaped, so that they
+    cannot close it. Without a session each frame has its own mark.
     """
     held = _TAG.sub("&lt;", content)
     mark = _MARK.get() or new_mark()
@@ -46,6 +46,6 @@ def mark_untrusted(content: str, source: str) -> str:
 
 
 def one_line(content: str, limit_chars: int) -> str:
-    """A text from outside for the middle of a line of ours: without line ends and controls, cut at its bound."""
+    """Fit outside text into a line: without line breaks and control characters, truncated to the limit."""
     shown = "".join(character for character in " ".join(content.split()) if character.isprintable())
     return shown if len(shown) <= limit_chars else f"{shown[:limit_chars]}…"
