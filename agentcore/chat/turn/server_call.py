@@ -1,4 +1,4 @@
-"""One call of a server tool: handed to the host, shown to a person, run once."""
+"""Calls of server tools: submitted to the core, shown to the user for approval, and run once."""
 
 import json
 from typing import Any
@@ -17,11 +17,11 @@ from agentcore.store.chat import ChatCallRow, ChatCallState
 
 
 class ServerCalls:
-    """Brings the calls of one session through the host; each state is committed before the next step is taken.
+    """Runs the calls of one session through the core; each state is committed before the next step.
 
     Args:
-        host: Carries them out.
-        stream: Where their results go.
+        core: Runs the calls.
+        stream: Receives their results.
     """
 
     def __init__(self, core: Core, stream: Stream) -> None:
@@ -31,8 +31,8 @@ class ServerCalls:
         self._kept = ResultShrinker(core.store.artifacts)
 
     async def submit_call(self, call: ChatCallRow) -> None:
-        """Hand a new call to the host: it runs, fails, or waits for a person."""
-        # Commit first: the policy may let it run at once. With its id, so that a restart finds the approval that waits.
+        """Submit a new call to the core: it runs, fails, or waits for approval."""
+        # Commit first: the policy may let it run at once. Store its id, so that a restart finds the pending approval.
         call = call._replace(call_id=new_call_id())
         if not await self._chats.move_call(call.session_id, call.tool_id, "new", "running", call_id=call.call_id):
             return
@@ -49,14 +49,14 @@ class ServerCalls:
         await self._chats.move_call(call.session_id, call.tool_id, "running", "waiting", words=announcement.words)
         announcement.send_to_client()
         self._stream.publish_tool_state(call.tool_id, "waiting", callId=outcome.call_id, expiresAt=None)
-        # a person at the terminal may have been faster than the disk
+        # the user may have decided in the terminal before the state was stored
         verdict = self._find_verdict(outcome.call_id)
         if verdict is not None:
             after: ChatCallState = "approved" if verdict.approved else "rejected"
             await self._chats.move_call(call.session_id, call.tool_id, "waiting", after, answered_by=verdict.by)
 
     async def run_call(self, call: ChatCallRow) -> None:
-        """Run an approved call, once: who finds it `running` after a restart does not run it again."""
+        """Run an approved call once: a call found `running` after a restart is not run again."""
         if not await self._move_state(call, "approved", "running"):
             return
         announcement = CallAnnouncement(self._core, self._stream, call, is_answered=True)
@@ -66,15 +66,15 @@ class ServerCalls:
                 call, CallOutcome(call.call_id, error=ToolError("approval_expired", message)), announcement
             )
             return
-        # what the tool calls in turn waits for a person as well
+        # calls that the tool makes wait for approval as well
         request = self._build_request(call, call.call_id, waits=True)
         await self._finish_call(call, await self._core.run_call(request, announcement.handle_call_event), announcement)
 
     async def resume_call(self, call: ChatCallRow) -> None:
-        """Go on with a call that was on its way when the last process, or the last turn, ended.
+        """Resume a call that was running when the last process or turn ended.
 
-        An approval is used up when its call begins, so a call that still has one has not begun: it waits, or runs now.
-        One that its module's host went on with, without a server, ends as it would have.
+        An approval is consumed when its call starts, so a call that still has one has not started: it waits or runs.
+        A call that its module's host continued without the server ends with that outcome.
         """
         going_on = await self._core.calls.carried_on.pop_matching_call(self._build_request(call, call.call_id or None))
         if going_on is not None:
@@ -92,14 +92,14 @@ class ServerCalls:
             await self.run_call(call)
 
     async def _mark_waiting(self, call: ChatCallRow, request: ApprovalRequest) -> None:
-        """Let a call wait that was queued for a decision before its session knew."""
+        """Mark a call as waiting whose approval request was queued before the session stored that state."""
         words = request.preview.words if request.preview is not None else ""
         self._stream.live.tool_ids[call.call_id] = call.tool_id
         await self._chats.move_call(call.session_id, call.tool_id, "running", "waiting", words=words or call.words)
         self._stream.publish_tool_state(call.tool_id, "waiting", callId=call.call_id, expiresAt=None)
 
     async def reject_call(self, call: ChatCallRow) -> None:
-        """Have the host record that a person rejected the call, and tell the model why it did not run."""
+        """Record the user's rejection in the core, and return the reason to the model as the call's error."""
         reason = ""
         verdict = self._find_verdict(call.call_id)
         if verdict is not None:
@@ -112,24 +112,24 @@ class ServerCalls:
         await self.fail_call(call, ToolError("approval_denied", said))
 
     async def supersede_call(self, call: ChatCallRow) -> None:
-        """End a call that waits, because the person sent a message instead of an answer."""
+        """End a call because the user sent a message instead of a decision."""
         if (pending := self._core.approvals.find_pending(call.call_id)) is not None:
             await pending.withdraw()
         said = result_text("superseded_running" if call.may_have_started else "superseded")
         await self.fail_call(call, ToolError("approval_denied", said))
 
     async def interrupt_call(self, call: ChatCallRow) -> None:
-        """End a call that ran when the last process, or the last turn, ended: nobody knows what it did."""
+        """End a call that was running when the last process or turn ended; its effect is unknown."""
         await self.fail_call(call, ToolError("interrupted", result_text("interrupted")), is_told=True)
 
     async def fail_call(self, call: ChatCallRow, error: ToolError, *, is_told: bool = False) -> None:
-        """End a call that did not run, or whose end nobody saw, with an error."""
+        """End a call that did not run, or whose outcome is unknown, with an error."""
         envelope = {"ok": False, "callId": call.call_id, "error": error.to_json()}
         await self._store_result(call, call.state, error_output(error), json.dumps(envelope))
         self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=is_told)
 
     async def complete_call(self, call: ChatCallRow, data: dict[str, Any]) -> None:
-        """End a call that the loop itself has carried out."""
+        """End a call that the turn itself carried out, with its data as the result."""
         said = json.dumps(data, ensure_ascii=False)
         envelope = {"ok": True, "content": [{"type": "text", "text": said}], "data": data}
         output = {"ok": True, "blocks": [{"type": "text", "text": said}]}
@@ -143,7 +143,7 @@ class ServerCalls:
         live = self._stream.live
         reading = ArtifactReading(registry.tools_at(live.current_host(registry)), live.reader)
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
-        # stored before it is output, so that who looks because of the event finds it
+        # store before publishing, so that a client that reacts to the event finds the result
         words = announcement.words or call.words
         await self._store_result(
             call,
@@ -166,7 +166,7 @@ class ServerCalls:
         return await self._chats.move_call(call.session_id, call.tool_id, before, after)
 
     def _find_verdict(self, call_id: str) -> Verdict | None:
-        """What a person said of a call that has not begun."""
+        """Return the user's decision on a call that has not started."""
         pending = self._core.approvals.find_pending(call_id)
         return None if pending is None else pending.verdict
 

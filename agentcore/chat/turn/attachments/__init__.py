@@ -1,4 +1,4 @@
-"""Files that a person attaches to messages, as models get them; kept in the history by reference."""
+"""Files that users attach to messages, as models get them; stored in the history by reference."""
 
 from agentcore.chat.turn.attachments.message_content import (
     AttachedFiles,

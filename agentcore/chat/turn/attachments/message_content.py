@@ -1,4 +1,4 @@
-"""From attached artifacts to what stands in a message: texts and PDFs are read, pictures stand by reference."""
+"""Converts attached artifacts to message content: texts and PDFs are read, images are referenced."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,22 +19,22 @@ from agentcore.errors import ToolError
 from agentcore.store.artifacts import Artifact
 
 PICTURE_SCHEME = "artifact:"
-"""Begins the address by which a message refers to a picture; the bytes are put in its place when it is sent."""
+"""Scheme of the address by which a message refers to an image; replaced by the bytes when it is sent."""
 
 _LINES = 1_000_000
 
 
 class AttachedFiles:
-    """Makes the part of a message that its attachments are.
+    """Builds the contents of a message for its attachments.
 
     Args:
-        host: Has the artifacts.
-        session_id: Whose the message is.
-        readers: Read PDFs and pictures.
-        reading: Says how the model reads what is left out.
+        core: Provides the artifacts.
+        session_id: The session of the message.
+        readers: Read PDFs and images.
+        reading: Describes how the model reads what is left out.
 
     Attributes:
-        kept: Ids of the artifacts that the message needs, those made for it included.
+        kept: Ids of the artifacts that the message needs, including those created for it.
     """
 
     def __init__(self, core: Core, session_id: str, readers: FileReaders, reading: ArtifactReading) -> None:
@@ -46,13 +46,13 @@ class AttachedFiles:
         self.kept: list[str] = []
 
     async def read_contents(self, artifact_ids: Sequence[str]) -> list[UserContent]:
-        """What the model gets of the files, one after another; what is read of them is untrusted, and noted."""
+        """Return the files' contents for the model, in order; what is read from them is recorded as untrusted."""
         limit = min(self._reading.reader.result_chars or MODEL_CHARS, ATTACHED_CHARS // max(len(artifact_ids), 1))
         contents: list[UserContent] = []
         for artifact_id in artifact_ids:
             try:
                 artifact = await self._artifacts.get_artifact(artifact_id)
-            except ToolError:  # somebody deleted it since it was sent
+            except ToolError:  # it was deleted since it was sent
                 contents.append(result_text("attached_gone", name=artifact_id))
                 continue
             contents += await self._contents_of(artifact, limit)
@@ -71,7 +71,7 @@ class AttachedFiles:
                 notice, text = await self._read_pdf(artifact, limit_chars)
             else:
                 notice, text = "", await self._read_text(artifact, limit_chars)
-        except ToolError as exc:  # no room for what is made of it: the message goes all the same
+        except ToolError as exc:  # no room for the converted file: the message is sent anyway
             notice = f"[{exc.message}]"
             text = ""
         if notice:
@@ -83,7 +83,7 @@ class AttachedFiles:
         return [tag_attachment("\n".join(said), _to_attachment_view(link)), *shown]
 
     async def _read_text(self, artifact: Artifact, limit_chars: int) -> str:
-        """The head of a text; empty: it is none."""
+        """Return the beginning of a text file; empty if it is not text."""
         try:
             found = await self._artifacts.read_lines(artifact, 1, _LINES, limit_chars)
         except ToolError as exc:
@@ -100,7 +100,7 @@ class AttachedFiles:
         return f"{text.removesuffix(chr(10))}\n{rest}"
 
     async def _read_pdf(self, artifact: Artifact, limit_chars: int) -> tuple[str, str]:
-        """What there is to say of a PDF, and its text."""
+        """Return a notice about a PDF, and its text."""
         read = await self._readers.read_pdf(await self._artifacts.load(artifact.artifact_id))
         if len(read.text) <= limit_chars:
             return read.notice, read.text
@@ -108,7 +108,7 @@ class AttachedFiles:
         return read.notice, truncate_text(read.text, limit_chars, "head", link, self._reading)
 
     async def _read_image(self, artifact: Artifact) -> tuple[str, list[UserContent]]:
-        """What there is to say of a picture, and the reference to it; none, if it cannot be shown."""
+        """Return a notice about an image, and the reference to it; no reference if it cannot be shown."""
         fitted = await self._readers.read_image(await self._artifacts.load(artifact.artifact_id))
         if not isinstance(fitted, FittedImage):
             return result_text("not_shown", reason=fitted), []
@@ -126,23 +126,23 @@ class AttachedFiles:
 
 
 def tag_attachment(text: str, attachment: AttachmentView) -> TextContent:
-    """What a model is told of an attachment, so that it is known to be that."""
+    """Create the text that a model gets about an attachment, tagged with the attachment."""
     return TextContent(text, metadata={"attachment": attachment.to_json()})
 
 
 def attachment_of(content: Any) -> AttachmentView | None:
-    """The attachment that a piece of a message is; None: it is none."""
+    """Return the attachment that a content is tagged with; None if there is none."""
     told = content.metadata if isinstance(content, TextContent) else None
     return AttachmentView.model_validate(told["attachment"]) if told and "attachment" in told else None
 
 
 def attachments_of(part: UserPromptPart) -> list[AttachmentView]:
-    """What is attached to a message."""
+    """Return the attachments of a message."""
     return [each for content in part.content if (each := attachment_of(content)) is not None]
 
 
 def user_text_of(part: UserPromptPart) -> str:
-    """What the person said themselves, and the names of what they attached to it."""
+    """Return the user's own text, and the names of the attachments."""
     if isinstance(part.content, str):
         return part.content
     words = [content for content in part.content if isinstance(content, str)]

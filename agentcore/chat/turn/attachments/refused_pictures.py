@@ -1,4 +1,4 @@
-"""Whether a request was refused because of its pictures, which providers say in many ways, and some in none."""
+"""Detects that a request was refused because of its images, which providers report in many ways or not at all."""
 
 import re
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ _OF_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal|mmproj|cont
 
 
 def may_refuse_images(exc: BrokenAnswerError) -> bool:
-    """Whether a refusal can be one of the pictures: of a request that is wrong, or with a word about them."""
+    """True if images may be the cause of a refusal: the request was invalid, or the message mentions them."""
     if exc.partial is not None:
-        return False  # it has begun to answer
+        return False  # it had started to answer
     if exc.type == "provider_refused":
         return True
-    # servers answer with 500, and routers with 404, where no model of theirs sees
+    # servers answer with 500, and routers with 404, if none of their models accepts images
     is_possible = exc.type in {"provider_failed", "model_not_found"}
     return is_possible and _OF_PICTURES.search(str(exc.context.get("said", ""))) is not None
 
 
 def has_images(messages: Sequence[ModelMessage]) -> bool:
-    """Whether there is a picture in messages that are ready to send."""
+    """True if messages that are ready to send contain an image."""
     contents = (
         part.content
         for message in messages

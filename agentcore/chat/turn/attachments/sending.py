@@ -1,4 +1,4 @@
-"""Messages with attachments as they are sent: pictures in place of their references, as many as a request may have."""
+"""Prepares messages for sending: loads referenced images, up to the limits of a request."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -18,19 +18,19 @@ from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.message_content import PICTURE_SCHEME
 
 LoadPicture = Callable[[str], Awaitable[bytes | None]]
-"""Gives the bytes of an artifact; None: it is not there any more."""
+"""Loads the bytes of an artifact; None: it no longer exists."""
 
 
 async def prepare_to_send(messages: Sequence[ModelMessage], load: LoadPicture, *, images: bool) -> list[ModelMessage]:
-    """The history with its attachments.
+    """Return the history with its attachments.
 
     Args:
         messages: The history, oldest first.
-        load: Gives pictures.
-        images: Whether the model sees them.
+        load: Loads images.
+        images: True if the model accepts images.
     """
     pictures = _RequestImages(load, images=images)
-    # the newest first: where there are too many, these count
+    # newest first: if there are too many images, the newest are sent
     ready = [await _prepare_message(message, pictures) for message in reversed(messages)]
     return ready[::-1]
 
@@ -62,12 +62,12 @@ async def _prepare_contents(part: UserPromptPart, pictures: "_RequestImages") ->
             case _:
                 contents.append(content)
     texts = [content for content in contents if isinstance(content, str)]
-    # one text where it is all text: servers of small models take no other
+    # if all contents are text, join them: servers of small models accept only a single text
     return "\n\n".join(texts) if len(texts) == len(contents) else contents
 
 
 class _RequestImages:
-    """The pictures of one request."""
+    """Loads the images of one request, up to its limits."""
 
     def __init__(self, load: LoadPicture, *, images: bool) -> None:
         self._load = load

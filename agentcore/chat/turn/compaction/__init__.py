@@ -1,4 +1,4 @@
-"""What a model is told, made shorter so that a session stays within the model's context."""
+"""Compaction: shortens the history sent to a model so that a session stays within the model's context."""
 
 from agentcore.chat.turn.compaction.compaction_storage import SessionKeeper, SubAgentKeeper
 from agentcore.chat.turn.compaction.compactor import Compactor

@@ -1,4 +1,4 @@
-"""Where compactions are kept: in the store for a session; for a sub-agent, only that there was one."""
+"""Stores compactions: those of a session with the session, those of a sub-agent only as a notice."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -19,10 +19,12 @@ from agentcore.store.chat import StoredCompaction
 log = structlog.get_logger(__name__)
 
 Count = Callable[[ModelResponse], Awaitable[None]]
-"""Counts what an answer took."""
+"""Counts the tokens of an answer."""
 
 
 class _Keeper:
+    """Implements `CompactionKeeper` except for `store_compaction`."""
+
     def __init__(self, core: Core, session_id: str, stream: Stream, count: Count, reader: ModelReader) -> None:
         self._core = core
         self._session_id = session_id
@@ -32,15 +34,12 @@ class _Keeper:
         self._reading = ArtifactReading(registry.tools_at(stream.live.current_host(registry)), reader)
 
     def call_for(self, artifact_id: str) -> str:
-        """See `CompactionKeeper.call_for`."""
         return self._reading.describe_call(artifact_id)
 
     async def count_usage(self, response: ModelResponse) -> None:
-        """See `CompactionKeeper.count_usage`."""
         await self._count(response)
 
     async def save_artifact(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
-        """See `CompactionKeeper.save_artifact`."""
         try:
             link = await self._core.store.artifacts.save(
                 data, mime=mime, name=name, session_id=self._session_id, is_untrusted=is_untrusted
@@ -51,30 +50,28 @@ class _Keeper:
         return link.artifact_id
 
     async def load_artifact(self, artifact_id: str) -> bytes | None:
-        """See `CompactionKeeper.load_artifact`."""
         try:
             return await self._core.store.artifacts.load(artifact_id)
-        except ToolError:  # it was deleted, which is told in its place
+        except ToolError:  # it was deleted; a note takes its place
             return None
 
     async def post_notice(self, text: str) -> None:
-        """See `CompactionKeeper.post_notice`."""
         thread = {} if self._stream.thread is None else {"thread": self._stream.thread}
         (number,) = await self._core.store.chats.append_messages(self._session_id, [create_notice(text, **thread)])
         self._stream.publish_message({"number": number, "role": "notice", "text": text})
 
 
 class SessionKeeper(_Keeper):
-    """Keeps compactions of a session.
+    """Stores compactions of a session.
 
     Attributes:
-        known_before: The first message that the model was told beside a summary, when the history was read.
+        known_before: Number of the first message after the summary, as of when the history was loaded.
     """
 
     known_before = 0
 
     async def store_compaction(self, result: CompactionResult) -> bool:
-        """See `CompactionKeeper.store_compaction`."""
+        """Store a compaction with its notice in one step; False if the session was changed meanwhile."""
         view = _to_compaction_view(result)
         message = result.summary_message
         stored = StoredCompaction(
@@ -96,10 +93,10 @@ class SessionKeeper(_Keeper):
 
 
 class SubAgentKeeper(_Keeper):
-    """Keeps for the person that the history of a sub-agent was made shorter; it ends with its call."""
+    """Records for the user that a sub-agent's history was shortened; the history itself ends with its call."""
 
     async def store_compaction(self, result: CompactionResult) -> bool:
-        """See `CompactionKeeper.store_compaction`."""
+        """Store a notice of a compaction, and publish it."""
         view = _to_compaction_view(result)
         kept = create_notice("", thread=self._stream.thread, compaction=view)
         (number,) = await self._core.store.chats.append_messages(self._session_id, [kept])

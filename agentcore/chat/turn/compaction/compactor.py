@@ -1,4 +1,4 @@
-"""Asks a model within its context: what it is told is made shorter before it is too long, and once when it was."""
+"""Requests answers within a model's context: shortens the history before it is too long, and after a refusal once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -28,43 +28,43 @@ from agentcore.errors import ToolError
 log = structlog.get_logger(__name__)
 
 _LEAST_ROOM = 0.15
-"""The share of the context that messages get where definitions and instructions leave less."""
+"""Minimum share of the context for messages, if tool definitions and instructions leave less."""
 
 _READ_SHARE = 0.6
-"""What of the context a conversation takes that is to be summed up."""
+"""Maximum share of the context for a conversation to summarise."""
 
 _REFUSAL_CHARS = 160
-"""What a person is told of a provider's words about pictures."""
+"""Maximum length of a provider's message about images that is shown to the user."""
 
 _ENOUGH = 1.15
-"""So much over the target is near enough to it not to ask for a summary."""
+"""Up to this factor over the target, no summary is requested."""
 
 
 class CompactionKeeper(Protocol):
-    """Keeps what a compaction did, and what was learned and used for it."""
+    """Stores what a compaction did, and the tokens and artifacts that it used."""
 
     async def store_compaction(self, result: CompactionResult) -> bool:
-        """Keep it in one step, and tell of it; False: the session was changed meanwhile, and nothing was kept."""
+        """Store it in one step, and publish it; False if the session changed meanwhile, so that nothing was stored."""
         ...
 
     async def count_usage(self, response: ModelResponse) -> None:
-        """A summary was asked for: count what that took."""
+        """Count the tokens of an answer to a request for a summary."""
         ...
 
     async def save_artifact(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None:
-        """Keep an artifact of the session; gives its id, None if it cannot be kept."""
+        """Save an artifact of the session; return its id, or None if it cannot be stored."""
         ...
 
     async def load_artifact(self, artifact_id: str) -> bytes | None:
-        """The bytes of an artifact; None: it is not there any more."""
+        """Load the bytes of an artifact; None if it no longer exists."""
         ...
 
     async def post_notice(self, text: str) -> None:
-        """Keep a word to the person in the session, and tell it."""
+        """Store a notice for the user in the session, and publish it."""
         ...
 
     def call_for(self, artifact_id: str) -> str:
-        """The call by which the model reads an artifact; empty: there is none."""
+        """Return the call by which the model reads an artifact; empty if there is none."""
         ...
 
 
@@ -72,10 +72,10 @@ class Compactor:
     """Keeps one conversation within the contexts of its models.
 
     Args:
-        engine: Asks them.
-        stream: Is told what comes.
-        keeper: Keeps what is done.
-        scales: What the session has learned of its models.
+        engine: Sends the requests.
+        stream: Receives the answers.
+        keeper: Stores what is done.
+        scales: What the session has learned about its models.
     """
 
     def __init__(self, engine: Engine, stream: Stream, keeper: CompactionKeeper, scales: ModelScales) -> None:
@@ -86,10 +86,10 @@ class Compactor:
         self._tools: tuple[Sequence[OfferedTool], int] = ((), 0)
 
     async def ask(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
-        """Have a model answer, within its context.
+        """Request an answer from a model, within its context.
 
         Raises:
-            BrokenAnswerError: As `ask_model`; `context_too_long`: also after the history was made shorter.
+            BrokenAnswerError: As `ask_model`; `context_too_long`: even after the history was shortened.
         """
         await self._shorten_to_fit(prompt, history)
         try:
@@ -116,11 +116,11 @@ class Compactor:
             raise (self._too_long(exc, prompt) if exc.type == "context_too_long" else exc) from exc
 
     async def context_after(self, prompt: Prompt, history: ModelHistory, response: ModelResponse) -> ContextView:
-        """How full the context of a model is with its answer."""
+        """Return how full a model's context is after its answer."""
         choice = prompt.choice
         used = response.usage
         sent = used.input_tokens
-        if not sent:  # its provider does not count
+        if not sent:  # the provider does not report it
             sent = round(
                 (self._estimate_overhead(prompt) + await history.measure_tokens())
                 * self._scales.find_token_scale(_model_name(choice))
@@ -137,12 +137,12 @@ class Compactor:
     async def summarise_history(
         self, choice: ModelChoice, history: ModelHistory, first_kept: int, written: str | None
     ) -> CompactionResult | None:
-        """Put a summary in place of all messages before one; None: nothing was replaced.
+        """Replace all messages before one with a summary; None if nothing was replaced.
 
         Args:
             choice: The model that writes it.
             history: The history.
-            first_kept: Where what stays in full begins.
+            first_kept: Index of the first message that stays in full.
             written: The summary; None: the model writes it.
         """
         await history.measure_tokens()
@@ -155,14 +155,14 @@ class Compactor:
         )
         return await self._apply_plan(plan, history, self._scales.find_token_scale(_model_name(choice)))
 
-    # -- making it fit -----------------------------------------------------------------------------------------
+    # -- shortening --------------------------------------------------------------------------------------------
 
     async def _shorten_to_fit(self, prompt: Prompt, history: ModelHistory) -> bool:
-        """Make what the model is told shorter if it fills too much of the context; False: there was no need, or way."""
+        """Shorten the history if it fills too much of the context; False if that was not necessary or not possible."""
         scale = self._scales.find_token_scale(_model_name(prompt.choice))
         overhead, size = self._estimate_overhead(prompt), await history.measure_tokens()
         if (overhead + size) * scale <= COMPACT_AT * CONTEXT_TOKENS and not self._is_small(prompt.choice):
-            return False  # short for any model: nobody has to be asked how long the context of this one is
+            return False  # short enough for any model, so the provider need not be asked for the context size
         limit = await self._find_context_limit(prompt.choice)
         if (overhead + size) * scale <= COMPACT_AT * limit:
             return False
@@ -185,17 +185,17 @@ class Compactor:
     async def _apply_plan(self, plan: CompactionPlan, history: ModelHistory, scale: float) -> CompactionResult | None:
         result = plan.build_result(scale)
         is_kept = await self._keeper.store_compaction(result)
-        # also where it was not kept: this request is too long without it, and the next one reads the session anew
+        # even if it was not stored: this request would be too long otherwise, and the next one reloads the session
         history.told = plan.told
         return result if is_kept else None
 
     async def _estimate_room(self, choice: ModelChoice, overhead: int) -> int:
-        """What messages may take, as estimated."""
+        """Return the estimated tokens available for messages."""
         limit = await self._find_context_limit(choice) / self._scales.find_token_scale(_model_name(choice))
         return int(max(COMPACT_AT * limit - overhead, _LEAST_ROOM * limit))
 
     def _is_small(self, choice: ModelChoice) -> bool:
-        """Whether the context is known to be shorter than it is where nobody says."""
+        """True if the context is known to be smaller than the default."""
         known = [
             size
             for size in (choice.context_tokens, self._scales.find_context_limit(_model_name(choice)))
@@ -209,13 +209,13 @@ class Compactor:
         return known if lowered is None else min(known, lowered)
 
     def _estimate_overhead(self, prompt: Prompt) -> int:
-        """What is sent beside the messages."""
+        """Estimate the tokens of what is sent besides the messages."""
         tools = [] if prompt.choice.tools == "prompted" else prompt.tools
         if self._tools[0] != tools:
             self._tools = (tools, tools_tokens(tools))
         return self._tools[1] + sum(map(text_tokens, instructions_of(prompt, self._stream.locale)))
 
-    # -- asking ------------------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------
 
     async def _request_once(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
         if not self._scales.accepts_images(_model_name(prompt.choice)):
@@ -234,9 +234,9 @@ class Compactor:
     async def _retry_without_images(
         self, prompt: Prompt, history: ModelHistory, refusal: BrokenAnswerError, *, can_repair: bool
     ) -> ModelReply:
-        """Ask again with the names of the pictures; an answer shows that these were what was refused.
+        """Retry with text in place of the images; if that is answered, the images were what was refused.
 
-        Else each further request of the session would be refused as this one.
+        Otherwise every later request of the session would be refused too.
         """
         said = str(refusal.context.get("said") or refusal.message)[:_REFUSAL_CHARS].rstrip(".")
         await self._keeper.post_notice(localized_text(self._stream.locale, "pictures_refused", said=said))
@@ -246,7 +246,7 @@ class Compactor:
             reply = await ask_model(self._engine, blind, messages, self._stream, can_repair=can_repair)
         except BrokenAnswerError as exc:
             if may_refuse_images(exc):
-                raise refusal from exc  # the pictures were not it
+                raise refusal from exc  # the images were not the cause
             raise
         self._scales.record_refused_images(_model_name(prompt.choice))
         log.info("pictures_refused", model=prompt.choice.model)
@@ -272,7 +272,7 @@ class Compactor:
         return write
 
     async def _ask_for_text(self, choice: ModelChoice, wish: str) -> str:
-        """The session's model's answer to one message; empty: it has none that can be used."""
+        """Return the session's model's answer to one message; empty if there is no usable one."""
         messages = [ModelRequest(parts=[UserPromptPart(wish)])]
         try:
             response = await self._engine.request_response(
@@ -280,7 +280,7 @@ class Compactor:
             )
         except BrokenAnswerError as exc:
             if exc.type not in _UNFIT:
-                raise  # what the session's own request would meet as well
+                raise  # the session's own request would fail too
             log.warning("summary_failed", model=choice.model, error=exc.type)
             return exc.partial.text or "" if exc.partial is not None else ""
         await self._keeper.count_usage(response)
@@ -293,7 +293,7 @@ class Compactor:
         return self._stream.live.todos if self._stream.thread is None else ()
 
     def _too_long(self, exc: BrokenAnswerError, prompt: Prompt) -> BrokenAnswerError:
-        """The error that says what a person can do, where shortening was not enough."""
+        """Create the error that tells the user what to do if shortening was not enough."""
         tokens = round(self._estimate_overhead(prompt) * self._scales.find_token_scale(_model_name(prompt.choice)))
         message = (
             f"{exc.message} Its history was made as short as it can be, and tools and instructions take about "
@@ -306,7 +306,7 @@ class Compactor:
 
 
 _UNFIT = frozenset(("context_too_long", "answer_cut", "provider_refused", "provider_stream_broken"))
-"""What can be wrong with the request for a summary alone."""
+"""Errors that may affect only the request for a summary."""
 
 
 def _without_images(prompt: Prompt) -> Prompt:
@@ -318,4 +318,4 @@ def _model_name(choice: ModelChoice) -> str:
 
 
 def _ignore(piece: str) -> None:
-    """A summary is shown when it is whole."""
+    """Ignore a chunk: a summary is shown when it is complete."""

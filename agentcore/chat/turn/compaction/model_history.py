@@ -1,4 +1,4 @@
-"""What a model is told of a conversation: its messages, where they are stored, and how many tokens they take."""
+"""The history sent to a model: messages, their numbers in the store, and their estimated tokens."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -13,12 +13,12 @@ from agentcore.store.chat import ChatStore
 
 @dataclass(slots=True)
 class HistoryEntry:
-    """One message as the model gets it.
+    """One message as sent to the model.
 
     Args:
         message: The message.
-        number: Its number in the store; 0: it has none.
-        tokens: What it takes, as estimated; 0: not estimated yet.
+        number: Its number in the store; 0: it is not stored.
+        tokens: Its estimated tokens; 0: not estimated yet.
     """
 
     message: ModelMessage
@@ -27,44 +27,44 @@ class HistoryEntry:
 
 
 class ModelHistory:
-    """All that a model is told of a conversation, oldest first."""
+    """All messages of a conversation that are sent to the model, oldest first."""
 
     def __init__(self, told: Iterable[HistoryEntry] = ()) -> None:
         self.told = list(told)
 
     @property
     def messages(self) -> list[ModelMessage]:
-        """The messages."""
+        """The messages without their numbers and tokens."""
         return [each.message for each in self.told]
 
     @property
     def needs_answer(self) -> bool:
-        """Whether it is the model's turn."""
+        """True if the last message is one that the model has to answer."""
         return bool(self.told) and isinstance(self.told[-1].message, ModelRequest)
 
     def add_messages(self, messages: Sequence[ModelMessage], numbers: Sequence[int] = ()) -> None:
-        """Add messages, with their numbers where they are stored."""
+        """Append messages, with their numbers if they are stored."""
         self.told += [HistoryEntry(message, numbers[at] if numbers else 0) for at, message in enumerate(messages)]
 
     async def measure_tokens(self) -> int:
-        """Estimate what was added since the last time; gives the tokens of all."""
+        """Estimate the tokens of messages added since the last time; return the total."""
         new = [each for each in self.told if each.tokens == 0]
         if new:
-            # in a thread: a session that was just loaded, or a large result, takes longer than the loop may stand
+            # in a thread: a session that was just loaded, or a large result, would block the event loop for too long
             await asyncio.to_thread(_measure_entries, new)
         return sum(each.tokens for each in self.told)
 
     def newest_step(self) -> int:
-        """Where the last answer of the model begins, whose results it has not seen; the end, if it has none."""
+        """Return the index of the model's last answer, whose results it has not seen; the length if there is none."""
         at = next((at for at in reversed(range(len(self.told))) if _is_answer(self.told[at])), None)
         return len(self.told) if at is None else at
 
 
 async def load_history(chats: ChatStore, session_id: str) -> tuple[int, ModelHistory]:
-    """What the model is told of a stored session, and the first message that it is told beside a summary."""
+    """Load a session's history; return the number of the first message after the summary, and the history."""
     session = await chats.find_session(session_id)
     stored = await chats.load_context_messages(session_id)
-    # in a thread: megabytes of JSON, where nothing was made shorter yet
+    # in a thread: megabytes of JSON, if nothing was shortened yet
     loaded = await asyncio.to_thread(history.load, stored)
     before = 0 if session is None else session.summarised_before
     return before, ModelHistory(HistoryEntry(message, number) for number, message in loaded)
@@ -80,7 +80,7 @@ def _is_answer(told: HistoryEntry) -> bool:
 
 
 def can_start_history(message: ModelMessage) -> bool:
-    """Whether what a model is told may begin with a message: no result stands in it without its call."""
+    """True if a history may start with this message, because it has no result without its call."""
     if isinstance(message, ModelResponse):
         return True
     has_results = any(isinstance(part, ToolReturnPart) for part in message.parts)

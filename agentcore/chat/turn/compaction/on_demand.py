@@ -1,4 +1,4 @@
-"""A summary in place of old messages because a tool, or the person, wants it."""
+"""Summarises old messages of a session at the request of a tool or the user."""
 
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 
@@ -27,18 +27,18 @@ async def compact_session(
     summary: str | None,
     keep_turns: int,
 ) -> CompactionResult | None:
-    """Put a summary in place of all but the last turns; None: there was nothing to replace.
+    """Replace all but the last turns with a summary; None if there was nothing to replace.
 
     Args:
-        host: Has the store.
-        engine: Asks the model.
+        core: Provides the store.
+        engine: Sends the request to the model.
         choice: The session's model.
         stream: The session's events.
         session: The session.
         summary: The summary; None: the model writes it.
-        keep_turns: A turn begins with a message of the person's; 0: only calls that go on stay.
+        keep_turns: Number of turns to keep, each starting with a user message; 0: keep only calls in progress.
     Raises:
-        ToolError: The model cannot be asked.
+        ToolError: The request to the model failed.
     """
 
     async def count(response: ModelResponse) -> None:

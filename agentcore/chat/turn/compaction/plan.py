@@ -1,4 +1,4 @@
-"""One compaction: what a model is told is made shorter step by step, on a copy, until it fits."""
+"""One compaction: shortens a copy of the history step by step until it fits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,27 +14,27 @@ from agentcore.chat.turn.compaction.shortening import Shortener, part_tokens
 from agentcore.chat.turn.compaction.summary import build_summary, summary_of
 
 WriteSummary = Callable[[Sequence[ModelMessage]], Awaitable[str]]
-"""Sums messages up."""
+"""Summarises messages."""
 
 _REPLACED_AT_LEAST = 2
-"""Messages; less than an answer and what it answers is not worth a summary."""
+"""Minimum number of messages; less than an answer and its request is not worth a summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """What a compaction did.
+    """The result of a compaction.
 
     Args:
-        shortened: What stands in place of stored messages, by their numbers.
-        results: Results that became one line.
-        cut: Messages and results of which only both ends are left.
-        replaced: Messages in whose place the summary stands.
-        summary: The summary, for the person; None: there is none.
-        summary_message: The same as the model gets it.
-        before: The first stored message that the model is still told; 0: all.
-        last_replaced: The last stored message that the summary stands for.
-        tokens_before: What the messages took, as estimated for the model.
-        tokens_after: What they take.
+        shortened: Shortened messages, by the numbers of the stored messages that they replace.
+        results: Number of results reduced to one line.
+        cut: Number of messages and results of which only both ends are left.
+        replaced: Number of messages replaced by the summary.
+        summary: The summary, for the user; None: there is none.
+        summary_message: The summary as sent to the model.
+        before: The first stored message that is still sent to the model; 0: all.
+        last_replaced: The last stored message that the summary replaces.
+        tokens_before: Tokens of the messages before, estimated as the model counts.
+        tokens_after: Tokens of the messages afterwards.
     """
 
     shortened: Mapping[int, ModelMessage]
@@ -50,15 +50,15 @@ class CompactionResult:
 
 
 class CompactionPlan:
-    """Makes a copy of a history shorter.
+    """Shortens a copy of a history.
 
     Args:
-        history: The history, measured.
-        shortener: Makes parts shorter.
+        history: The history, with its tokens measured.
+        shortener: Shortens parts.
 
     Attributes:
-        told: What the model would be told.
-        tokens: What it takes, as estimated.
+        told: The shortened history.
+        tokens: Its estimated tokens.
     """
 
     def __init__(self, history: ModelHistory, shortener: Shortener) -> None:
@@ -72,11 +72,11 @@ class CompactionPlan:
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything is shorter."""
+        """True if anything was shortened."""
         return bool(self._results or self._cut or self._replaced)
 
     async def shorten_results(self, target: int) -> None:
-        """Put lines in place of results that the model has seen, the oldest first, until a bound is met."""
+        """Reduce results that the model has seen to one line each, oldest first, until the target is met."""
         for each in self.told[: ModelHistory(self.told).newest_step()]:
             for part in each.message.parts:
                 if self.tokens <= target:
@@ -86,7 +86,7 @@ class CompactionPlan:
                     self._results += 1
 
     async def cut_parts(self, limit: int, start: int = 0) -> None:
-        """Leave only both ends of what takes more than a bound, from a message on."""
+        """Leave only both ends of parts over a limit in tokens, starting at a message."""
         for each in self.told[start:]:
             if summary_of(each.message) is not None or each.tokens <= limit:
                 continue
@@ -96,19 +96,19 @@ class CompactionPlan:
                     self._cut += 1
 
     async def cut_to_fit(self, room: int) -> None:
-        """Leave only both ends of the largest parts, so that all fits into a room."""
+        """Leave only both ends of the largest parts, so that everything fits into `room` tokens."""
         parts = [part for each in self.told for part in each.message.parts]
         sizes = sorted(await asyncio.to_thread(lambda: list(map(part_tokens, parts))))
         left = room - (self.tokens - sum(sizes))
         for count, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
             if size * count > left:
-                # the parts from here on share what is left by the smaller ones, in equal parts
+                # the remaining parts share equally what the smaller ones leave
                 await self.cut_parts(max(left // count, 1))
                 return
             left -= size
 
     def find_boundary(self, room: int) -> int:
-        """Where what stays in full begins: the newest messages that fit, the newest step in any case."""
+        """Return the index of the first message to keep in full: the newest that fit, and always the newest step."""
         at = len(self.told)
         taken = 0
         newest = ModelHistory(self.told).newest_step()
@@ -120,14 +120,14 @@ class CompactionPlan:
         return min(at, newest) if newest < len(self.told) else at
 
     def can_replace(self, first_kept: int) -> bool:
-        """Whether there is enough before a message that a summary could stand for."""
+        """True if enough messages precede this one to be worth a summary."""
         replaced = [each.message for each in self.told[:first_kept] if summary_of(each.message) is None]
         return len(replaced) >= _REPLACED_AT_LEAST and any(isinstance(each, ModelResponse) for each in replaced)
 
     async def replace_with_summary(
         self, first_kept: int, room: int, write: WriteSummary, todos: Sequence[Mapping[str, Any]], locale: Locale
     ) -> None:
-        """Put a summary in place of all messages before one."""
+        """Replace all messages before one with a summary."""
         replaced = self.told[:first_kept]
         messages = [each.message for each in replaced]
         written = await write(messages)
@@ -143,7 +143,7 @@ class CompactionPlan:
         self.tokens = await ModelHistory(self.told).measure_tokens()
 
     def build_result(self, scale: float) -> CompactionResult:
-        """What was done; tokens are told as the model counts them."""
+        """Return what was done; tokens are scaled to the model's count."""
         written, message = self._summary or (None, None)
         return CompactionResult(
             shortened=self._shortened,
@@ -163,7 +163,7 @@ class CompactionPlan:
         saved = part_tokens(part) - part_tokens(shorter)
         told.tokens -= saved
         self.tokens -= saved
-        # of which kind the message is does not matter: each part is one of the same kind as before
+        # the type of the message does not matter: each part keeps its type
         told.message = replace(cast("ModelRequest", told.message), parts=parts)
         if told.number:
             self._shortened[told.number] = told.message

@@ -1,4 +1,4 @@
-"""Shorter forms of what a model was told: one line in place of an old result, the ends of what is too large."""
+"""Shortens parts of messages: an old result to one line, a large part to both its ends."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ Part = ModelRequestPart | ModelResponsePart
 
 
 class SaveArtifact(Protocol):
-    """Keeps bytes of a media type under a file name; gives the artifact's id, None if it cannot be kept."""
+    """Saves bytes with a media type and a file name; returns the artifact's id, or None if it cannot be stored."""
 
     async def __call__(self, data: bytes, mime: str, name: str, *, is_untrusted: bool) -> str | None: ...
 
@@ -36,32 +36,32 @@ _TEXT = "text/plain; charset=utf-8"
 _HEAD = 2 / 3
 _MARK = "<untrusted id="
 _LEAST_CHARS = 240
-"""Enough of the end of a text for the end of the frame around content from the open world."""
+"""Minimum length of each end; enough for the end of the frame around content from the open world."""
 
 _LEAST_TOKENS = 160
 _LONG_CHARS = 5_000
 
 
 def is_untrusted(part: Part) -> bool:
-    """Whether a part holds content from the open world, or stands in place of such content."""
+    """True if a part contains content from the open world, or replaces such content."""
     if isinstance(part, ToolReturnPart) and (part.metadata or {}).get("is_untrusted"):
         return True
     return any(_MARK in text for text in map(_read_text, _list_contents(part)))
 
 
 def part_tokens(part: Part) -> int:
-    """The tokens of what can be made shorter in a part."""
+    """Estimate the tokens of those contents of a part that can be shortened."""
     if isinstance(part, ToolCallPart):
         return text_tokens(part.args_as_json_str())
     return sum(map(content_tokens, _list_contents(part)))
 
 
 class Shortener:
-    """Makes parts shorter; what is left out is kept as artifacts.
+    """Shortens parts; what is left out is saved as artifacts.
 
     Args:
-        save: Keeps an artifact.
-        call_for: The call by which the model reads an artifact; empty: there is none.
+        save: Saves an artifact.
+        call_for: Returns the call by which the model reads an artifact; empty: there is none.
     """
 
     def __init__(self, save: SaveArtifact, call_for: Callable[[str], str]) -> None:
@@ -69,7 +69,7 @@ class Shortener:
         self._call_for = call_for
 
     async def to_line(self, part: ToolReturnPart) -> ToolReturnPart | None:
-        """An old result as one line that names its artifact; None: it is a line already, or as short as one."""
+        """Reduce an old result to one line that names its artifact; None if it is one already, or is as short."""
         texts, images = _texts_and_images(part)
         is_short = sum(map(len, texts)) < _LONG_CHARS and part_tokens(part) < SHORTENED_TOKENS
         if is_short or (part.metadata or {}).get("is_line"):
@@ -82,7 +82,7 @@ class Shortener:
         return ToolReturnPart(part.tool_name, said, part.tool_call_id, metadata=kept, outcome=part.outcome)
 
     async def to_ends(self, part: Part, limit_tokens: int) -> Part | None:
-        """The beginning and the end of a part that takes more than so many tokens; None: it takes less."""
+        """Reduce a part over a limit in tokens to its beginning and its end; None if it is within the limit."""
         limit = max(limit_tokens, _LEAST_TOKENS)
         if part_tokens(part) <= limit:
             return None
@@ -92,7 +92,7 @@ class Shortener:
                 pictures = [await self._store_image(image, part) for image in images]
                 whole = "\n".join(texts)
                 artifact = await self._store_whole_result(part, whole) if whole else None
-                # what was cut before says itself how much that was
+                # a result that was cut before already states how much was left out
                 key = "cut_again" if (part.metadata or {}).get("artifact") else "cut_middle"
                 said = "\n".join([self._cut_middle(whole, limit, key, artifact), *filter(None, pictures)])
                 kept = {"artifact": artifact, "is_untrusted": is_untrusted(part)}
@@ -106,7 +106,7 @@ class Shortener:
         return None
 
     async def _short_message(self, part: UserPromptPart, limit_tokens: int) -> str | list[UserContent]:
-        """What a person said, and what they attached, each with both ends of it; pictures stay."""
+        """Reduce a user's text and each attached file to both ends; images stay."""
         if isinstance(part.content, str):
             return await self._shorten_text(part.content, limit_tokens)
         room = max(limit_tokens // len(part.content), _LEAST_TOKENS)
@@ -139,7 +139,7 @@ class Shortener:
         return result_text("whole_read" if call else "whole_kept", id=artifact, call=call)
 
     def _cut_middle(self, whole: str, limit_tokens: int, key: str, artifact: str | None) -> str:
-        """Both ends of a text, and what is left out said after them: within them it could stand in a frame."""
+        """Return both ends of a text, and then a note: between them, the note could be inside an untrusted frame."""
         left = max(int(len(whole) * limit_tokens / max(text_tokens(whole), 1)), 2 * _LEAST_CHARS)
         if left >= len(whole):
             return whole
@@ -150,7 +150,7 @@ class Shortener:
         return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{said} {where}]".replace(" ]", "]")
 
     def _short_arguments(self, part: ToolCallPart, limit_tokens: int) -> str:
-        """Arguments of a call that was made, with long values as their beginnings."""
+        """Return the arguments of a past call, with long values reduced to their beginnings."""
         arguments: dict[str, Any] = part.args_as_dict()
         room = limit_tokens // max(len(arguments), 1)
         short = {
@@ -164,7 +164,7 @@ class Shortener:
         return f"{said[:head]}… [{result_text('cut_argument', count=f'{len(said) - head:,}')}]"
 
     async def _store_whole_result(self, part: ToolReturnPart, whole: str) -> str | None:
-        """The artifact of a whole result: the one that was made when the model got a part of it, else a new one."""
+        """Return the artifact of a complete result: the one saved when the model got a part of it, else a new one."""
         known: str | None = (part.metadata or {}).get("artifact")
         if known is not None:
             return known
@@ -184,7 +184,7 @@ def _list_contents(part: Part) -> Sequence[Any]:
 
 
 def _read_text(content: Any) -> str:
-    """The text of a piece of a message; empty: it is none."""
+    """Return a content as text; empty if it is not text."""
     text = content.content if isinstance(content, TextContent) else content
     return text if isinstance(text, str) else ""
 

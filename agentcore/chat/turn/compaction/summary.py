@@ -1,4 +1,4 @@
-"""A summary in place of old messages: what it is made of, who is asked for it, and how the model gets it."""
+"""Summaries that replace old messages: what they consist of, how they are requested, and how the model gets them."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ from agentcore.chat.turn.untrusted import mark_untrusted
 from agentcore.encoding import to_json
 
 AskForText = Callable[[str], Awaitable[str]]
-"""Asks a model with one message; gives its answer, empty if it has none."""
+"""Sends one message to a model; returns its answer, empty if it has none."""
 
 _TAG = re.compile(r"<(?=\s*+(?:/\s*+)?conversation)", re.IGNORECASE)
 _ARGUMENT_CHARS = 400
@@ -38,12 +38,12 @@ _CALLS_LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stands in the place of old messages.
+    """The replacement for old messages.
 
     Args:
         written: The summary, as a model or a tool wrote it.
-        words: What the person said in these messages.
-        sources: Tools whose results in them came from the open world.
+        words: The user's own texts in these messages.
+        sources: Names of tools and attached files whose content in them came from the open world.
     """
 
     written: str
@@ -51,11 +51,11 @@ class Summary:
     sources: tuple[str, ...] = ()
 
     def to_message(self, todos: Sequence[Mapping[str, Any]], limit_tokens: int, locale: Locale) -> ModelRequest:
-        """The message that the model gets; the person's words stand outside of the frame around what is untrusted.
+        """Build the message for the model; the user's texts stay outside the frame around untrusted content.
 
         Args:
-            todos: The session's list of things to do.
-            limit_tokens: What the person's words may take of it.
+            todos: The session's to-do list.
+            limit_tokens: Maximum tokens of the user's texts.
             locale: Language of what is added.
         """
         words = _select_fitting(self.words, limit_tokens)
@@ -74,7 +74,7 @@ class Summary:
 
 
 def summary_of(message: ModelMessage) -> Summary | None:
-    """The summary that a message is; None: it is none."""
+    """Return the summary in a message; None if it is not a summary."""
     if not isinstance(message, ModelRequest) or "summary" not in (message.metadata or {}):
         return None
     said = (message.metadata or {})["summary"]
@@ -82,7 +82,7 @@ def summary_of(message: ModelMessage) -> Summary | None:
 
 
 def build_summary(messages: Sequence[ModelMessage], written: str) -> Summary:
-    """A text as the summary of messages, with what has to stay of an earlier summary among them."""
+    """Build the summary of messages from its text, with what must be kept of earlier summaries among them."""
     words: list[str] = []
     sources: dict[str, None] = {}
     for message in messages:
@@ -103,17 +103,17 @@ def build_summary(messages: Sequence[ModelMessage], written: str) -> Summary:
 async def write_summary(
     ask: AskForText, messages: Sequence[ModelMessage], *, read_tokens: int, write_tokens: int, locale: Locale
 ) -> str:
-    """Have a model sum messages up; where it writes nothing, the calls are listed.
+    """Have a model summarise messages; if it writes nothing, list the calls.
 
     Args:
-        ask: Asks the model.
+        ask: Sends the request to the model.
         messages: The messages.
-        read_tokens: What of them it may be given; of more, the beginning and the end.
-        write_tokens: What it may write.
+        read_tokens: Maximum tokens of the messages to send; of more, the beginning and the end are sent.
+        write_tokens: Maximum tokens of the summary.
         locale: Language of the prompt.
     """
     wish = localized_text(locale, "sum_up", words=int(write_tokens * _WORDS_A_TOKEN))
-    # what stands in it must not end it
+    # the content must not be able to close the tag
     conversation = _TAG.sub("&lt;", await asyncio.to_thread(_format_conversation, messages, read_tokens))
     said = await ask(f"{wish}\n\n<conversation>\n{conversation}\n</conversation>")
     return said.strip() or _without_model(messages, locale)
@@ -125,7 +125,7 @@ def _without_model(messages: Sequence[ModelMessage], locale: Locale) -> str:
 
 
 def _format_conversation(messages: Sequence[ModelMessage], limit_tokens: int) -> str:
-    """Messages as text, within a bound: of a longer conversation the beginning and, mostly, the end."""
+    """Format messages as text within a limit: of a longer conversation the beginning and, mostly, the end."""
     written = [_format_message(message) for message in messages]
     sizes = [text_tokens(each) for each in written]
     if sum(sizes) <= limit_tokens:
@@ -137,7 +137,7 @@ def _format_conversation(messages: Sequence[ModelMessage], limit_tokens: int) ->
 
 
 def _count_within(sizes: Sequence[int], limit: int) -> int:
-    """How many of the first fit into a bound."""
+    """Return how many of the first items fit into a limit."""
     total = 0
     for count, size in enumerate(sizes):
         total += size
@@ -166,7 +166,7 @@ def _format_message(message: ModelMessage) -> str:
 def _format_result(part: ToolReturnPart) -> str:
     shown = _cut_middle(part.model_response_str(wrap_if_error=False), _RESULT_CHARS)
     artifact = (part.metadata or {}).get("artifact") or ""
-    # the sentence that names it may stand in the middle, which was just cut away
+    # the sentence that names it may have been in the middle, which was just cut out
     return f"result of {part.tool_name}: {shown}" + ("" if artifact in shown else f" [artifact {artifact}]")
 
 
@@ -182,7 +182,7 @@ def _cut_middle(said: str, limit_chars: int) -> str:
 
 
 def _select_fitting(words: Sequence[str], limit_tokens: int) -> list[str]:
-    """What a person said, within a bound: the first, which is the task as a rule, and as many of the last as fit."""
+    """Select user texts within a limit: the first, which usually is the task, and as many of the last as fit."""
     if not words:
         return []
     most = max(limit_tokens // 2, 1)
@@ -198,7 +198,7 @@ def _select_fitting(words: Sequence[str], limit_tokens: int) -> list[str]:
 
 
 def cut_to_tokens(said: str, limit_tokens: int) -> str:
-    """A text, or both ends of it where it takes more than so many tokens."""
+    """Return a text, or both its ends if it has more tokens than the limit."""
     size = text_tokens(said)
     return said if size <= limit_tokens else _cut_middle(said, len(said) * limit_tokens // size)
 

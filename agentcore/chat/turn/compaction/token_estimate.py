@@ -1,8 +1,8 @@
-"""How many tokens a text takes, estimated without a model's own vocabulary, which would have to be downloaded.
+"""Estimates the tokens of a text without a model's own vocabulary, which would have to be downloaded.
 
-The rates were fitted to what OpenAI's two newest vocabularies give for prose, Chinese, code, JSON, logs and keys, where
-they are wrong by less than a sixth, and raised by a tenth. What they are wrong by is nearly the same over one session,
-and is put right by the provider's counts.
+The rates were fitted to OpenAI's two newest vocabularies for prose, Chinese, code, JSON, logs and keys, with errors of
+less than a sixth, and raised by a tenth. The error is nearly constant within a session, and is corrected by the
+provider's counts.
 """
 
 import math
@@ -36,10 +36,10 @@ _DIGITS = re.compile(r"\d+")
 _SPACE_BEFORE_DIGIT = re.compile(r"\s\d")
 _MARKS = re.compile(r"[!-/:-@\[-`{-~]+")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_-]{24,}")
-"""Longer than what one speaks: keys, digests, Base64."""
+"""Longer than words of a language: keys, digests, Base64."""
 
 _USUAL_LETTERS = 7
-"""Words of so many letters are one token as a rule."""
+"""Words up to this length are usually one token."""
 
 _DIGITS_A_TOKEN = 3
 _LETTER_MORE = 0.15
@@ -55,7 +55,7 @@ _MARGIN = 1.1
 
 
 def text_tokens(text: str) -> int:
-    """The tokens of a text; linear in its length, about 12 ms for 100,000 characters."""
+    """Estimate the tokens of a text; linear in its length, about 12 ms for 100,000 characters."""
     words = _WORD.findall(text)
     marks = _MARKS.findall(text)
     total = len(words) + _LETTER_MORE * sum(len(word) - _USUAL_LETTERS for word in words if len(word) > _USUAL_LETTERS)
@@ -69,7 +69,7 @@ def text_tokens(text: str) -> int:
 
 
 def content_tokens(content: Any) -> int:
-    """The tokens of what a part holds: a text, an image, or several."""
+    """Estimate the tokens of a part's content: a text, an image, or several."""
     if isinstance(content, str):
         return text_tokens(content)
     if isinstance(content, TextContent):
@@ -82,7 +82,7 @@ def content_tokens(content: Any) -> int:
 
 
 def message_tokens(message: ModelMessage) -> int:
-    """The tokens of one message."""
+    """Estimate the tokens of one message."""
     total = _MESSAGE_TOKENS
     for part in message.parts:
         match part:
@@ -96,7 +96,7 @@ def message_tokens(message: ModelMessage) -> int:
 
 
 def tools_tokens(tools: Sequence[OfferedTool]) -> int:
-    """The tokens of the definitions of tools."""
+    """Estimate the tokens of tool definitions."""
     dialect = DIALECTS["portable"]
     shortest = ((tool, tool.schema.lower_to(dialect).schema) for tool in tools)
     return sum(
