@@ -1,4 +1,4 @@
-"""The agent loop over a session: models, calls that wait for a person, tools that a client runs."""
+"""The agent loop over a session: models, calls that wait for approval, tools that a client runs."""
 
 from agentcore.chat.bounds import (
     ANSWER_CHARS,

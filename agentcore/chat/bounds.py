@@ -1,139 +1,139 @@
-"""One constant for each bound of the chat."""
+"""Limits of the chat, one constant each."""
 
 EDITED_BYTES = 16 * 1024
-"""Arguments that a person edited, as a model is told of them."""
+"""Maximum size of the arguments edited by the user, as sent to a model."""
 
 PAGE_BYTES = 32 * 1024
-"""The table of a page's elements that a model is told."""
+"""Maximum size of the table of a page's elements, as sent to a model."""
 
 PAGE_URL_CHARS = 4000
-"""The address of a page, as a model is told of it, and a person sees it."""
+"""Maximum length of a page's address, for a model and for the user."""
 
 PAGE_TITLE_CHARS = 1000
-"""The title of a page."""
+"""Maximum length of a page's title."""
 
 STEPS = 50
-"""Requests to the model in one turn, unless the agent's settings say otherwise."""
+"""Maximum requests to the model in one turn, unless the agent's settings say otherwise."""
 
 TURN_TOKENS = 2_000_000
-"""Tokens of one turn, unless the agent's settings say otherwise."""
+"""Maximum tokens of one turn, unless the agent's settings say otherwise."""
 
 CALLS_IN_A_TURN = 64
-"""Calls that one answer of a model may ask for."""
+"""Maximum calls in one answer of a model."""
 
 FOLDER_INSTRUCTIONS_CHARS = 20_000
-"""What a model is told of one file of instructions in the working folder."""
+"""Maximum length of one file of instructions in the working folder, as sent to a model."""
 
 OWN_INSTRUCTIONS_CHARS = 50_000
-"""Instructions that a person writes for one session."""
+"""Maximum length of the user's instructions for one session."""
 
 TITLE_CHARS = 80
-"""The head of the first message that names a session."""
+"""Maximum length of a session's title, by default the beginning of its first message."""
 
 PROVIDER_SILENCE_SECONDS = 120.0
 """How long a provider may send nothing."""
 
 KEPT_BLOCK_BYTES = 64 * 1024
-"""One part of a result that is kept with the session; more becomes an artifact."""
+"""Maximum size of a part of a result that is stored with the session; a larger one becomes an artifact."""
 
 SESSIONS_LISTED = 1000
-"""Sessions of one page of the list."""
+"""Maximum sessions on one page of the list."""
 
 MESSAGES_LISTED = 200
-"""Messages of one page of a session."""
+"""Maximum messages on one page of a session."""
 
 MESSAGE_CHARS = 1_000_000
-"""One message of a person."""
+"""Maximum length of one user message."""
 
 QUEUED_MESSAGES = 20
-"""Messages of a person that wait in one session."""
+"""Maximum number of user messages that wait in one session."""
 
 QUEUED_CHARS = MESSAGE_CHARS
-"""The same, as text; one alone is never too long."""
+"""Maximum total length of these messages; a single one is never too long."""
 
 TODOS = 200
-"""Things to do of one session."""
+"""Maximum items on a session's to-do list."""
 
 TODOS_BYTES = 64 * 1024
-"""The same, as JSON text."""
+"""Maximum size of the list, as JSON text."""
 
 ASK_SECONDS = 3600.0
-"""How long a tool may wait for a person's answer."""
+"""How long a tool may wait for the user's answer."""
 
 ANSWER_CHARS = 100_000
-"""A person's answer to a question."""
+"""Maximum length of a user's answer to a question."""
 
 SUB_AGENT_DEPTH = 3
-"""Agents that run agents that run agents."""
+"""Maximum nesting depth of sub-agents."""
 
 OFFERED_TOOLS = 48
-"""Definitions of the server's tools that a model is given; more are found by searching."""
+"""Maximum server tools that are offered to a model; further ones are found by searching."""
 
 MODULE_SHARE = 3
-"""Tools of each module that are among them in any case."""
+"""Tools of each module that are always among them, unless there are too many modules."""
 
 FOUND_TOOLS = 8
-"""Tools that one search gives."""
+"""Maximum tools that one search returns."""
 
 FOUND_TOOLS_KEPT = 80
-"""Found tools that a session keeps; the oldest are dropped first."""
+"""Maximum found tools that a session stores; the oldest are dropped first."""
 
 ARGUMENTS_CHARS = 1024 * 1024
-"""Arguments of one call of a model, as JSON text."""
+"""Maximum length of the arguments of one call of a model, as JSON text."""
 
 CLIENT_TOOLS = 128
-"""Tools that a client brings."""
+"""Maximum tools that a client provides."""
 
 CLIENT_SCHEMAS_BYTES = 512 * 1024
-"""The schemas of their arguments, all together as JSON text."""
+"""Maximum total size of the schemas of their arguments, as JSON text."""
 
 CLIENT_PATTERNS = 200
-"""Regular expressions in them, all together."""
+"""Maximum total number of regular expressions in these schemas."""
 
 CONTEXT_TOKENS = 32_000
-"""The context of a model whose size nobody says."""
+"""Context size that is assumed if a model's is unknown."""
 
 CONTEXT_TOKENS_MIN = 1024
-"""The least that a provider's refusal is taken to mean."""
+"""Minimum context size that is assumed after a provider's refusal."""
 
 CONTEXT_LIST_SECONDS = 5.0
-"""How long a provider's list of models is waited for in the middle of a turn."""
+"""How long to wait for a provider's list of models during a turn."""
 
 COMPACT_AT = 0.8
-"""The share of the context from which on the history is shortened."""
+"""Share of the context above which the history is shortened."""
 
 COMPACT_TO = 0.5
-"""What of the room for messages is filled afterwards: each time costs the provider's cache of what stands before."""
+"""Target share of the room for messages; low, because each compaction invalidates the provider's cache."""
 
 KEPT_SHARE = 0.4
-"""What of that room the newest messages may take that stay in full beside a summary."""
+"""Maximum share of that room for the newest messages, which stay in full beside a summary."""
 
 LARGEST_SHARE = 0.5
-"""What of that room one message or result may take."""
+"""Maximum share of that room for one message or result."""
 
 WORDS_SHARE = 0.15
-"""What of that room the person's own words may take that are kept beside a summary."""
+"""Maximum share of that room for the user's own texts, which are kept beside a summary."""
 
 SUMMARY_SHARE = 0.2
-"""What of the context a summary may take."""
+"""Maximum share of the context for a summary."""
 
 SUMMARY_TOKENS = 4_000
-"""The most that one may take of a long context."""
+"""Maximum tokens of a summary, however long the context is."""
 
 SHORTENED_TOKENS = 120
-"""A result of fewer tokens stays: the line in its place would hardly be shorter."""
+"""Results with fewer tokens are not shortened: the line in their place would hardly be shorter."""
 
 IMAGE_TOKENS = 1600
-"""What an image takes, about the most that providers count for one."""
+"""Tokens assumed for an image, about the most that providers count for one."""
 
 ATTACHMENTS = 10
-"""Files of one message."""
+"""Maximum files of one message."""
 
 ATTACHED_CHARS = 100_000
-"""Text of the files of one message that the model is given, all together; each as much as a result at most."""
+"""Maximum total text of a message's files that is sent to the model; each file also has the limit of a result."""
 
 PICTURES_SENT = 20
-"""Attached pictures of one request; older ones are told by name."""
+"""Maximum attached images in one request; older ones are only named."""
 
 PICTURES_SENT_BYTES = 20_000_000
-"""The same, all together: providers take requests of 32 MB, and a picture is a third longer in them."""
+"""Maximum total size of these images: providers accept requests of 32 MB, and encoding adds a third to an image."""

@@ -1,4 +1,4 @@
-"""The chat of a host: takes messages, results and approvals of clients, and lets turns go on."""
+"""The chat of a core: accepts messages, results and approvals from clients, and runs turns."""
 
 import asyncio
 import json
@@ -39,16 +39,16 @@ log = structlog.get_logger(__name__)
 
 
 class Chat:
-    """The chat of one host. Closed before the host is stopped.
+    """The chat of one core. Closed before the core is stopped.
 
     Args:
-        host: Carries out the calls.
-        environ: Where keys and addresses of providers stand.
+        core: Runs the calls.
+        environ: Environment with the keys and addresses of providers.
 
     Attributes:
         conversations: Sessions as a page uses them.
-        queue: What persons say in them.
-        system_messages: What sessions' models are told before the conversation.
+        queue: User messages until a turn takes them.
+        system_messages: System messages of the sessions.
         setup: Models and agents.
     """
 
@@ -72,22 +72,22 @@ class Chat:
             log.warning("api_token_approves", hint="anybody who reads the token can approve calls of a model")
 
     async def handle_request(self, body: ChatBody, principal: Principal, sink: Sink) -> None:
-        """Take what a client sends, and go on with the session; returns after the last event.
+        """Handle a client's request, and continue the session; returns after the last event.
 
-        Every failure is an event. A client that goes away (cancels this) does not end the turn.
+        Every failure is sent as an event. A client that disconnects (cancels this) does not end the turn.
         """
         stream = self._turns.open_stream(body.session_id, sink)
-        # waited for and not awaited: neither end of the two takes the other with it
+        # wait(), not await: the request and the task must not cancel each other
         work = self._turns.run_guarded(self._dispatch(body, principal, stream), body.session_id, stream)
         await asyncio.wait({self._turns.spawn_task(work, body.session_id)})
 
     async def resume_turns(self) -> None:
-        """Let turns go on that were cut off by the end of the last process. Called when the modules have started."""
+        """Resume the turns that the end of the last process interrupted. Called when the modules have started."""
         for request, verdict in self._core.approvals.unused_verdicts:
             said = {"callId": request.call_id, "approved": verdict.approved, "by": verdict.by}
             self._turns.spawn_task(self._apply_decision(request.session_id, said), request.session_id)
         for session_id, call_id in await self._chats.load_asked_calls():
-            # what the queue could not take back (its tool is gone) can be answered by nobody
+            # a request that the queue could not restore, because its tool is gone, can no longer be decided
             if self._core.approvals.find_pending(call_id) is None and not self._core.approvals.is_away(call_id):
                 self._turns.spawn_task(self._settle_withdrawn_call(session_id, call_id), session_id)
         for session_id in await self._chats.find_interrupted_sessions():
@@ -97,22 +97,22 @@ class Chat:
             self._turns.spawn_task(work, session_id)
 
     def preload_engine(self) -> None:
-        """Import what asking a model takes, in the background, if there is any model to ask."""
+        """Import the model libraries in the background, if a model is set up."""
         if self.setup.is_set_up:
             self._turns.spawn_task(self._preload_engine(), "")
 
     def end_turns(self, session_id: str) -> None:
-        """End what goes on in a session, because whoever began it may not any more."""
+        """Stop all tasks of a session, because the client that started them has lost its permission."""
         self._turns.stop_turns(session_id)
 
     async def close(self) -> None:
-        """End all turns as a restart does: they go on afterwards. May be called twice."""
+        """Cancel all turns; they resume after a restart. Safe to call twice."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._turns.close()
         self._core.conversation.chat = None
 
-    # -- what comes in -----------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------
 
     async def _dispatch(self, body: ChatBody, principal: Principal, stream: Stream) -> list[str]:
         settings = self.setup.settings
@@ -121,7 +121,7 @@ class Chat:
         if body.role == "function":
             answer = read_answer(body.message)
             if (request := self._find_inner_request(body.session_id, answer.toolId)) is not None:
-                # its turn goes on where it goes on already
+                # its turn is already running in another task
                 await self._handle_inner_answer(request, answer, session, principal, stream)
                 return await self._turns.list_waiting_calls(body.session_id)
             await self._handle_answer(answer, session, principal, stream)
@@ -154,10 +154,10 @@ class Chat:
         return await self._turns.continue_turn(session_id, stream)
 
     async def _find_or_create_session(self, body: ChatBody, principal: Principal) -> ChatSessionRow:
-        """The session, made at its first message.
+        """Return the session; create it at its first message.
 
         Raises:
-            ToolError: `forbidden`: it is another credential's, or another user's.
+            ToolError: `forbidden`: it belongs to another credential, or to another user.
         """
         session = await self._chats.find_session(body.session_id)
         if principal.kind == "client":
@@ -178,7 +178,7 @@ class Chat:
     def _session_for_client(
         self, session: ChatSessionRow | None, body: ChatBody, principal: Principal
     ) -> ChatSessionRow:
-        """The session that a paired client talks in, or whose call it answers.
+        """Return the session in which a paired client chats, or whose call it answers.
 
         Raises:
             ToolError: `session_not_found`, `forbidden`.
@@ -187,7 +187,7 @@ class Chat:
         action: Action = "approve" if is_answer else "converse"
         authorise(principal, action)
         if session is None:
-            # not made here: a name of the client's choice could be one under which calls of others run
+            # not created here: an id chosen by the client may be one under which others make calls
             message = f"there is no session {body.session_id!r}; a client makes one with POST /api/sessions"
             raise ToolError("session_not_found", message, session_id=body.session_id)
         authorise(principal, action, session.owner)
@@ -198,7 +198,7 @@ class Chat:
         return session
 
     def _find_inner_request(self, session_id: str, tool_id: str) -> ApprovalRequest | None:
-        """A call that waits for a person inside of a call of the session."""
+        """Return the approval request of a call nested in a call of the session; None if there is none."""
         live = self._turns.live.find(session_id)
         pending = None if live is None else self._core.approvals.find_pending(live.inner.get(tool_id, ""))
         return None if pending is None else pending.request
@@ -237,7 +237,7 @@ class Chat:
     async def _handle_answer(
         self, answer: CallAnswer, session: ChatSessionRow, principal: Principal, stream: Stream
     ) -> None:
-        """Keep a person's answer to one call: it counts once."""
+        """Record the user's decision on one call; only the first one counts."""
         call = await self._find_waiting_call(session.session_id, answer.toolId)
         if answer.approved and call.kind == "client":
             await self._store_consent(call, principal, stream)
@@ -259,14 +259,14 @@ class Chat:
             stream.live.clear_answer()
 
     async def _store_consent(self, call: ChatCallRow, principal: Principal, stream: Stream) -> None:
-        """Keep that a person lets the client run a call; its result is what counts."""
+        """Store that the user lets the client run a call; the call ends with the client's result."""
         consent: dict[str, str | int] = {"answered_by": principal.name, "needs_approval": 0}
         if not await self._chats.move_call(call.session_id, call.tool_id, "waiting", "waiting", **consent):
             raise await self._not_waiting_error(call.session_id, call.tool_id)
         stream.publish_tool_state(call.tool_id, "waiting", needsApproval=False, answeredBy=principal.name)
 
     async def _find_client_call(self, body: ChatBody) -> ChatCallRow | None:
-        """The call whose result a message is; None: it is an ordinary message."""
+        """Return the call whose result a message contains; None if it is an ordinary message."""
         if body.toolId is not None:
             call = await self._find_waiting_call(body.session_id, body.toolId)
             if call.kind != "client":
@@ -317,7 +317,7 @@ class Chat:
         return _already_answered_error(tool_id)
 
     async def _store_client_context(self, body: ChatBody) -> None:
-        """Keep page, client tools and model that an answer brings for the rest of the turn, and for after a restart."""
+        """Store the page, client tools and model sent with an answer, for the rest of the turn and after a restart."""
         values: dict[str, str | None] = {}
         if (page := body.current_page_info) is not None and page != PageInfo():
             await self._core.policy.record_untrusted_source(body.session_id, page_source(page, self._locale))
@@ -337,7 +337,7 @@ class Chat:
             self._turns.spawn_task(self._apply_decision(event.session_id, event.data), event.session_id)
 
     async def _apply_decision(self, session_id: str, said: Mapping[str, Any]) -> None:
-        """Go on with a call that a person decided elsewhere: at the terminal, in the approval view."""
+        """Continue with a call that the user decided elsewhere: in the terminal or the approval view."""
         call = await self._chats.find_waiting_call(said["callId"])
         if call is None:
             return
@@ -352,11 +352,11 @@ class Chat:
             self._turns.spawn_task(work, event.session_id)
 
     async def _settle_withdrawn_call(self, session_id: str, call_id: str) -> None:
-        """End a call that was cancelled while it waited, and go on: nobody can answer it any more."""
+        """End a call that was withdrawn while it waited, so that it can no longer be decided, and continue the turn."""
         if await self._chats.find_waiting_call(call_id) is None:
             return
         stream = self._turns.open_stream(session_id)
-        # a turn that withdraws a call itself also gives it its end, before it lets go of the session
+        # a turn that withdraws a call itself also ends it before it releases the lock
         async with self._turns.lock_turn(session_id):
             call = await self._chats.find_waiting_call(call_id)
             if call is None:

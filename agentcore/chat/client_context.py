@@ -1,4 +1,4 @@
-"""What a client gives for a turn: the page that the person looks at, and the tools that it runs."""
+"""Context that a client provides for a turn: the user's current page, and the tools that it runs."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from agentcore.store.chat import BroughtRow, ChatSessionRow, UserMessage
 
 @dataclass(frozen=True)
 class ClientContext:
-    """Page and client tools of a turn, as they are stored, and read when they are wanted.
+    """Page and client tools of a turn, as stored; parsed at first use.
 
     Args:
         page_json: JSON text; None: there is no page.
@@ -25,7 +25,7 @@ class ClientContext:
 
     @classmethod
     def from_session(cls, session: ChatSessionRow) -> "ClientContext":
-        """Those of a session's present turn."""
+        """Return the context of a session's current turn."""
         return cls(session.page, session.client_tools)
 
     @cached_property
@@ -35,38 +35,38 @@ class ClientContext:
 
     @cached_property
     def tools(self) -> tuple[ClientTool, ...]:
-        """The tools."""
+        """The client's tools."""
         return tuple(ClientTool.model_validate(tool) for tool in json.loads(self.tools_json or "[]"))
 
     def with_message(self, message: UserMessage, *, joins: bool) -> "ClientContext":
-        """Those that count from a message on.
+        """Return the context that applies from a message on.
 
         Args:
-            message: What it brings takes the place of what there was.
-            joins: Whether it joins a turn that goes on: what it leaves out stays.
+            message: What it provides replaces the previous context.
+            joins: True if it joins a running turn: what it omits is kept.
         """
         before = self if joins else ClientContext()
         page = before.page_json if message.page is None else message.page
         return ClientContext(page, before.tools_json if message.client_tools is None else message.client_tools)
 
     def to_row(self) -> BroughtRow:
-        """As it is kept with a message."""
+        """Return the context as stored with a message."""
         shown = None if self.page is None else page_view(self.page)
         return BroughtRow(self.page_json, self.tools_json, None if shown is None else shown.model_dump_json())
 
 
 def page_json(page: PageInfo | None) -> str | None:
-    """A page as it is stored."""
+    """Serialise a page for the store."""
     return None if page is None else page.model_dump_json()
 
 
 def tools_json(tools: Sequence[ClientTool] | None) -> str | None:
-    """A client's tools as they are stored."""
+    """Serialise a client's tools for the store."""
     return None if tools is None else json.dumps([tool.model_dump() for tool in tools], ensure_ascii=False)
 
 
 def page_view(page: PageInfo) -> PageView | None:
-    """What a person sees of a page that goes with a message; None: nothing was said of one."""
+    """Return what the user sees of a page sent with a message; None if the client sent no details."""
     if page == PageInfo():
         return None
     return PageView(

@@ -1,4 +1,4 @@
-"""The schemas of tools that a client brings: looked at when they come, and held against what a model wants of them."""
+"""Schemas of client tools: checked when they arrive, and used to validate a model's arguments."""
 
 import json
 from collections.abc import Iterable
@@ -10,12 +10,12 @@ from agentcore.errors import ToolError
 
 
 def check_schemas(tools: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """See that arguments can be held against the schemas of all tools of one request, in a bounded time.
+    """Check that arguments can be validated against the schemas of all tools of one request in bounded time.
 
     Args:
         tools: Name, and JSON Schema of the arguments.
     Raises:
-        ValueError: With one of them, or with all together, they cannot; it says what to do.
+        ValueError: They cannot, because of one schema or of all together; the message says what to do.
     """
     size = 0
     patterns = 0
@@ -31,7 +31,7 @@ def check_schemas(tools: Iterable[tuple[str, dict[str, Any]]]) -> None:
 
 
 def _check_schema(schema: dict[str, Any], patterns_before: int) -> int:
-    """See that one schema can be used; gives the number of its patterns."""
+    """Check one schema; return the number of its patterns."""
     if schema.get("type", "object") != "object":
         raise ValueError("arguments are an object, so the schema's type must be 'object'")
     patterns = check_cost(schema)
@@ -42,23 +42,23 @@ def _check_schema(schema: dict[str, Any], patterns_before: int) -> int:
 
 
 class ClientArguments:
-    """Holds arguments against the schemas of the tools that a client brought; each is compiled when it is wanted."""
+    """Validates arguments against the schemas of client tools; each schema is compiled at first use."""
 
     def __init__(self) -> None:
         self._compiled: dict[str, Validate] = {}
 
     def check_arguments(self, tool: str, schema: dict[str, Any], arguments: dict[str, Any]) -> ToolError | None:
-        """What is wrong with the arguments of a call; None: nothing is.
+        """Return the error of a call's arguments; None if they are valid.
 
         Args:
             tool: The tool's name.
-            schema: What the client sent for it.
-            arguments: What the model gives.
+            schema: Its schema, as sent by the client.
+            arguments: The model's arguments.
         """
         try:
             if tool not in self._compiled:
                 self._compiled[tool] = compile_schema(schema)
-        except ValueError as exc:  # it was kept by a version that did not look
+        except ValueError as exc:  # it was stored by a version that did not check it
             return ToolError("invalid_arguments", f"{tool} cannot be called: its schema is not taken: {exc}")
         errors = self._compiled[tool](arguments)
         return invalid_arguments(tool, schema, errors) if errors else None

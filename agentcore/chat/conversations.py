@@ -1,4 +1,4 @@
-"""Sessions as a person uses them: listed, opened, searched, gone on with, gone back in."""
+"""Sessions as users work with them: listed, opened, searched, continued and rewound."""
 
 import json
 import secrets
@@ -34,13 +34,13 @@ from agentcore.store.chat import ChatMessageRow, ChatSessionRow, NewMessage, Use
 
 
 class Conversations:
-    """All sessions of a host, for its persons: the page, the command line, whoever has the token.
+    """All sessions of a core, for its users: the page, the command line, holders of the token.
 
     Args:
-        host: Carries out the calls.
-        turns: Lets sessions go on.
-        answers: Takes a person's word on calls.
-        settings: Reads models and agents as they are now.
+        core: Runs the calls.
+        turns: Runs the turns.
+        answers: Records decisions on calls.
+        settings: Returns the current models and agents.
     """
 
     def __init__(self, core: Core, turns: Turns, answers: CallAnswers, settings: Callable[[], ChatSettings]) -> None:
@@ -50,12 +50,12 @@ class Conversations:
         self._settings = settings
         self._answers = answers
 
-    # -- looking ---------------------------------------------------------------------------------------------------
+    # -- queries ---------------------------------------------------------------------------------------------------
 
     async def list_sessions(
         self, *, text: str, limit: int, before: str | None, owner: str | None = None
     ) -> SessionsView:
-        """Sessions, the last used first; with an owner only what they made."""
+        """List sessions, the last used first; with an owner, only those that it created."""
         rows = await self._chats.list_sessions(text=text, limit=limit + 1, before=before, owner=owner)
         shown = rows[:limit]
         waiting = await self._chats.load_waiting_calls(row.session_id for row in shown)
@@ -63,7 +63,7 @@ class Conversations:
         return SessionsView(sessions=views, has_more=len(rows) > limit)
 
     async def describe_session(self, session_id: str) -> SessionDetail:
-        """One session.
+        """Return the details of a session.
 
         Raises:
             ToolError: `session_not_found`.
@@ -80,7 +80,7 @@ class Conversations:
         )
 
     async def list_messages(self, session_id: str, *, before: int | None, limit: int) -> MessagesView:
-        """What was said in a session, and the id of the last event that is part of it.
+        """Return messages of a session, and the id of the last event that they include.
 
         Raises:
             ToolError: `session_not_found`.
@@ -90,7 +90,7 @@ class Conversations:
         async with live.storing:
             rows = await self._chats.load_history(session_id, before=before, limit=limit + 1)
             calls = await self._chats.load_calls(session_id, transcript.list_call_ids(rows))
-            # the host's name of a call that was not asked about is stored with its end, and is how a page follows it
+            # the core's id of a call without approval is stored only when it ends; a page needs it to follow the call
             for call_id, tool_id in live.tool_ids.items():
                 if (call := calls.get(tool_id)) is not None and not call.call_id:
                     calls[tool_id] = call._replace(call_id=call_id)
@@ -107,10 +107,10 @@ class Conversations:
         )
 
     def effective_mode(self, own: str | None, agent_id: str) -> ApprovalMode:
-        """The mode that counts for a session with one of its own, or with none, under an agent."""
+        """Return the mode in effect for a session, from its own mode (None: it has none) and its agent."""
         return self._settings().mode_for(own, agent_id) or self._core.policy.mode
 
-    # -- keeping ---------------------------------------------------------------------------------------------------
+    # -- changes ---------------------------------------------------------------------------------------------------
 
     async def create_session(
         self,
@@ -122,7 +122,7 @@ class Conversations:
         user_id: str = "",
         host: str | None = None,
     ) -> SessionDetail:
-        """Make a session under an id of the server's.
+        """Create a session with an id chosen by the server.
 
         Raises:
             ToolError: `agent_not_found`, `host_not_found`, `forbidden`.
@@ -156,7 +156,7 @@ class Conversations:
             await self._chats.update_session(session_id, **values)
         live = self._turns.live.find(session_id)
         if live is not None and "mode" in values:
-            # what goes on already is bound by it as well
+            # applies to running tasks as well
             live.mode = settings.mode_for(values["mode"], live.agent_id or row.agent_id)
         if live is not None and "host" in values:
             live.hosts = settings.hosts_for(values["host"], live.agent_id or row.agent_id)
@@ -166,14 +166,14 @@ class Conversations:
         return changed
 
     async def change_host(self, session_id: str, host: str | None, by: Principal) -> SessionDetail:
-        """Have the calls of a session go to a host from now on, also those of the turn that goes on.
+        """Send the calls of a session to a host from now on, including those of the running turn.
 
         Args:
             session_id: The session.
             host: The host; empty: the server; None: as the agent says.
-            by: Who wants it.
+            by: Who requests it.
         Raises:
-            ToolError: `session_not_found`, `host_not_found`; `forbidden`: only a person may.
+            ToolError: `session_not_found`, `host_not_found`; `forbidden`: only a user may.
         """
         self._check_host(by, host)
         return await self.change_session(session_id, {"host": host})
@@ -185,7 +185,7 @@ class Conversations:
             raise self._core.registry.host_not_found(host)
 
     async def delete_session(self, session_id: str) -> None:
-        """End what goes on in a session and what it has open, and forget it. What is pinned or keeps running stays.
+        """Stop a session's tasks, close what it has open, and delete it. What is pinned or keeps running remains.
 
         Raises:
             ToolError: `session_not_found`.
@@ -196,19 +196,19 @@ class Conversations:
         await self._core.end_session(session_id)
         self._publish(session_id, "session.deleted", {})
 
-    # -- going on --------------------------------------------------------------------------------------------------
+    # -- turns and calls -------------------------------------------------------------------------------------------
 
     async def edit_message(
         self, session_id: str, number: int, message: str, by: Principal, attachments: Sequence[str] | None = None
     ) -> None:
-        """Go back to a message of the person's, and send another in its place.
+        """Rewind to a user message, and send another one in its place.
 
         Args:
             session_id: The session.
             number: The message.
-            message: What they say instead.
+            message: The new text.
             by: Who sends it.
-            attachments: Ids of artifacts; None: those that the message had.
+            attachments: Ids of artifacts; None: those of the old message.
         Raises:
             ToolError: `session_not_found`, `message_not_found`, `agent_not_found`, `model_not_found`,
                 `model_not_configured`.
@@ -225,16 +225,16 @@ class Conversations:
             await self._replace_running_turn(session_id, partial(self._rerun_edited_message, session_id, row, said))
 
     async def retry_answer(self, session_id: str) -> None:
-        """Ask the model once more for its answer to the last message of the person's.
+        """Request the model's answer to the last user message again.
 
         Raises:
-            ToolError: As `edit`; `message_not_found`: nothing was said yet.
+            ToolError: As `edit_message`; `message_not_found`: there is no user message yet.
         """
         await self._find_user_message(session_id, None)
         await self._replace_running_turn(session_id, partial(self._rerun_last_message, session_id))
 
     async def stop_turns(self, session_id: str) -> int:
-        """End what goes on in a session, calls that wait included; what was said stays. Gives how many turns went on.
+        """Stop a session's tasks, including waiting calls; messages remain. Return how many tasks were stopped.
 
         Raises:
             ToolError: `session_not_found`.
@@ -243,7 +243,7 @@ class Conversations:
         return await self._turns.stop_and_wait(session_id)
 
     async def reject_call(self, session_id: str, tool_id: str, by: Principal) -> None:
-        """Refuse a call that waits; the model is told, and goes on when no other waits.
+        """Reject a waiting call; the model is notified, and continues when no other call waits.
 
         Raises:
             ToolError: `session_not_found`, `tool_call_not_found`, `tool_call_answered`.
@@ -261,7 +261,7 @@ class Conversations:
         self._turns.spawn_task(work, session_id)
 
     async def _reject_inner(self, session_id: str, tool_id: str, by: Principal) -> bool:
-        """Refuse a call of a sub-agent, or of the person's own, that waits; False: there is none."""
+        """Reject a waiting call of a sub-agent, or one that the user made; False if there is none."""
         live = self._turns.live.find(session_id)
         names = {} if live is None else {name: call_id for call_id, name in live.tool_ids.items()} | live.inner
         pending = self._core.approvals.find_pending(names.get(tool_id, ""))
@@ -271,7 +271,7 @@ class Conversations:
         return True
 
     async def answer_question(self, session_id: str, question_id: str, reply: Reply) -> None:
-        """Answer what a tool asks.
+        """Answer a tool's question.
 
         Raises:
             ToolError: `session_not_found`, `question_not_found`, `invalid_answer`.
@@ -283,7 +283,7 @@ class Conversations:
             raise ToolError("question_not_found", message, question_id=question_id)
 
     async def start_command(self, session_id: str, tool: str, arguments: dict[str, Any], by: Principal) -> str:
-        """Carry out a call of the person's own; it stays in the session with its result. Gives its id there.
+        """Run a call for the user; it is stored in the session with its result. Return its id there.
 
         Raises:
             ToolError: `session_not_found`.
@@ -329,7 +329,7 @@ class Conversations:
                 stream.publish_tool_result(request.tool, tool_id, envelope, is_told=False)
 
     async def _replace_running_turn(self, session_id: str, work: Work) -> None:
-        """Begin in the place of what goes on, which ends; what waits goes on afterwards."""
+        """Stop the running turn, and start another one; the queue resumes afterwards."""
         await self._turns.check_can_start(await self._find_session(session_id))
         await self._turns.replace_running_turn(session_id, work)
         if await self._chats.queue.set_paused(session_id, is_paused=False):
@@ -361,7 +361,7 @@ class Conversations:
         self._publish(session_id, "session.rewound", {"number": number})
 
     async def _find_user_message(self, session_id: str, number: int | None) -> ChatMessageRow:
-        """A message of the person's; without a number the last one."""
+        """Return a user message; without a number, the last one."""
         await self._find_session(session_id)
         for row in reversed(await self._chats.load_history(session_id)):
             if row.kind == "said" and number in {None, row.number} and transcript.prompt_of(row) is not None:
@@ -400,12 +400,12 @@ class Conversations:
 
 
 def clean_title(title: str) -> str:
-    """A title on one line, within its bound."""
+    """Return a title on one line, truncated to its limit."""
     return " ".join(title.split())[:TITLE_CHARS]
 
 
 def _without_prompt(row: ChatMessageRow) -> NewMessage | None:
-    """What stays of a message when the person's words are taken out: results of calls that it also told."""
+    """Return a message without the user's text, which leaves results of calls; None if nothing is left."""
     (message,) = json.loads(row.message)
     parts = [part for part in message["parts"] if part["part_kind"] != "user-prompt"]
     return NewMessage(json.dumps([{**message, "parts": parts}], ensure_ascii=False), "told") if parts else None

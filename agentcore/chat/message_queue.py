@@ -1,4 +1,4 @@
-"""What a person says in a session: it begins a turn where none goes on, else it waits for its own or joins the one."""
+"""User messages of a session: each starts a turn if none is running, else it waits or joins the running one."""
 
 import secrets
 import time
@@ -18,15 +18,15 @@ from agentcore.errors import ToolError
 from agentcore.store.chat import ChatSessionRow, MessageTime, UserMessage
 
 SentState = Literal["started", "queued", "steering"]
-"""What became of a message: its turn has begun, it waits for its turn, or it goes with the turn's next request."""
+"""State of a sent message: its turn has started, it waits for its turn, or it joins the turn's next request."""
 
 
 class MessageQueue:
-    """The messages of persons, from when they are sent until a turn takes them.
+    """The messages of users, from when they are sent until a turn takes them.
 
     Args:
-        host: Keeps them.
-        turns: Lets sessions go on.
+        core: Stores them.
+        turns: Runs the turns.
     """
 
     def __init__(self, core: Core, turns: Turns) -> None:
@@ -35,10 +35,10 @@ class MessageQueue:
         self._turns = turns
         turns.on_rest = self._advance_soon
 
-    # -- for persons -----------------------------------------------------------------------------------------------
+    # -- for users -------------------------------------------------------------------------------------------------
 
     async def describe_queue(self, session_id: str) -> QueueView:
-        """What waits.
+        """Return the waiting messages.
 
         Raises:
             ToolError: `session_not_found`.
@@ -47,14 +47,14 @@ class MessageQueue:
         return await queue_view(self._chats, session_id)
 
     async def send_message(self, session_id: str, message: UserMessage, by: Principal) -> tuple[str, SentState]:
-        """Take a person's message; what comes of it arrives as events. Gives its id, and what became of it.
+        """Accept a user message; its effects are published as events. Return its id and its state.
 
-        Whatever was held goes on after it.
+        A paused queue resumes after it.
 
         Args:
             session_id: The session.
-            message: What they say.
-            by: Who sends it; what they attach has to be theirs.
+            message: The message.
+            by: Who sends it; the attachments must belong to them.
         Raises:
             ToolError: `session_not_found`, `forbidden`, `queue_full`, `agent_not_found`, `model_not_found`,
                 `model_not_configured`, `artifact_not_found`, `attachments_full`.
@@ -65,7 +65,7 @@ class MessageQueue:
             raise ToolError("forbidden", error, session_id=session_id)
         await self._turns.check_can_start(session, model=message.model, agent_id=message.agent_id)
         named = message._replace(message_id=f"m_{secrets.token_hex(8)}", created_at_ms=time.time_ns() // 1_000_000)
-        # for a turn of its own it need not wait on the disk first
+        # a message that starts its own turn need not be stored in the queue first
         at_once = named._replace(message_id="")
         await self._turns.pin_attachments(session_id, message.attachments, by)
         async with self._turns.unpin_if_unsent(session_id, message.attachments):
@@ -84,7 +84,7 @@ class MessageQueue:
     async def change_message(
         self, session_id: str, message_id: str, *, text: str | None, when: MessageTime | None
     ) -> QueueView:
-        """Change a message that waits.
+        """Change a waiting message.
 
         Raises:
             ToolError: `session_not_found`, `message_not_found`, `queue_full`.
@@ -103,7 +103,7 @@ class MessageQueue:
         return await queue_view(self._chats, session_id)
 
     async def remove_message(self, session_id: str, message_id: str) -> QueueView:
-        """Take a message out.
+        """Remove a waiting message.
 
         Raises:
             ToolError: `session_not_found`, `message_not_found`.
@@ -119,7 +119,7 @@ class MessageQueue:
         return await queue_view(self._chats, session_id)
 
     async def set_paused(self, session_id: str, *, is_paused: bool) -> QueueView:
-        """Hold what waits, or let it go on.
+        """Pause or resume the queue.
 
         Raises:
             ToolError: `session_not_found`.
@@ -132,7 +132,7 @@ class MessageQueue:
             await self._publish_queue(session_id)
         return await queue_view(self._chats, session_id)
 
-    # -- going out -------------------------------------------------------------------------------------------------
+    # -- sending ---------------------------------------------------------------------------------------------------
 
     async def _enqueue(self, session_id: str, message: UserMessage) -> None:
         if not await self._chats.queue.add_message(
@@ -144,11 +144,11 @@ class MessageQueue:
             await self._steer_turn(session_id)
 
     async def _steer_turn(self, session_id: str) -> None:
-        """Have the turn that goes on look for the message; one that rests for calls goes on with it."""
+        """Notify the running turn of a steering message; a turn that waits for calls continues with it."""
         live = self._turns.live.find(session_id)
         if live is not None:
             live.may_be_steered = True
-            for call_id in list(live.inner.values()):  # what waits inside of a call would hold the turn
+            for call_id in list(live.inner.values()):  # pending nested calls would block the turn
                 if (pending := self._core.approvals.find_pending(call_id)) is not None:
                     await pending.withdraw(result_text("superseded"))
         await self._advance(session_id)
@@ -161,7 +161,7 @@ class MessageQueue:
         self._turns.spawn_task(self._advance(session_id), "")
 
     async def _advance(self, session_id: str) -> None:
-        """Let the next message go out, if nothing keeps it."""
+        """Start the turn of the next message, if nothing prevents it."""
         while True:
             live = self._turns.live.get_or_create(session_id)
             has_begun = await self._turns.start_if_idle(session_id, partial(self._choose_next, session_id))
@@ -171,7 +171,7 @@ class MessageQueue:
             live.must_advance = False
 
     async def _choose_first(self, session_id: str, message: UserMessage) -> Work | None:
-        """The turn of a message that has just come; one that does not steer comes after what waits, and after calls."""
+        """Return the work for a new message; None if it does not steer and other messages or calls come first."""
         if message.when == "queue":
             queue = await self._chats.queue.load_queue(session_id)
             if (queue.messages and not queue.is_paused) or await self._is_waiting(session_id):
@@ -188,11 +188,11 @@ class MessageQueue:
         return partial(self._run_message, session_id, queue.messages[0])
 
     async def _run_message(self, session_id: str, message: UserMessage, stream: Stream) -> list[str]:
-        """A message's turn."""
+        """Run a message's turn."""
         chosen = {"model": message.model, "agent_id": message.agent_id}
         values = {name: value for name, value in chosen.items() if value}
         try:
-            # one that waits holds what is attached to it until it is taken
+            # a queued message keeps its attachments pinned until a turn takes it
             async with self._turns.unpin_if_unsent(session_id, () if message.message_id else message.attachments):
                 if values:
                     await self._chats.update_session(session_id, **values)
@@ -207,7 +207,7 @@ class MessageQueue:
         """True while calls of the session wait for an answer."""
         return any(call.state == "waiting" for call in await self._chats.load_open_calls(session_id))
 
-    # -- telling ---------------------------------------------------------------------------------------------------
+    # -- helpers ---------------------------------------------------------------------------------------------------
 
     async def _publish_queue(self, session_id: str) -> None:
         await publish_queue(self._chats, self._turns.open_stream(session_id))

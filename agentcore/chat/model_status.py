@@ -1,4 +1,4 @@
-"""Whether a chat can begin: the model that would be used, or what is missing and the next step, in plain sentences."""
+"""Determines whether a chat can start: the model in use, or what is missing and the next step, in plain sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class ModelStatus:
     """The model situation for a user.
 
     Args:
-        is_ready: True when a new chat can send a message to a model.
+        is_ready: True if a new chat can send a message to a model.
         summary: The model that is used, or what is missing.
-        next_step: What the user does next, as an imperative sentence; empty when nothing is to do.
+        next_step: What the user should do next, as an imperative sentence; empty if there is nothing to do.
     """
 
     is_ready: bool
@@ -33,12 +33,12 @@ class ModelStatus:
 async def find_model_status(
     settings: ChatSettings, keys: ProviderKeys, places: Sequence[KnownServer] = PLACES
 ) -> ModelStatus:
-    """Find out which model a new chat uses. Only this machine is asked: local servers, never a provider.
+    """Find out which model a new chat uses. Queries only local servers, never a provider.
 
     Args:
         settings: Models and agents.
         keys: Keys and addresses of providers.
-        places: Where local model servers are looked for.
+        places: Addresses at which to look for local model servers.
     """
     try:
         choice = settings.choose_model(None, settings.get_agent("default"))
@@ -54,7 +54,7 @@ async def find_model_status(
 
 
 async def _is_down(choice: ModelChoice) -> bool:
-    """True when the model's server belongs on this machine and does not answer."""
+    """True if the model's server is one on this machine and does not answer."""
     if not is_loopback_name(urlsplit(choice.base_url or "").hostname or ""):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What the policy says of calls, by the agents and modes of their sessions."""
+"""Explains the policy's decisions on calls, by the agents and modes of their sessions."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from agentcore.core.review import Question, Trial, explain_policy_decision, try_
 
 
 async def explain_call(core: Core, settings: ChatSettings, question: Question) -> dict[str, Any]:
-    """What would become of a call, as JSON values (`Explanation`).
+    """Explain what would happen to a call, as JSON values (`Explanation`).
 
     Raises:
-        ToolError: `agent_not_found`; or why the call could not run.
+        ToolError: `agent_not_found`, or the reason why the call could not run.
     """
     if question.agent_id is not None:
         settings.get_agent(question.agent_id)
@@ -25,7 +25,7 @@ async def explain_call(core: Core, settings: ChatSettings, question: Question) -
 
 
 async def try_new_rule(core: Core, settings: ChatSettings, trial: Trial) -> dict[str, Any]:
-    """Which recorded calls a rule would change, as JSON values (`TrialResult`)."""
+    """Return the recorded calls that a rule would change, as JSON values (`TrialResult`)."""
     store = core.store
     result = await try_rule(
         core.call_review,

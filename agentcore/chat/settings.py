@@ -1,4 +1,4 @@
-"""Which models and agents there are: `models` and `agents` of app.json, and the environment's keys."""
+"""Settings of models and agents: `models` and `agents` of app.json, and the environment's keys."""
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -88,15 +88,15 @@ class AgentConfig(_Settings):
     max_tokens: Annotated[int, Field(ge=1, description="Tokens of one turn.")] = TURN_TOKENS
 
     def offers_tool(self, tool: str) -> bool:
-        """Whether this agent is offered a tool; a pattern with `!` beats those without."""
+        """True if this agent is offered the tool; a pattern with `!` takes precedence over those without."""
         return _matches_patterns(tool, self.tools)
 
     def includes_part(self, part_id: str) -> bool:
-        """Whether this agent's model is told a part of the system message."""
+        """True if the part of the system message is sent to this agent's model."""
         return _matches_patterns(part_id, self.system_parts)
 
     def names_tool(self, tool: str) -> bool:
-        """Whether a pattern speaks of this tool, and not of every tool there is."""
+        """True if a pattern other than `*` matches the tool."""
         return any(fnmatchcase(tool, pattern) for pattern in self.tools if pattern.strip("*"))
 
 
@@ -107,7 +107,7 @@ def _matches_patterns(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 _EMPTY: JsonDict = {"default": {}}
-"""What a form begins with; pydantic leaves it out of the schema where a factory makes it."""
+"""Initial value for forms; pydantic leaves it out of the schema if a factory creates the default."""
 
 
 class ChatDocument(AppDocument):
@@ -158,7 +158,7 @@ class ModelChoice(_Settings):
 
     @property
     def dialect(self) -> Dialect:
-        """What the provider takes of the schema of a tool."""
+        """The dialect of tool schemas that the provider accepts."""
         return PROVIDERS[self.provider].dialect_at(self.base_url, is_strict=self.tools == "strict")
 
 
@@ -173,8 +173,8 @@ class ChatSettings:
     Args:
         models: By name, in the order of app.json.
         agents: By id; `default` always exists.
-        environ: Where keys and addresses of providers stand.
-        chosen: The `provider:model` that a person chose last; None: none.
+        environ: Environment with the keys and addresses of providers.
+        chosen: The `provider:model` that the user chose last; None: none.
     """
 
     def __init__(
@@ -191,10 +191,10 @@ class ChatSettings:
 
     @classmethod
     def from_config(cls, models: Any, agents: Any, environ: Mapping[str, str], chosen: str | None = None) -> Self:
-        """Validate what app.json says.
+        """Validate the settings of app.json.
 
         Raises:
-            ToolError: `invalid_settings`, with one entry for each wrong key.
+            ToolError: `invalid_settings`, with one entry for each invalid key.
         """
         try:
             return cls(_MODELS.validate_python(models or {}), _AGENTS.validate_python(agents or {}), environ, chosen)
@@ -210,11 +210,11 @@ class ChatSettings:
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is any model to ask."""
+        """True if a model or a provider is configured."""
         return bool(self.models) or bool(self._reachable_providers)
 
     def get_agent(self, agent_id: str) -> AgentConfig:
-        """The agent of this id.
+        """Return the agent with this id.
 
         Raises:
             ToolError: `agent_not_found`.
@@ -227,12 +227,12 @@ class ChatSettings:
         return agent
 
     def mode_for(self, own: str | None, agent_id: str) -> ApprovalMode | None:
-        """The approval mode of a session: its own, else its agent's; None: neither has one."""
+        """Return the approval mode of a session: its own, else its agent's; None if neither has one."""
         agent = self.agents.get(agent_id)
         return _MODE.validate_python(own) if own is not None else None if agent is None else agent.mode
 
     def hosts_for(self, own: str | None, agent_id: str) -> tuple[str, ...]:
-        """The hosts that calls of a session go to: its own, else its agent's; none: to the server.
+        """Return the hosts for a session's calls: its own, else its agent's; empty: the server.
 
         Args:
             own: As `ChatSessionRow.host`.
@@ -244,25 +244,25 @@ class ChatSettings:
 
     @property
     def default_name(self) -> str | None:
-        """The model when none is named.
+        """The model that is used if none is named.
 
-        The first of `models`; else the one that a person chose, while its provider can be asked; else a usual one of
-        the only provider that has a key.
+        The first of `models`; else the one that the user chose, while its provider is configured; else the usual model
+        of the only provider that has a key.
         """
         if self.models:
             return next(iter(self.models))
         if self._chosen is not None and PROVIDERS[provider_and_model(self._chosen)[0]] in self._reachable_providers:
             return self._chosen
-        # at another address than the provider's own, nobody knows which models there are
+        # which models exist at another address than the provider's own is unknown
         if len(self._reachable_providers) != 1 or self._environ.get(self._reachable_providers[0].base_url_variable):
             return None
         return f"{self._reachable_providers[0].name}:{self._reachable_providers[0].usual_model}"
 
     def choose_model(self, wanted: str | None, agent: AgentConfig) -> ModelChoice:
-        """The model to ask: the one that is wanted, else the agent's, the `default_name`.
+        """Return the model to use: the requested one, else the agent's, else `default_name`.
 
         Raises:
-            ToolError: `model_not_found` with the names there are; `model_not_configured`: there is none at all.
+            ToolError: `model_not_found` with the existing names; `model_not_configured`: there is no model at all.
         """
         name = wanted or agent.model or self.default_name
         if name is None:
@@ -276,7 +276,7 @@ class ChatSettings:
         return self._build_choice(provider, model, ModelConfig())
 
     def find_model(self, wanted: str | None, agent: AgentConfig) -> ModelChoice | None:
-        """The model that would be asked; None: it cannot be had."""
+        """Return the model to use; None if it is not available."""
         try:
             return self.choose_model(wanted, agent)
         except ToolError:
@@ -291,7 +291,7 @@ class ChatSettings:
             provider=provider,
             model=model,
             base_url=config.base_url or self._environ.get(PROVIDERS[provider].base_url_variable) or None,
-            # a key of the environment goes only where the environment, or a setting that names it, says
+            # a key of the environment is sent only to the environment's address, or if a setting names its variable
             api_key=SecretStr(key if config.base_url is None or config.api_key_env else ""),
             tools=config.tools,
             images=config.images,

@@ -1,4 +1,4 @@
-"""What the chat has to work with, as a person sets it up: providers with their keys, models, agents, modes."""
+"""Setup of the chat by the user: providers with their keys, models, agents, modes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from agentcore.core.settings import SettingChange, SettingsPlan, SettingsSubject
 from agentcore.errors import ToolError
 
 _OWN = ("models", "agents")
-"""The keys of app.json that count here at once."""
+"""Keys of app.json whose changes take effect in the chat at once."""
 
 MODES: tuple[ApprovalMode, ...] = ("ask", "ask_writes", "allow", "deny")
 
@@ -85,22 +85,22 @@ class ChatView(View):
     modes: list[ApprovalMode]
 
     def without_addresses(self) -> "ChatView":
-        """The same for whoever only chats: an address of the person's own may name a private host, or hold a log-in."""
+        """Return a copy for clients that only chat: a custom address may name a private host, or contain a login."""
         models = [model.model_copy(update={"base_url": None}) for model in self.models]
         providers = [provider.model_copy(update={"base_url": None}) for provider in self.providers]
         return self.model_copy(update={"models": models, "providers": providers})
 
 
 class ModelSetup:
-    """Models and agents as they are now, and the ways to change them.
+    """The current models and agents, and the ways to change them.
 
     Args:
-        host: Has app.json.
+        core: Provides app.json.
         environ: The environment.
 
     Attributes:
         keys: Keys and addresses of providers.
-        places: Where model servers are looked for.
+        places: Addresses at which to look for model servers.
     """
 
     def __init__(self, core: Core, environ: Mapping[str, str]) -> None:
@@ -113,7 +113,7 @@ class ModelSetup:
 
     @property
     def settings(self) -> ChatSettings:
-        """Models and agents.
+        """The current models and agents.
 
         Raises:
             ToolError: `invalid_settings`.
@@ -122,11 +122,11 @@ class ModelSetup:
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is any model to ask, or was meant to be."""
+        """True if a provider is configured, or app.json has `models`, valid or not."""
         return bool(self._models) or ChatSettings({}, {}, self.keys.merge_environ()).is_set_up
 
     def describe_setup(self) -> ChatView:
-        """What there is.
+        """Return the models, agents, providers and modes.
 
         Raises:
             ToolError: `invalid_settings`.
@@ -163,11 +163,11 @@ class ModelSetup:
         )
 
     async def find_local_servers(self) -> list[LocalServer]:
-        """Model servers on this machine."""
+        """Find model servers on this machine."""
         return await find_local_servers(self.places)
 
     async def find_status(self) -> ModelStatus:
-        """Find out which model a new chat uses, or what is missing; only this machine is asked.
+        """Find out which model a new chat uses, or what is missing. Queries only this machine.
 
         Raises:
             ToolError: `invalid_settings`.
@@ -175,7 +175,7 @@ class ModelSetup:
         return await find_model_status(self.settings, self.keys, self.places)
 
     async def models_of(self, provider: ProviderName) -> list[str]:
-        """The models that a provider says it has, asked with its key at its address; those that talk first.
+        """Return the models that a provider lists, requested with its key at its address; chat models first.
 
         Raises:
             ToolError: `model_not_configured`: it has neither; and as `ask_for_models`.
@@ -192,7 +192,7 @@ class ModelSetup:
         """Test a key and an address of a provider as they would be stored; nothing is stored.
 
         Raises:
-            ToolError: As `check_provider`; `provider_set_by_environment`: what is entered would have no effect.
+            ToolError: As `check_provider`; `provider_set_by_environment`: entered values would have no effect.
         """
         if self.keys.is_fixed(provider):
             names = f"{PROVIDERS[provider].key_variable} or {PROVIDERS[provider].base_url_variable}"
@@ -202,7 +202,7 @@ class ModelSetup:
         return await check_provider(provider, entered.base_url, entered.key or SecretStr(""))
 
     async def plan_model_change(self, name: str, model: ModelConfig) -> SettingsPlan:
-        """What adding a model, or changing one, would write into app.json.
+        """Plan the change of app.json that adds or changes a model.
 
         Raises:
             ToolError: It cannot be written.
@@ -215,7 +215,7 @@ class ModelSetup:
         return await asyncio.to_thread(plan_changes, document, [change])
 
     async def add_model(self, plan: SettingsPlan, name: str, model: ModelConfig) -> None:
-        """Write exactly what was planned for a model; it counts at once.
+        """Write exactly what was planned for a model; takes effect at once.
 
         Raises:
             ConfigError: app.json cannot be written, or another program changed it meanwhile.
@@ -225,10 +225,10 @@ class ModelSetup:
         self.publish_change(("/models/" + name,))
 
     def apply_saved_config(self, saved: Mapping[str, Any]) -> None:
-        """Work with the models and agents of an app.json that was saved; they count at once.
+        """Use the models and agents of a saved app.json; takes effect at once.
 
         Raises:
-            ToolError: `invalid_settings`; those before go on.
+            ToolError: `invalid_settings`; the previous ones stay in effect.
         """
         models = saved.get("models")
         agents = saved.get("agents")
@@ -237,25 +237,25 @@ class ModelSetup:
         self._agents = agents
 
     def is_current_value(self, key: str, value: Any) -> bool:
-        """Whether this is what `models`, or `agents`, are now."""
+        """True if this is the current value of `models` or `agents`."""
         return key in _OWN and (value or {}) == ((self._models if key == "models" else self._agents) or {})
 
     async def store_provider(self, provider: ProviderName, before: StoredProvider, after: StoredProvider) -> None:
-        """Keep a key and an address of a provider in place of those before; it counts at once.
+        """Replace a provider's stored key and address; takes effect at once.
 
         Raises:
-            ToolError: `config_changed`: those before are not kept any more.
+            ToolError: `config_changed`: the stored ones are no longer `before`.
         """
         await self.keys.replace_stored_provider(provider, before, after)
         if self._chosen.name is not None and provider_and_model(self._chosen.name)[0] == provider:
-            await self._chosen.store_name(None)  # what there is at another address, or for another key, nobody knows
+            await self._chosen.store_name(None)  # another address, or another key, may not have this model
         self.publish_change(())
 
     async def choose_model(self, name: str) -> None:
-        """Have a model asked where none is named, and app.json has no `models`; it counts at once.
+        """Set the model to use if none is named and app.json has no `models`; takes effect at once.
 
         Raises:
-            ToolError: `model_not_found`, `model_not_configured`: it could not be asked.
+            ToolError: `model_not_found`, `model_not_configured`: it is not available.
         """
         settings = self.settings
         settings.choose_model(name, settings.get_agent("default"))
@@ -263,7 +263,7 @@ class ModelSetup:
         self.publish_change(())
 
     def publish_change(self, paths: tuple[str, ...]) -> None:
-        """Tell open pages that something changed, never to what."""
+        """Notify open pages that settings changed, without their values."""
         self._core.events.publish("settings.changed", {"module": None, "paths": list(paths)})
 
     def _describe_model(self, name: str, settings: ChatSettings) -> ModelView:
@@ -299,12 +299,12 @@ class ModelSetup:
 
 
 async def models_at(name: str, own: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """The models that there are where a model of app.json is asked, with the key that it would be asked with.
+    """List the models at the address of a model of app.json, requested with its key.
 
     Args:
-        name: What people call the model.
-        own: What app.json says of it.
-        environ: Where its key stands.
+        name: The model's name in app.json.
+        own: Its settings in app.json.
+        environ: Environment with its key.
     Raises:
         ToolError: `invalid_settings`; and as `ask_for_models`.
     """

@@ -1,4 +1,4 @@
-"""What a session's model is told before the conversation, as a person sees and changes it."""
+"""The system message of a session, as the user sees and changes it."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from agentcore.errors import ToolError
 from agentcore.store.chat import ChatSessionRow
 
 _FIXED = frozenset(("tools", "page"))
-"""Parts that come with the model and the client: nobody can leave them out."""
+"""Parts that come from the model and the client, and cannot be left out."""
 
 
 class SystemPartView(View):
@@ -59,11 +59,11 @@ class SystemView(View):
 
 
 class SystemMessages:
-    """The system messages of a host's sessions.
+    """The system messages of a core's sessions.
 
     Args:
-        host: Has the sessions and the tools.
-        settings: Reads models and agents as they are now.
+        core: Provides the sessions and the tools.
+        settings: Returns the current models and agents.
     """
 
     def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
@@ -71,7 +71,7 @@ class SystemMessages:
         self._settings = settings
 
     async def describe_for_session(self, session_id: str) -> SystemView:
-        """What the model would be told with the next message.
+        """Return the system message that would be sent with the next message.
 
         Raises:
             ToolError: `session_not_found`, `agent_not_found`.
@@ -79,7 +79,7 @@ class SystemMessages:
         return await self._describe(await self._find_session(session_id))
 
     async def describe_for_new_session(self, agent_id: str, model: str) -> SystemView:
-        """What the model would be told with the first message of a session that is not made yet.
+        """Return the system message for the first message of a session that is not created yet.
 
         Args:
             agent_id: Its agent.
@@ -125,12 +125,12 @@ class SystemMessages:
     async def change_for_session(
         self, session_id: str, *, told: Mapping[str, bool | None], **instructions: str | None
     ) -> SystemView:
-        """Change what is told in a session from its next message on.
+        """Change a session's system message from its next message on.
 
         Args:
             session_id: The session.
-            told: Whether parts are told, by their ids; None: as the agent says.
-            **instructions: `instructions` stands in place of the agent's; None takes it away.
+            told: True for parts to send, False for parts to leave out, by their ids; None: as the agent says.
+            **instructions: `instructions` replaces the agent's; None removes it.
         Raises:
             ToolError: `session_not_found`, `invalid_arguments`.
         """

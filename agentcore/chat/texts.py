@@ -1,4 +1,4 @@
-"""What the chat says: to people and in prompts in English and in Chinese, in results of tools in English."""
+"""Texts of the chat: for users and in prompts in English and Chinese, in results of tools in English."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -188,16 +188,16 @@ _OF_RESULTS: Mapping[str, str] = {
     "cut_attached": "{count} characters of this file are left out at […], for there is no room for them.",
     "tool_result": "Result of tool {tool} ({id}):",
 }
-"""What stands in definitions and results: in English whatever the language is, as all of a module's does."""
+"""Texts in definitions and results: always in English, as are all texts of modules."""
 
 
 def localized_text(locale: Locale, key: str, /, **values: object) -> str:
-    """One text in a language."""
+    """Return a text in a language, with the values filled in."""
     chosen = _TEXTS[key][locale == "zh"]
     return chosen.format(**values) if values else chosen
 
 
 def result_text(key: str, /, **values: object) -> str:
-    """One text of a definition or a result."""
+    """Return a text of a definition or a result, with the values filled in."""
     chosen = _OF_RESULTS[key]
     return chosen.format(**values) if values else chosen

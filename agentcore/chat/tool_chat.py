@@ -1,4 +1,4 @@
-"""The chat as calls see it through their context: their session, its person, and agents that work for them."""
+"""The chat as calls see it through their context: their session, its user, and sub-agents."""
 
 import asyncio
 import importlib
@@ -24,9 +24,9 @@ class ToolChat:
     """Implements `agentcore.core.calls.conversation.Conversation`.
 
     Args:
-        host: Whose calls they are.
-        turns: Knows the sessions in which something goes on.
-        settings: Reads models and agents as they are now.
+        core: Runs the calls.
+        turns: Knows the sessions with running tasks.
+        settings: Returns the current models and agents.
     """
 
     def __init__(self, core: Core, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
@@ -35,14 +35,14 @@ class ToolChat:
         self._settings = settings
 
     def session_of(self, call: Call) -> ChatSession | None:
-        """See `Conversation.session_of`."""
+        """Return the chat session of a call; None if it comes from none."""
         live = self._find_live_session(call)
         if live is None:
             return None
         return ToolSession(self._core, call.session_id, live, partial(self._compact_session, call.session_id))
 
     async def hosts_of(self, session_id: str) -> Sequence[str]:
-        """See `Conversation.hosts_of`."""
+        """Return the hosts for a session's calls, the preferred one first; empty: none is chosen."""
         live = self._turns.live.find(session_id)
         if live is not None and live.hosts is not None:
             return live.hosts
@@ -53,7 +53,7 @@ class ToolChat:
         return () if session is None else self._settings().hosts_for(None, session.agent_id)
 
     async def ask_user(self, call: Call, inquiry: Inquiry) -> Reply:
-        """See `Conversation.ask_user`."""
+        """Ask the user of the call's chat, and wait at most `ASK_SECONDS` for the answer."""
         live = self._find_live_session(call)
         if live is None:
             raise ToolError("no_person", f"this call has no chat, so nobody can be asked: {inquiry.text!r}")
@@ -77,7 +77,7 @@ class ToolChat:
         model: str | None,
         budget: Mapping[str, int] | None,
     ) -> str:
-        """See `Conversation.run_agent`."""
+        """Run a sub-agent for a call; return its report."""
         live, session = self._find_live_session(call), await self._core.store.chats.find_session(call.session_id)
         if live is None or session is None:
             raise no_session()
@@ -93,7 +93,6 @@ class ToolChat:
         return report
 
     async def _compact_session(self, session_id: str, summary: str | None, keep_turns: int) -> tuple[int, str]:
-        """See `ChatSession.compact`."""
         session = await self._core.store.chats.find_session(session_id)
         if session is None:
             raise no_session()
@@ -108,7 +107,7 @@ class ToolChat:
         return (0, "") if result is None else (result.replaced, result.summary)
 
     def _find_live_session(self, call: Call) -> LiveSession | None:
-        """The session of a call: of one that a model wants, or of a person's own from inside a chat."""
+        """Return the session of a call by a model, by the user inside a chat, or by an allowed host; else None."""
         principal = call.request.principal
         is_allowed_host = principal.kind == "host" and self._core.registry.may_use_chats(principal.id)
         if principal.kind != "chat" and principal.kind not in _OF_PERSONS and not is_allowed_host:

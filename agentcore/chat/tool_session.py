@@ -1,4 +1,4 @@
-"""A chat session as the tools that it calls may use it: what was said, a summary in its place, things to do."""
+"""A chat session as its tools may use it: its messages, compaction, and to-do list."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,10 +18,10 @@ class ToolSession:
     """Implements `agentcore.api.context.ChatSession` for one session.
 
     Args:
-        host: Has the store.
+        core: Provides the store.
         session_id: The session.
-        live: Its live side.
-        compact: Puts a summary (None: one that the model writes) in place of all but so many turns.
+        live: Its in-memory state.
+        compact: Replaces all but the given number of turns with a summary (None: the model writes it).
     """
 
     def __init__(self, core: Core, session_id: str, live: LiveSession, compact: Compact) -> None:
@@ -33,17 +33,17 @@ class ToolSession:
 
     @property
     def todos(self) -> Sequence[Mapping[str, Any]]:
-        """The session's list of things to do."""
+        """The session's to-do list."""
         return tuple(self._live.todos)
 
     async def history(self) -> Sequence[Mapping[str, Any]]:
-        """See `agentcore.api.context.ChatSession.history`."""
+        """Return the messages of the session as JSON values."""
         rows = await self._chats.load_history(self._session_id)
         calls = await self._chats.load_calls(self._session_id, transcript.list_call_ids(rows))
         return [message.to_json() for message in transcript.to_messages(rows, calls, self._live.commands)]
 
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
-        """See `agentcore.api.context.ChatSession.compact`.
+        """Replace all but the last turns with a summary; return the number of replaced messages, and the summary.
 
         Raises:
             ToolError: `invalid_arguments`.
@@ -53,7 +53,7 @@ class ToolSession:
         return await self._compact(None if summary is None else valid_text(summary), keep_turns)
 
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
-        """See `agentcore.api.context.ChatSession.replace_with_summary`.
+        """Replace all but the last turns with the given summary; return the number of replaced messages.
 
         Raises:
             ToolError: `invalid_arguments`.
@@ -62,7 +62,7 @@ class ToolSession:
         return replaced
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
-        """See `agentcore.api.context.ChatSession.set_todos`.
+        """Replace the session's to-do list, and publish it.
 
         Raises:
             ToolError: `invalid_arguments`: too many, or too long.

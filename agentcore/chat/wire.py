@@ -1,4 +1,4 @@
-"""What a client sends to the chat: the request, a client tool's result, a person's answer."""
+"""Messages of a client to the chat: the request, a client tool's result, the user's answer."""
 
 import re
 from functools import cached_property
@@ -53,7 +53,7 @@ class ClientTool(_Foreign):
 
     @cached_property
     def schema(self) -> LoweredSchema:  # type: ignore[override]
-        """The parameters as each provider takes them."""
+        """The schema of the parameters, which can be lowered to each provider's dialect."""
         return LoweredSchema(self.parameters)
 
 
@@ -96,14 +96,14 @@ class CallAnswer(_Foreign):
 
 
 class ClientResult(NamedTuple):
-    """What a client says of a tool that it ran: the tool, and the result, as a rule JSON text."""
+    """The result of a tool that a client ran: the tool, and the result, usually JSON text."""
 
     tool_name: str
     result: str
 
 
 def read_answer(message: str) -> CallAnswer:
-    """A person's answer.
+    """Parse a user's answer to a call.
 
     Raises:
         ToolError: `invalid_message`.
@@ -116,7 +116,7 @@ def read_answer(message: str) -> CallAnswer:
 
 
 def read_client_result(message: str) -> ClientResult | None:
-    """The result of a client tool, in either language's form; None: it is an ordinary message."""
+    """Parse the result of a client tool, in either language's form; None if it is an ordinary message."""
     match = _RESULT.match(message)
     if match is None:
         return None
