@@ -1,4 +1,4 @@
-"""Models: providers, their keys and lists, one request and its answer."""
+"""Models: providers, their keys and model lists, and requests to models."""
 
 from agentcore.chat.model.provider_keys import ProviderKeys, StoredProvider
 from agentcore.chat.model.provider_models import suggest_model

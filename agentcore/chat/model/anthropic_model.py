@@ -1,4 +1,4 @@
-"""Models of Anthropic."""
+"""Adapter for models of Anthropic."""
 
 from anthropic import AsyncAnthropic
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
@@ -8,19 +8,19 @@ from agentcore.chat.model.providers import ANTHROPIC
 from agentcore.chat.settings import ModelChoice
 
 _CACHED = AnthropicModelSettings(
-    # marks on blocks, which servers that speak this protocol take or ignore; the top-level key is Anthropic's own
+    # markers on blocks, which other servers with this protocol accept or ignore; the top-level key is Anthropic's own
     anthropic_cache_tool_definitions=True,
     anthropic_cache_instructions=True,
     anthropic_cache_messages=True,
 )
-"""What is kept for five minutes: tools, what lasts of the instructions, the conversation so far.
+"""Cached for five minutes: tools, the lasting instructions, the conversation so far.
 
 Source: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching.
 """
 
 
 def make(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
-    """The model, and the client that it asks with, which the caller closes."""
+    """Create the model and its client, which the caller closes."""
     client = AsyncAnthropic(
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or ANTHROPIC.base_url,

@@ -1,4 +1,4 @@
-"""The model that a person chose last from a provider's list: asked wherever none is named."""
+"""The model that the user chose last from a provider's list; used wherever none is named."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ _FILE_LIMIT_BYTES = 4 * 1024
 
 
 class ChosenModel:
-    """A `provider:model` in the state folder; beside app.json, for it allows nothing that was not allowed before.
+    """A `provider:model` in the state folder; not in app.json, because it permits nothing new.
 
     Args:
         folder: The state folder.
@@ -29,7 +29,7 @@ class ChosenModel:
         self.name = self._read_stored_name()
 
     async def store_name(self, name: str | None) -> None:
-        """Ask this one from now on; None: as if nothing had been chosen."""
+        """Store the model to use from now on; None resets the choice."""
         if name == self.name:
             return
         await asyncio.to_thread(write_private_file, self._path, json.dumps({"model": name}).encode())

@@ -1,4 +1,4 @@
-"""Why a provider could not be asked, said as what it is: in plain words, and in the technical ones."""
+"""Explains why a provider could not be reached: in a sentence for the user, and in technical terms."""
 
 import errno
 import socket
@@ -30,13 +30,13 @@ _DETAIL_CHARS = 300
 
 
 def no_connection(exc: BaseException, base_url: str) -> ToolError:
-    """The error of a provider that cannot be reached: `provider_unreachable`.
+    """Create the error for a provider that cannot be reached: `provider_unreachable`.
 
     Args:
-        exc: What an HTTP client raised, or an SDK on top of one.
-        base_url: The address that was asked.
+        exc: The exception of an HTTP client, or of an SDK based on one.
+        base_url: The requested address.
     Returns:
-        One whose context has `address`, `reason` (a `Reason`), and `detail`, the technical words.
+        An error whose context has `address`, `reason` (a `Reason`), and `detail`, the technical message.
     """
     reason, cause = _reason_of(exc, base_url)
     address = address_of(base_url)
@@ -46,14 +46,14 @@ def no_connection(exc: BaseException, base_url: str) -> ToolError:
 
 
 def no_answer_in_time(base_url: str, limit_s: float) -> ToolError:
-    """The error of a provider that is too slow: `provider_timeout`."""
+    """Create the error for a provider that is too slow: `provider_timeout`."""
     address = address_of(base_url)
     message = f"{address} did not answer within {limit_s:g} s. Try again, or look at its address."
     return ToolError("provider_timeout", message, retryable=True, address=address, reason="timeout", limit_s=limit_s)
 
 
 def address_of(base_url: str) -> str:
-    """Where a provider is, as a person is told: scheme, host and port, without a password or a query."""
+    """Return a provider's address as shown to users: scheme, host and port, without password or query."""
     parts = urlsplit(base_url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
@@ -76,11 +76,11 @@ _KINDS: tuple[tuple[Reason, tuple[type[BaseException], ...]], ...] = (
     ("refused", (ConnectionRefusedError,)),
     ("closed", (ConnectionResetError, BrokenPipeError, aiohttp.ServerDisconnectedError)),
 )
-"""Which error tells which reason: the first that occurs counts."""
+"""Errors that indicate a reason; the first entry that matches counts."""
 
 
 def _iterate_causes(exc: BaseException) -> Iterator[BaseException]:
-    """An error and those behind it, outermost first; of several attempts all of them."""
+    """Yield an error and its causes, outermost first; of several attempts all of them."""
     waiting = [exc]
     seen = set[int]()
     while waiting:

@@ -1,11 +1,11 @@
-"""A provider's word that a request is longer than the model's context, and how long that context is."""
+"""Recognises refusals of requests longer than the model's context, and reads the context size from them."""
 
 import json
 import re
 from typing import Any
 
 _SMALLEST = 256
-"""Tokens; a smaller number in such a message is none of a context's size."""
+"""Tokens; a smaller number in such a message is not the size of a context."""
 
 _TOO_LONG = re.compile(
     "|".join(
@@ -33,7 +33,7 @@ _TOO_LONG = re.compile(
     ),
     re.IGNORECASE,
 )
-"""Collected from the providers' documents and sources; the names say whose."""
+"""Collected from the documentation and sources of the providers named in the comments."""
 
 _NUMBER = r"[^\da-z]{0,3}(\d[\d,]{2,})"
 _LIMITS = tuple(
@@ -52,12 +52,12 @@ _LIMITS = tuple(
 
 
 def is_too_long(said: str) -> bool:
-    """Whether a provider's message, with its codes, says that the request is too long for the model."""
+    """True if a provider's message, with its codes, says that the request is too long for the model."""
     return _TOO_LONG.search(said) is not None
 
 
 def parse_context_limit(said: str) -> int | None:
-    """The size of the context that a provider names when it refuses, in tokens; None: it names none."""
+    """Return the context size in tokens that a provider's refusal names; None if it names none."""
     for pattern in _LIMITS:
         for match in pattern.finditer(said):
             limit = int(match[1].replace(",", ""))
@@ -67,5 +67,5 @@ def parse_context_limit(said: str) -> int | None:
 
 
 def full_error_text(body: Any, exc: Exception) -> str:
-    """All that a provider said with a refusal, its codes included."""
+    """Return the complete text of a provider's refusal, including its codes."""
     return f"{exc} {body if isinstance(body, str) else json.dumps(body, default=str)}"

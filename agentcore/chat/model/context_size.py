@@ -1,4 +1,4 @@
-"""How long the context of a model is: by the settings, by what its provider's list says, or by what is known of it."""
+"""Finds the context size of a model: from the settings, its provider's list, or the model library's table."""
 
 import asyncio
 import json
@@ -24,22 +24,22 @@ _FIELDS = (
     "max_input_tokens",  # Anthropic, LiteLLM
     "n_ctx_train",  # llama.cpp, where it does not say more
 )
-"""Where providers write it in an entry of their list, or in the entry's `meta`; those that bind come first."""
+"""Fields with the size in an entry of a provider's list, or in the entry's `meta`; the binding ones come first."""
 
 
 class ContextSizes:
-    """The sizes of models' contexts; each provider's list is asked for once."""
+    """The context sizes of models; each is looked up once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str | None, str], int | None] = {}
 
     async def find_size(self, choice: ModelChoice, model: Model) -> int | None:
-        """The size of a model's context in tokens; None: nobody says."""
+        """Return the size of a model's context in tokens; None if it is unknown."""
         if choice.context_tokens is not None:
             return choice.context_tokens
         key = (choice.provider, choice.base_url, choice.model)
         if key not in self._known:
-            # in a thread: the table that comes with the library is large
+            # in a thread: the library's table is large
             usual = await asyncio.to_thread(lambda: model.context_window)
             is_own = choice.base_url is None and usual is not None
             self._known[key] = usual if is_own else await _find_listed_size(choice) or usual
@@ -56,7 +56,7 @@ async def _find_listed_size(choice: ModelChoice) -> int | None:
 
 
 def parse_context_size(content: bytes, model: str) -> int | None:
-    """The size of a model's context that a list of models says; None: it says none."""
+    """Parse the size of a model's context from a list of models; None if it is not in there."""
     try:
         entries: list[Any] = json.loads(content)["data"]
         (entry,) = [entry for entry in entries if entry["id"] == model]

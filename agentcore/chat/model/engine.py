@@ -1,4 +1,4 @@
-"""One request to a model: what it is sent, its answer as it comes, and how it fails."""
+"""Requests to models: their inputs, the streamed answer, and their failures."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class Client(Protocol):
 
 
 class BrokenAnswerError(ToolError):
-    """An answer ended with an error; `partial` holds what had come of it."""
+    """An answer ended with an error; `partial` is the part that was received."""
 
     def __init__(self, error: ToolError, partial: ModelResponse | None) -> None:
         super().__init__(error.type, error.message, retryable=error.retryable)
@@ -52,7 +52,7 @@ class BrokenAnswerError(ToolError):
 
 
 class Engine:
-    """Asks models; keeps one client for each, until it is closed."""
+    """Sends requests to models; keeps one client for each until it is closed."""
 
     def __init__(self) -> None:
         self._models: dict[str, tuple[Model, Client]] = {}
@@ -68,10 +68,10 @@ class Engine:
         on_text: Callable[[str], None],
         on_thinking: Callable[[str], None],
     ) -> ModelResponse:
-        """Send a conversation, pass on the text of the answer as it comes, and give the whole of it.
+        """Send a conversation, pass on the text of the answer as it arrives, and return the complete answer.
 
         Raises:
-            BrokenAnswerError: The provider refused, failed, or broke off.
+            BrokenAnswerError: The provider refused or failed, or the connection broke.
         """
         dialect = choice.dialect
         parameters = ModelRequestParameters(
@@ -106,7 +106,7 @@ class Engine:
         return response
 
     async def context_tokens(self, choice: ModelChoice) -> int | None:
-        """The size of a model's context; None: nobody says. May ask the provider, once."""
+        """Return the context size of a model; None if it is unknown. May query the provider, once."""
         return await self._sizes.find_size(choice, await self._load_model(choice))
 
     async def close(self) -> None:
@@ -119,20 +119,20 @@ class Engine:
         key = repr((choice, choice.api_key.get_secret_value()))
         if key not in self._models:
             adapter = await asyncio.to_thread(import_module, PROVIDERS[choice.provider].adapter)
-            if key not in self._models:  # another turn may have made it meanwhile
+            if key not in self._models:  # another turn may have created it meanwhile
                 self._models[key] = adapter.make(choice)
         return self._models[key][0]
 
 
 def _to_tool_definition(tool: OfferedTool, dialect: Dialect) -> ToolDefinition:
     schema, _, is_strict = tool.schema.lower_to(dialect)
-    # said either way: what is left open the adapters decide by a reading of their own
+    # always set `strict`: otherwise the adapters decide it by their own analysis
     description = dialect.shorten_description(tool.description)
     return ToolDefinition(name=tool.name, parameters_json_schema=schema, description=description, strict=is_strict)
 
 
 def _parts_of(instructions: Instructions, *, marks_cache: bool) -> list[InstructionPart]:
-    """The instructions in as many parts as serve: templates of some local models take one system message alone."""
+    """Split the instructions only to mark the cache: templates of some local models accept a single system message."""
     lasting, passing = instructions
     if marks_cache:
         parts = [InstructionPart(lasting), InstructionPart(passing, dynamic=True)]
@@ -158,13 +158,13 @@ def _thought_of(event: Any) -> str:
 
 
 def _incomplete_answer_error(response: ModelResponse, received: ModelResponse, choice: ModelChoice) -> ToolError | None:
-    """Why an answer is not whole, or not all of what was received could be read."""
+    """Return the error of an answer that is incomplete, or could not be read completely; None if there is none."""
     model = f"{choice.provider}:{choice.model}"
     if len(response.parts) < len(received.parts):
         message = "The provider's answer is not of the form that its protocol says. Look at its address, or try again."
         return ToolError("provider_failed", message, retryable=True, model=model)
     if not (response.provider_details or {}).get("finish_reason"):
-        # the connection ended in order, and the answer did not; the adapter takes that for an end
+        # the connection closed normally, but before the answer ended; the adapter takes that for the end
         message = "The provider's answer ended before it was complete. Send the message again."
         return ToolError("provider_stream_broken", message, retryable=True, model=model)
     if response.finish_reason == "content_filter":
@@ -177,8 +177,8 @@ def _incomplete_answer_error(response: ModelResponse, received: ModelResponse, c
 
 
 def _read_partial_response(stream: StreamedResponse | None) -> ModelResponse | None:
-    """What has come of an answer that failed; None: nothing that can be kept."""
+    """Return the received part of an answer that failed; None if nothing can be stored."""
     try:
         return None if stream is None else valid_response(stream.get())
-    except (TypeError, ValueError, AttributeError):  # pieces of types that it does not expect, often why it failed
+    except (TypeError, ValueError, AttributeError):  # chunks of unexpected types, often why it failed
         return None

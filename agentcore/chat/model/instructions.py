@@ -1,4 +1,4 @@
-"""What a model is told before the conversation, as providers take it."""
+"""The text of a system message, as sent to providers."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ class Instructions(NamedTuple):
     """The text of a system message.
 
     Args:
-        lasting: What stays from turn to turn, so that a provider can keep it; empty: nothing.
-        passing: What follows it.
+        lasting: The part that stays the same from turn to turn, so that a provider can cache it; empty: nothing.
+        passing: The part that follows it, and may change.
     """
 
     lasting: str

@@ -1,4 +1,4 @@
-"""Model servers on this machine, looked for at the usual ports of loopback, and nowhere else."""
+"""Finds model servers on this machine, at the usual ports of loopback only."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from agentcore.chat.model.provider_models import is_chat_model, parse_model_name
 
 
 class KnownServer(NamedTuple):
-    """Where a kind of server listens as a rule, and its name for people."""
+    """The default address of a kind of server, and its name for users."""
 
     kind: str
     base_url: str
@@ -18,7 +18,7 @@ class KnownServer(NamedTuple):
 
 
 class LocalServer(NamedTuple):
-    """A server that answered, with its models for conversations."""
+    """A server that answered, with its chat models."""
 
     kind: str
     base_url: str
@@ -40,7 +40,7 @@ PLACES = (
     KnownServer("koboldcpp", "http://127.0.0.1:5001/v1", "KoboldCpp"),
     KnownServer("docker", "http://127.0.0.1:12434/engines/v1", "Docker Model Runner"),
 )
-"""The defaults of these servers."""
+"""The default addresses of these servers."""
 
 LOOK_SECONDS = 3.0
 """How long a server may take to answer."""
@@ -49,8 +49,8 @@ LOOK_SECONDS = 3.0
 async def find_local_servers(
     places: Sequence[KnownServer] = PLACES, limit_s: float = LOOK_SECONDS
 ) -> list[LocalServer]:
-    """Ask each place for its models, in the protocol of OpenAI (`GET /v1/models`)."""
-    # no proxy of the environment: what is asked is this machine
+    """Ask each address for its models, in the protocol of OpenAI (`GET /v1/models`)."""
+    # no proxy of the environment: the requests go to this machine
     timeout = aiohttp.ClientTimeout(total=limit_s)
     async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as client:
         found = await asyncio.gather(*(_probe_server(client, place) for place in places))

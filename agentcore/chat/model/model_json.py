@@ -1,4 +1,4 @@
-"""Arguments of calls as a model writes them."""
+"""Parses the arguments of calls as models write them."""
 
 import json
 from typing import Any
@@ -12,11 +12,11 @@ from agentcore.tool_forms import LoweredSchema
 def read_arguments(
     arguments: str | dict[str, Any] | None, schema: LoweredSchema | None
 ) -> tuple[str, ToolError | None]:
-    """The arguments of a call as the JSON text of an object; what is none becomes an error, and an empty one.
+    """Parse the arguments of a call into the JSON text of an object; invalid ones give `{}` and an error.
 
     Args:
-        arguments: As the model wrote them.
-        schema: Of the tool that it calls, by which they are put right, so that all see what runs; None: there is none.
+        arguments: The arguments as the model wrote them.
+        schema: Schema of the tool, by which they are repaired, so that everyone sees what runs; None: there is none.
     """
     given = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
     if len(given) > ARGUMENTS_CHARS:

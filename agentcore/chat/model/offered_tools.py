@@ -1,4 +1,4 @@
-"""The tools that a model is offered in one turn: the server's, by the agent's patterns, and the client's."""
+"""The tools that are offered to a model in one turn: the server's, by the agent's patterns, and the client's."""
 
 import re
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ class OfferedTool(NamedTuple):
     """One tool as a model sees it.
 
     Args:
-        name: What the model calls it by.
+        name: The name by which the model calls it.
         description: What it does.
-        schema: JSON Schema of its arguments, as each provider takes it.
+        schema: JSON Schema of its arguments, which can be lowered to each provider's dialect.
         kind: Where it runs.
-        module: Whose it is; empty: the client's, or the chat's own.
-        rank: The lower, the sooner it is given where there are too many.
-        is_named: Whether the agent's patterns speak of it.
+        module: Its module; empty: it is the client's, or the chat's own.
+        rank: If there are too many tools, those with lower ranks are offered first.
+        is_named: True if a pattern of the agent other than `*` matches it.
     """
 
     name: str
@@ -39,23 +39,23 @@ _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 def valid_name(name: str) -> str:
-    """A name that a model has made up, in the form that providers take back with the conversation."""
+    """Return a name that a model made up in a form that providers accept in the conversation."""
     return _NO_NAME.sub("_", name)[:_NAME_CHARS] or "unnamed"
 
 
 def list_offered_tools(
     registry: ToolRegistry, client_tools: Sequence[ClientTool], agent: AgentConfig, host: str = ""
 ) -> list[OfferedTool]:
-    """All tools of an agent in a stable order.
+    """Return all tools of an agent in a stable order.
 
-    Of two tools with one name, the client's counts, which came with this very request. Tools of a module that
-    another one stands in for are left out, unless the agent's patterns name them.
+    If two tools have the same name, the client's is used, which came with this very request. Tools of a module that
+    another one replaces are left out, unless the agent's patterns name them.
 
     Args:
         registry: The server's tools, and those of hosts.
-        client_tools: The client's.
-        agent: Whose patterns count.
-        host: The host that its calls go to; empty: none is chosen.
+        client_tools: The client's tools.
+        agent: The agent whose patterns apply.
+        host: The host for its calls; empty: none is chosen.
     """
     replaced = registry.replaced_modules()
     client = {tool.name: tool for tool in client_tools if tool.name not in RESERVED_NAMES}

@@ -1,4 +1,4 @@
-"""Models of OpenAI, and of servers that speak its protocol."""
+"""Adapter for models of OpenAI, and of servers that speak its protocol."""
 
 from openai import AsyncOpenAI
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -9,9 +9,9 @@ from agentcore.chat.settings import ModelChoice
 
 
 def make(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
-    """The model, and the client that it asks with, which the caller closes."""
+    """Create the model and its client, which the caller closes."""
     client = AsyncOpenAI(
-        # a local server wants no key, and the SDK refuses to go without
+        # local servers need no key, but the SDK requires one
         api_key=choice.api_key.get_secret_value() or "none",
         base_url=choice.base_url or OPENAI.base_url,
         max_retries=choice.max_retries,

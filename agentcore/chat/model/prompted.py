@@ -1,4 +1,4 @@
-"""Tool calls that a model writes into its text, for models without tool calling of their own."""
+"""Tool calls that a model writes into its text, for models without native tool calling."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from agentcore.strict_json import decode_at, decode_json
 _OPENING = re.compile(r'\{\s{0,64}"tool_call"')
 _FENCE_BEFORE = re.compile(r"```[A-Za-z0-9_-]{0,32}\s{0,64}\Z")
 _FENCE_AFTER = re.compile(r"\s*```")
-# what could still become the beginning of a call, at the end of a text that goes on
+# what may still become the beginning of a call, at the end of an unfinished text
 _BEGINNING = re.compile(
     r"(?:`{1,2}|```[A-Za-z0-9_-]{0,32}\s{0,64}(?:\{\s{0,64}(?P<fenced>\"[a-z_]*\"?)?)?|\{\s{0,64}(?P<bare>\"[a-z_]*\"?)?)\Z"
 )
@@ -25,12 +25,12 @@ class WrittenCall(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A model's text, taken apart.
+    """A model's text, split into calls and other text.
 
     Args:
-        text: What is left of it without the calls.
+        text: The text without the calls.
         calls: The calls in their order.
-        fault: Why a call could not be read; None: all could.
+        fault: Why a call could not be parsed; None: all could.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Written(NamedTuple):
 
 
 def parse_written(content: str) -> Written:
-    """Find the calls in a text: with or without a code fence, with text around, arguments as object or as text.
+    """Find the calls in a text: with or without a code fence or other text around, arguments as object or as text.
 
     Never raises, whatever the text.
     """
@@ -78,7 +78,7 @@ def _parse_call(value: dict[str, Any]) -> WrittenCall:
 
 
 class WrittenCallFilter:
-    """Passes a stream of text on, but for what is, or may become, a call."""
+    """Passes on streamed text, except for what is, or may become, a call."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -86,16 +86,16 @@ class WrittenCallFilter:
         self._is_holding = False
 
     def add_text(self, piece: str) -> str:
-        """Take a piece; gives what can be shown now."""
+        """Add a chunk; return the text that can be shown now."""
         self._text += piece
         if self._is_holding:
             return ""
-        # looked for once: arguments may be long, and come in very many pieces
+        # searched for only until it is found: arguments may be long, and arrive in very many chunks
         self._is_holding = _OPENING.search(self._text, self._passed) is not None
         return self._release_until(_safe_end(self._text, self._passed))
 
     def flush(self, written: Written) -> str:
-        """What is left to show when the text has ended."""
+        """Return the text that is left to show when the answer has ended."""
         if not written.calls:
             return self._release_until(len(self._text))
         shown = self._text[: self._passed].strip()
@@ -108,7 +108,7 @@ class WrittenCallFilter:
 
 
 def _safe_end(content: str, start: int) -> int:
-    """Up to where a text holds nothing that is, or may become, a call."""
+    """Return the position up to which a text contains nothing that is, or may become, a call."""
     opening = _OPENING.search(content, start)
     head = content if opening is None else content[: opening.start()]
     if opening is not None:

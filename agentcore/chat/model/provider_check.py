@@ -1,4 +1,4 @@
-"""Testing a key and an address before they are stored: the provider is asked for its models."""
+"""Tests a key and an address before they are stored, by requesting the provider's models."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from agentcore.chat.model.providers import PROVIDERS, ProviderName
 from agentcore.errors import ToolError
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/responses", "/messages", "/models", "/embeddings")
-"""What people copy along with a base URL from a provider's documents."""
+"""Endpoints that users copy along with a base URL from a provider's documentation."""
 
 _VERSION = "/v1"
 
@@ -23,9 +23,9 @@ class ProviderCheck:
     Args:
         base_url: The address that answered, which may be a corrected form of the one that was entered; None: the
             provider's own.
-        models: Names of models, those for conversations first.
-        suggested: The model to start with; None: there is none for conversations.
-        is_only_choice: True when nobody has to choose: the provider's own address, or a single model.
+        models: Names of models, chat models first.
+        suggested: The model to start with; None: there is no chat model.
+        is_only_choice: True if no choice is necessary: the provider's own address, or a single model.
     """
 
     base_url: str | None
@@ -39,13 +39,13 @@ async def check_provider(
 ) -> ProviderCheck:
     """Ask a provider for its models with a key that is not stored yet.
 
-    A base URL with an endpoint at its end, or with or without `/v1`, is tried in the form that the provider answers:
-    the forms differ in the path only, so that the key is sent to no other server.
+    A base URL is tried without an endpoint at its end, and with and without `/v1`, until the provider answers. These
+    forms differ in the path only, so that the key is sent to no other server.
 
     Args:
         provider: The provider, or the one whose protocol a server speaks.
         base_url: The address that was entered; None: the provider's own.
-        key: The key; empty for a server that wants none.
+        key: The key; empty for a server that needs none.
         limit_s: How long each attempt may take.
     Raises:
         ToolError: As `ask_for_models`; `models_empty`: the address works, but has no models.

@@ -1,4 +1,4 @@
-"""What went wrong at a provider, said as what it is."""
+"""Converts exceptions of requests to providers into errors that name the cause."""
 
 import re
 from html import unescape
@@ -30,7 +30,7 @@ from agentcore.valid_text import valid_text
 _PAGE = re.compile(r"<!doctype html|<html[\s>]", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*>([^<]+)</title", re.IGNORECASE)
 _PAGE_CHARS = 4000
-"""What is kept of a web page that came in place of an answer."""
+"""Maximum length of a web page, sent in place of an answer, that is stored."""
 
 _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
     (
@@ -48,12 +48,12 @@ _SAID: tuple[tuple[type[Exception], str, str, bool], ...] = (
 
 
 def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -> ToolError:
-    """The error object of a failed request to a model.
+    """Create the error of a failed request to a model.
 
     Args:
-        exc: What the SDK raised.
-        choice: The model that was asked.
-        has_begun: Whether a part of the answer had come.
+        exc: The SDK's exception.
+        choice: The requested model.
+        has_begun: True if a part of the answer had arrived.
     """
     base_url = choice.base_url or PROVIDERS[choice.provider].base_url
     context: dict[str, Any] = {"model": f"{choice.provider}:{choice.model}"}
@@ -87,7 +87,7 @@ def to_provider_error(exc: Exception, choice: ModelChoice, *, has_begun: bool) -
 
 
 def _describe_provider_message(exc: Exception, choice: ModelChoice, base_url: str, context: dict[str, Any]) -> str:
-    """What the provider said, as a sentence and short; puts it into the context, without the key, which some repeat."""
+    """Return the provider's message as a short sentence; add it to the context without the key, which some repeat."""
     if (page := _page_in(exc)) is not None:
         title = _TITLE.search(page)
         named = _without_key(" ".join(unescape(title[1]).split()), choice)[:100] if title else ""
@@ -104,7 +104,7 @@ def _describe_provider_message(exc: Exception, choice: ModelChoice, base_url: st
 
 
 def _page_in(exc: Exception) -> str | None:
-    """The HTML that a provider, or something before it, sent with a refusal; None: it sent none."""
+    """Return the HTML that a provider, or a server in front of it, sent with a refusal; None if there is none."""
     said = str(exc.body) if isinstance(exc, ModelHTTPError) and isinstance(exc.body, str) else str(exc)
     found = _PAGE.search(said)
     return None if found is None else said[found.start() :]

@@ -1,4 +1,4 @@
-"""Keys of providers that a person entered: in the state folder, readable by its owner alone, and never given back."""
+"""Provider keys entered by the user: stored in the state folder, readable by its owner only, and never returned."""
 
 import asyncio
 import json
@@ -34,9 +34,9 @@ _STORED = TypeAdapter(dict[ProviderName, StoredProvider], config=ConfigDict(defe
 
 
 class ProviderKeys:
-    """Keys and addresses by provider; what the environment says of a provider wins as a whole.
+    """Keys and addresses by provider; if the environment sets a provider, all stored values of it are ignored.
 
-    As a whole, because a key that was entered for one address must not be sent to another.
+    All of them, because a key that was entered for one address must not be sent to another.
 
     Args:
         folder: The state folder.
@@ -50,7 +50,7 @@ class ProviderKeys:
         self._change = asyncio.Lock()
 
     def merge_environ(self) -> dict[str, str]:
-        """The environment, with what was entered where it says nothing of a provider."""
+        """Return the environment, with the stored values of providers that it does not set."""
         merged = dict(self._environ)
         for provider, stored in self._stored.items():
             if PROVIDERS[provider].is_in(self._environ):
@@ -62,29 +62,29 @@ class ProviderKeys:
         return merged
 
     def is_fixed(self, provider: ProviderName) -> bool:
-        """True when the environment sets this provider, so that stored keys and addresses have no effect."""
+        """True if the environment sets this provider, so that stored keys and addresses have no effect."""
         return PROVIDERS[provider].is_in(self._environ)
 
     def find_key_origin(self, provider: ProviderName) -> KeyOrigin | None:
-        """Where the key of a provider comes from; None: there is none."""
+        """Return where the key of a provider comes from; None if there is none."""
         if PROVIDERS[provider].is_in(self._environ):
             return "environment" if self._environ.get(PROVIDERS[provider].key_variable) else None
         stored = self._stored.get(provider)
         return "stored" if stored is not None and stored.key is not None else None
 
     def base_url(self, provider: ProviderName) -> str | None:
-        """The address that was set for a provider; None: its own."""
+        """Return the address that is set for a provider; None: its own."""
         return self.merge_environ().get(PROVIDERS[provider].base_url_variable) or None
 
     def get_stored_provider(self, provider: ProviderName) -> StoredProvider:
-        """What is kept for a provider; empty: nothing."""
+        """Return what is stored for a provider; empty if nothing is."""
         return self._stored.get(provider, _NOTHING)
 
     def with_entered(self, provider: ProviderName, key: SecretStr | None, base_url: str | None) -> StoredProvider:
-        """What would be kept with a key, or an address, or both, in place of what is.
+        """Return what would be stored if a key, an address, or both were entered.
 
-        An address that comes without a key takes the old key's place too: the key was meant for another one. An empty
-        address is the provider's own.
+        An address without a key also removes the stored key, which was meant for another address. An empty address is
+        the provider's own.
         """
         address = self.get_stored_provider(provider).base_url if base_url is None else base_url or None
         return StoredProvider(key=key, base_url=address)
@@ -92,10 +92,10 @@ class ProviderKeys:
     async def replace_stored_provider(
         self, provider: ProviderName, before: StoredProvider, after: StoredProvider
     ) -> None:
-        """Keep one thing in place of another; nothing is kept in place of what a person was not shown.
+        """Replace what is stored for a provider, only if it is still what the user was shown.
 
         Raises:
-            ToolError: `config_changed`: it is not `before` that is kept now.
+            ToolError: `config_changed`: what is stored now is not `before`.
         """
         async with self._change:
             if self.get_stored_provider(provider) != before:

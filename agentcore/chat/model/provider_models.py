@@ -1,4 +1,4 @@
-"""The models that a provider says it has; all answer in the shape of OpenAI's `GET /v1/models`."""
+"""Requests the models of a provider; all providers answer in the format of OpenAI's `GET /v1/models`."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _NO_TALK = re.compile(
     r"guard|ocr|instruct-0914",
     re.IGNORECASE,
 )
-"""How models are named that do other things than talk and call tools."""
+"""Names of models for something other than chat and tool calls."""
 ASK_SECONDS = 20.0
 """How long a provider may take to answer."""
 
@@ -42,12 +42,12 @@ async def ask_for_models(
 
 
 async def ask_for_list(provider: ProviderName, base_url: str | None, key: SecretStr, limit_s: float) -> bytes:
-    """Ask a provider for its list of models, as it gives it.
+    """Ask a provider for its list of models, unparsed.
 
     Args:
         provider: The provider, or the one whose protocol a server speaks.
         base_url: Its address; None: the provider's own.
-        key: The key; empty where a local server wants none.
+        key: The key; empty if a local server needs none.
         limit_s: How long it may take.
     Raises:
         ToolError: `provider_unauthorized`, `provider_rate_limited`, `provider_unreachable`, `provider_timeout`,
@@ -59,7 +59,7 @@ async def ask_for_list(provider: ProviderName, base_url: str | None, key: Secret
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout, trust_env=True) as client,
-            # a redirect could take the key elsewhere
+            # a redirect could send the key to another server
             client.get(
                 f"{base}{record.models_path}",
                 headers=record.request_headers(key.get_secret_value()),
@@ -80,7 +80,7 @@ def _base_of(provider: ProviderName, base_url: str | None) -> str:
 
 
 async def read_answer(response: aiohttp.ClientResponse) -> bytes:
-    """The body of an answer, whole; of one over 8 MiB what came until then, which is no JSON."""
+    """Read the body of a response; of one over 8 MiB only the beginning, which is not valid JSON."""
     content = bytearray()
     async for piece in response.content.iter_any():
         content += piece
@@ -90,10 +90,10 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
 
 
 def parse_model_names(content: bytes) -> list[str]:
-    """The names of the models in an answer, at most 1000.
+    """Parse the names of the models in a response, at most 1000.
 
     Raises:
-        ValueError: It is no list of models.
+        ValueError: It is not a list of models.
     """
     try:
         names = [entry["id"] for entry in json.loads(content)["data"]]
@@ -103,17 +103,17 @@ def parse_model_names(content: bytes) -> list[str]:
 
 
 def is_chat_model(name: str) -> bool:
-    """True unless the name is that of a model for something else than conversations, such as embeddings."""
+    """True unless the name is that of a model for something other than chat, such as embeddings."""
     return _NO_TALK.search(name) is None
 
 
 def sort_chat_models_first(names: Sequence[str]) -> list[str]:
-    """Models in their provider's order, those that do other things than talk behind the others."""
+    """Return models in their provider's order, with chat models first."""
     return sorted(names, key=lambda name: not is_chat_model(name))
 
 
 def suggest_model(provider: ProviderName, names: Sequence[str]) -> str | None:
-    """Which of a provider's models to begin with: its usual one, in its newest form; else the first that talks."""
+    """Return the model of a provider to start with: the newest version of its usual one, else the first chat model."""
     usual = PROVIDERS[provider].usual_model
     if usual in names:
         return usual
@@ -124,7 +124,7 @@ def suggest_model(provider: ProviderName, names: Sequence[str]) -> str | None:
 
 
 def _error_for_status(status: int, base: str) -> ToolError:
-    """What a status means. What the provider says to it is left out: some repeat the key."""
+    """Return the error for a status, without the provider's message, in which some repeat the key."""
     context: dict[str, Any] = {"status": status, "address": address_of(base)}
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         message = "The provider refused the key. Look at it and at the address."

@@ -1,4 +1,4 @@
-"""The providers of models, one record each. Another one needs its name here, its record, and its adapter."""
+"""The providers of models, one record each. A new one needs its name here, a record, and an adapter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ class Provider:
     """A provider of models, or a protocol that many servers speak.
 
     Attributes:
-        name: What app.json and the API call it; `NAME:MODEL` names one of its models.
-        label: What people read, by language.
-        base_url: Its own address, which is asked where no other is set.
-        models_path: Where below an address the list of its models is.
-        key_header: The header that carries the key, and what stands before the key in it.
-        headers: What it wants with every request besides.
+        name: Its name in app.json and the API; `NAME:MODEL` names one of its models.
+        label: Its name for users, by language.
+        base_url: Its own address, which is used if no other is set.
+        models_path: Path of the list of its models, relative to the address.
+        key_header: The header that carries the key, and the prefix of the key in it.
+        headers: Further headers that every request needs.
         addresses: Base URLs of other services that speak its protocol, by name, offered where an address is entered.
-        key_prefix: How its own keys begin, by which one that was entered for another provider is recognised.
+        key_prefix: Prefix of its own keys, by which a key that was entered for another provider is recognised.
         key_variable: The environment variable of its key.
         base_url_variable: The environment variable of another address.
-        usual_model: What is asked at its own address when nobody has named a model.
-        model_prefix: How the names of its models begin; empty: there is no such rule.
-        marks_failures: Whether a failed result has a mark in its protocol; else its words alone say so.
-        dialect: What it takes of the schema of a tool, at its own address.
-        strict_dialect: The same where it holds the model to the schema; None: it does not.
-        marks_cache: Whether it is told how far it shall keep a request; others find equal beginnings by themselves.
-        adapter: The module with its `make(choice)`. Its library takes a second to import, and is imported at first use.
+        usual_model: The model that is used at its own address if none is named.
+        model_prefix: Prefix of its models' names; empty: there is no such rule.
+        marks_failures: True if its protocol marks failed results; otherwise only their text says so.
+        dialect: Its dialect of tool schemas, at its own address.
+        strict_dialect: The dialect with which it enforces the schema; None: it cannot.
+        marks_cache: True if requests mark how far to cache them; other providers detect equal beginnings themselves.
+        adapter: The module with its `make(choice)`; imported at first use, because its library takes a second.
     """
 
     name: ProviderName
@@ -52,18 +52,18 @@ class Provider:
     adapter: str
 
     def is_in(self, environ: Mapping[str, str]) -> bool:
-        """Whether the environment has a key or an address of it."""
+        """True if the environment has a key or an address of it."""
         return bool(environ.get(self.key_variable) or environ.get(self.base_url_variable))
 
     def dialect_at(self, base_url: str | None, *, is_strict: bool) -> Dialect:
-        """What is taken of the schema of a tool: at another address than its own, what any server takes."""
+        """Return the dialect of tool schemas at an address; at another one than its own, the portable dialect."""
         if is_strict and self.strict_dialect is not None:
             return self.strict_dialect
         is_own = base_url is None or base_url.rstrip("/") == self.base_url
         return self.dialect if is_own else DIALECTS["portable"]
 
     def request_headers(self, key: str) -> dict[str, str]:
-        """The headers of a request; without a key where it is empty, as local servers want it."""
+        """Return the headers of a request; without the key header if the key is empty, as for local servers."""
         header, before = self.key_header
         return {**self.headers, **({header: f"{before}{key}"} if key else {})}
 
@@ -121,14 +121,14 @@ ANTHROPIC = Provider(
 """Source: https://docs.anthropic.com/en/api/models-list."""
 
 PROVIDERS: Mapping[ProviderName, Provider] = {provider.name: provider for provider in (OPENAI, ANTHROPIC)}
-"""All of them by name, in the order in which they are shown."""
+"""All providers by name, in the order in which they are shown."""
 
 DEFAULT_PROVIDER: ProviderName = "openai"
-"""Whose protocol a server speaks, and whose a model is, where nothing says otherwise."""
+"""The provider of a model, and the protocol of a server, unless specified otherwise."""
 
 
 def provider_and_model(name: str) -> tuple[ProviderName, str]:
-    """What a name says, as `provider:model` or by how it begins; names of local models have colons of their own."""
+    """Parse a name, by its `provider:` or a prefix of the model; names of local models may contain colons."""
     head, colon, rest = name.partition(":")
     for provider in PROVIDERS.values():
         if colon and head == provider.name:

@@ -1,4 +1,4 @@
-"""What a provider sent, as it can be stored, counted and sent back: text that is valid, numbers that are counts."""
+"""Makes a provider's answer fit to be stored, counted and sent back: valid text, valid counts."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ _MOST_TOKENS = 2**40
 
 
 def valid_response(response: ModelResponse) -> ModelResponse:
-    """An answer with all of its texts made valid, and without parts that are not what they should be.
+    """Return an answer with all of its texts made valid, and without parts of wrong types.
 
-    The adapters build it of whatever the provider sent, without a look at its types.
+    The adapters build it from whatever the provider sent, without checking its types.
     """
     said = response.usage
     usage = RequestUsage(
@@ -47,7 +47,7 @@ def _is_readable(part: ModelResponsePart) -> bool:
 
 
 def _can_be_stored(response: ModelResponse) -> bool:
-    """Whether it comes back from the store as it went in."""
+    """True if the answer can be serialised for the store, and parsed again."""
     try:
         stored = ModelMessagesTypeAdapter.dump_json([response], warnings="error")
         ModelMessagesTypeAdapter.validate_json(stored)
@@ -57,7 +57,7 @@ def _can_be_stored(response: ModelResponse) -> bool:
 
 
 def _bare_response(response: ModelResponse) -> ModelResponse:
-    """Only what is said, thought and wanted."""
+    """Reduce an answer to its text and its calls."""
     reason = (response.provider_details or {}).get("finish_reason")
     details = {"finish_reason": reason} if isinstance(reason, str) else None
     return ModelResponse(parts=list(_bare_parts(response)), provider_details=details)

@@ -1,4 +1,4 @@
-"""What is known of a session only while something goes on in it: the answer as it comes, and who may go on."""
+"""In-memory state of sessions in use: the partial answer, the turn lock, and pending calls and questions."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -11,34 +11,34 @@ from agentcore.core.calls import ModelReader
 from agentcore.core.modules import ToolRegistry
 
 Sink = Callable[[str, Mapping[str, Any]], None]
-"""Takes an event's id on the bus, and its payload on the wire of the chat. Never waits, never fails."""
+"""Receives an event's id on the bus, and its payload for the client. Never blocks, never raises."""
 
 
 class LiveSession:
-    """One session in use.
+    """The in-memory state of one session in use.
 
     Attributes:
-        turn: Held by the one turn that goes on.
-        storing: Held while a message becomes a stored one, so that nobody sees it twice or not at all.
-        tool_ids: The session's names of calls, by the host's.
-        commands: Calls of the person's own that go on.
-        inner: Calls inside of the session's calls that were brought before a person: the host's names by the session's.
-        client: Takes what is told of them; None: nobody waits for the turn.
-        agents: How deep the sub-agents are that calls run, by the host's names of the calls.
-        questions: What tools ask the person.
-        todos: The session's list of things to do.
+        turn: Held by the running turn.
+        storing: Held while the partial answer is stored as a message, so that readers see it exactly once.
+        tool_ids: The session's ids of calls, by the core's ids.
+        commands: Running calls that the user made.
+        inner: Nested calls that were presented to the user for approval: the core's ids by the session's.
+        client: Receives events of nested calls; None: no client waits for the turn.
+        agents: Nesting depth of the sub-agents that calls run, by the core's ids of the calls.
+        questions: Questions of tools to the user.
+        todos: The session's to-do list.
         agent_id: The session's agent.
-        owner: Who made the session, as `owner_of` names them; empty: not known yet.
-        mode: What becomes of its calls; None: as app.json says.
-        hosts: The hosts that its calls are meant for, the most wanted first; None: it is not known yet.
-        reader: What its model gets of results.
-        must_reload: Whether what the model is told was changed by others than the turn.
-        agent_tokens: What sub-agents have used, and the turn has not counted yet.
-        model_scales: What was learned of the models that it asks.
-        has_turn: Whether a turn goes on; `turn` is also held for a moment by who looks whether one may begin.
-        stops: How often the person has stopped it.
-        may_be_steered: Whether messages may wait that belong into the turn that goes on.
-        must_advance: Whether messages were to go out while the turn was held.
+        owner: The creator of the session, as named by `owner_of`; empty: not known yet.
+        mode: The approval mode of its calls; None: as app.json says.
+        hosts: The hosts for its calls, the preferred one first; None: not known yet.
+        reader: The session's model, as the reader of results.
+        must_reload: True if something other than the turn changed the history.
+        agent_tokens: Tokens used by sub-agents that the turn has not counted yet.
+        model_scales: What was learned about its models.
+        has_turn: True while a turn runs; `turn` is also held briefly to check whether one may start.
+        stops: How often the user has stopped it.
+        may_be_steered: True if messages for the running turn may be waiting.
+        must_advance: True if messages should have been sent while the turn lock was held.
     """
 
     def __init__(self) -> None:
@@ -61,55 +61,55 @@ class LiveSession:
         self.model_scales = ModelScales()
         self.has_turn = False
         self.stops = 0
-        self.may_be_steered = True  # those of the last process are known when they were looked for
+        self.may_be_steered = True  # messages of the last process may be waiting
         self.must_advance = False
         self._text: list[str] = []
         self._thinking: list[str] = []
 
     def current_host(self, registry: ToolRegistry) -> str:
-        """The host that its calls go to now; empty: none is chosen."""
+        """Return the host for its calls now; empty: none is chosen."""
         return registry.choose_host(self.hosts or ())
 
     @property
     def text(self) -> str:
-        """The answer that comes just now, as far as it is not stored."""
+        """The current answer as far as it has arrived and is not stored."""
         return "".join(self._text)
 
     @property
     def thinking(self) -> str:
-        """What the model thought before it."""
+        """The model's thinking before the current answer."""
         return "".join(self._thinking)
 
     def add_text(self, piece: str) -> None:
-        """A piece of the answer came."""
+        """Append a chunk of the answer."""
         self._text.append(piece)
 
     def add_thinking(self, piece: str) -> None:
-        """A piece of the model's thoughts came."""
+        """Append a chunk of the model's thinking."""
         self._thinking.append(piece)
 
     def clear_answer(self) -> None:
-        """The answer is stored, or will not be."""
+        """Discard the partial answer, because it is stored or will not be."""
         self._text.clear()
         self._thinking.clear()
 
 
 class LiveSessions:
-    """Sessions in use, by id; made at first use, forgotten when nothing goes on."""
+    """Sessions in use, by id; created at first use, discarded when idle."""
 
     def __init__(self) -> None:
         self._live: dict[str, LiveSession] = {}
 
     def get_or_create(self, session_id: str) -> LiveSession:
-        """The live side of a session."""
+        """Return the in-memory state of a session; create it if necessary."""
         return self._live.setdefault(session_id, LiveSession())
 
     def find(self, session_id: str) -> LiveSession | None:
-        """The live side of a session, if something goes on in it."""
+        """Return the in-memory state of a session; None if it is not in use."""
         return self._live.get(session_id)
 
     def remove_if_idle(self, session_id: str) -> None:
-        """Nothing goes on in a session any more."""
+        """Discard the in-memory state of a session, unless one of its locks is held."""
         live = self._live.get(session_id)
         if live is not None and not live.turn.locked() and not live.storing.locked():
             del self._live[session_id]

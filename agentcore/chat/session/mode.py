@@ -8,13 +8,13 @@ from agentcore.store.chat import ChatStore
 async def agent_and_mode(
     chats: ChatStore, settings: ChatSettings, session_id: str, agent_id: str | None = None
 ) -> tuple[str, ApprovalMode | None]:
-    """Whose calls a session's are, and what becomes of them.
+    """Return the agent and the approval mode of a session.
 
     Args:
-        chats: Where sessions are stored.
+        chats: The store of sessions.
         settings: The agents.
-        session_id: The session, known or not.
-        agent_id: Another agent than the session's.
+        session_id: The session; need not exist.
+        agent_id: An agent to use instead of the session's.
     Returns:
         The agent's id, and the mode of the session or the agent; None: neither has one.
     """

@@ -1,4 +1,4 @@
-"""What a session has learned of its models: how they count tokens, shorter contexts, and who takes no pictures."""
+"""What a session has learned about its models: how they count tokens, smaller contexts, and refused images."""
 
 import json
 from typing import Any, NamedTuple, Self
@@ -7,10 +7,10 @@ from agentcore.chat.bounds import CONTEXT_TOKENS_MIN
 
 _MODELS_KEPT = 8
 _COUNTED_FROM = 1000
-"""Tokens; of a shorter request, what providers add by themselves is too large a share."""
+"""Tokens; in a shorter request, what providers add themselves is too large a share."""
 
 _PLAUSIBLE = (0.4, 4.0)
-"""Counts beyond that many times the estimate are none of the whole request: some leave out what was in their cache."""
+"""Counts outside this range, relative to the estimate, do not cover the whole request: some omit cached tokens."""
 
 _NEWS = 0.05
 
@@ -22,10 +22,10 @@ class _Learned(NamedTuple):
 
 
 class ModelScales:
-    """Scales and contexts by model; those of the models that were asked last are kept.
+    """Token scales and context limits by model; those of the models that were used last are kept.
 
     Attributes:
-        has_news: Whether there is something that is not stored.
+        has_news: True if there are changes that are not stored.
     """
 
     def __init__(self, known: dict[str, _Learned] | None = None) -> None:
@@ -34,49 +34,49 @@ class ModelScales:
 
     @classmethod
     def from_json_text(cls, stored: str | None) -> Self:
-        """As it was stored."""
+        """Parse the stored form."""
         entries: dict[str, Any] = json.loads(stored or "{}")
         return cls({model: _Learned(*entry) for model, entry in entries.items()})
 
     def to_json_text(self) -> str:
-        """As it is stored; JSON text."""
+        """Serialise to JSON text for the store, and reset `has_news`."""
         self.has_news = False
         return json.dumps(self._known, ensure_ascii=False)
 
     def find_token_scale(self, model: str) -> float:
-        """How many tokens the model counts for each that was estimated."""
+        """Return how many tokens the model counts for each estimated one."""
         return self._find_learned(model).scale
 
     def find_context_limit(self, model: str) -> int | None:
-        """The context that the model's refusals have shown, in tokens; None: it has not refused."""
+        """Return the context size in tokens that refusals have shown; None if the model has not refused."""
         return self._find_learned(model).limit
 
     def accepts_images(self, model: str) -> bool:
-        """Whether the model's provider has not refused pictures."""
+        """True unless the model's provider has refused images."""
         return self._find_learned(model).takes_pictures
 
     def record_refused_images(self, model: str) -> None:
-        """The provider has refused a request for its pictures."""
+        """Record that the provider refused a request because of its images."""
         self._store_learned(model, self._find_learned(model)._replace(takes_pictures=False))
 
     def record_token_count(self, model: str, estimated: int, counted: int) -> None:
-        """The provider has counted the tokens of a request, cached ones included, that were estimated."""
+        """Record the provider's count of a request's tokens, cached ones included, and the estimate."""
         scale = counted / max(estimated, 1)
         if estimated >= _COUNTED_FROM and _PLAUSIBLE[0] <= scale <= _PLAUSIBLE[1]:
             self._store_learned(model, self._find_learned(model)._replace(scale=scale))
 
     def record_length_refusal(self, model: str, estimated: int, limit: int, named: int | None) -> int:
-        """The provider has refused a request as too long; gives the context that is believed from now on.
+        """Record that the provider refused a request as too long; return the context size assumed from now on.
 
         Args:
             model: The model.
-            estimated: The tokens of the request, as estimated.
-            limit: The context that was believed until now.
-            named: The context that the provider named.
+            estimated: The estimated tokens of the request.
+            limit: The context size assumed until now.
+            named: The context size that the provider named.
         """
         size = round(estimated * self.find_token_scale(model))
         lowered = max(named if named is not None else min(limit, size * 9 // 10), CONTEXT_TOKENS_MIN)
-        # what was refused is longer than the context, whatever the estimate says
+        # a refused request is longer than the context, whatever the estimate says
         scale = self.find_token_scale(model) if size > lowered else min(lowered / max(estimated, 1), _PLAUSIBLE[1])
         self._store_learned(
             model, self._find_learned(model)._replace(scale=max(scale, self.find_token_scale(model)), limit=lowered)

@@ -1,4 +1,4 @@
-"""Questions of tools to the person of a session: asked one after another, each answered once."""
+"""Questions of tools to the user of a session: shown one after another, each answered once."""
 
 import asyncio
 import secrets
@@ -12,12 +12,12 @@ from agentcore.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question that waits.
+    """One waiting question.
 
     Args:
-        view: What the person sees.
-        inquiry: What is asked.
-        answer: Settled by the answer.
+        view: The question as shown to the user.
+        inquiry: The question as asked by the tool.
+        answer: Resolved with the answer.
     """
 
     view: QuestionView
@@ -33,11 +33,11 @@ class Questions:
 
     @property
     def first(self) -> QuestionView | None:
-        """The question to show."""
+        """The question to show, which is the oldest."""
         return next((question.view for question in self._waiting.values()), None)
 
     def add(self, inquiry: Inquiry, module: str, host: str, tool_id: str | None, timeout_s: float) -> Question:
-        """Ask something for a module; `host`: the one on another machine that it is on, or that had it ask."""
+        """Add a module's question; `host` is the host that runs the module, or that made it ask."""
         view = QuestionView(
             question_id=f"q_{secrets.token_hex(8)}",
             kind=inquiry.kind,
@@ -55,10 +55,10 @@ class Questions:
         return question
 
     def answer(self, question_id: str, reply: Reply) -> bool:
-        """Answer a question; False: it does not wait (any more).
+        """Answer a question; False if it does not wait (any more).
 
         Raises:
-            ToolError: `invalid_answer`: it is none to this question, which goes on waiting.
+            ToolError: `invalid_answer`: the answer does not fit the question, which continues to wait.
         """
         question = self._waiting.get(question_id)
         if question is None or question.answer.done():
@@ -69,7 +69,7 @@ class Questions:
         return True
 
     def drop(self, question: Question) -> None:
-        """Nobody waits for the answer any more."""
+        """Remove a question whose answer is no longer awaited."""
         self._waiting.pop(question.view.question_id, None)
 
 

@@ -1,4 +1,4 @@
-"""The messages of a person that wait, as a page sees them."""
+"""The waiting user messages of a session, as a page sees them."""
 
 from agentcore.chat.client_context import ClientContext, page_view
 from agentcore.chat.session.stream import Stream
@@ -7,7 +7,7 @@ from agentcore.store.chat import ChatStore
 
 
 async def queue_view(chats: ChatStore, session_id: str) -> QueueView:
-    """What waits in a session."""
+    """Return the waiting messages of a session."""
     queue = await chats.queue.load_queue(session_id)
     messages = [
         QueuedMessageView(
@@ -24,5 +24,5 @@ async def queue_view(chats: ChatStore, session_id: str) -> QueueView:
 
 
 async def publish_queue(chats: ChatStore, stream: Stream) -> None:
-    """Tell pages what waits now; the whole of it, so that whoever missed a change sees it with the next."""
+    """Publish the whole queue to pages, so that a page that missed a change is correct after the next one."""
     stream.publish_to_pages("session.queue", (await queue_view(chats, stream.session_id)).to_json())

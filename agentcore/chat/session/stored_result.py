@@ -1,4 +1,4 @@
-"""The result of a call as it is kept for the person: whole, but for what is large, which becomes an artifact."""
+"""Results of calls as stored for the user: complete, except for large parts, which become artifacts."""
 
 import json
 from base64 import b64decode
@@ -17,10 +17,10 @@ class ResultShrinker:
         self._artifacts = artifacts
 
     async def shrink_envelope(self, envelope: str, call: ChatCallRow, account: str) -> str:
-        """The envelope as JSON text, with large texts and images replaced by links to artifacts.
+        """Return the envelope as JSON text, with large texts and images replaced by links to artifacts.
 
         Args:
-            account: Whose quota these take.
+            account: The account whose quota the artifacts use.
         """
         if len(envelope) <= KEPT_BLOCK_BYTES:
             return envelope

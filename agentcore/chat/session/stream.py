@@ -1,4 +1,4 @@
-"""What a session tells: on the event bus for everybody, and to the client whose request it answers."""
+"""Publishes the events of a session: on the event bus, and to the client whose request it answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,19 +11,19 @@ from agentcore.store.chat import UsedTokens
 
 
 class Stream:
-    """The events of one stretch of a turn.
+    """The events of one run of a turn.
 
     Args:
-        events: Where pages listen, and where a client resumes after the last id that it saw.
-        session_id: Whose they are.
+        events: The bus on which pages listen, and on which a client resumes after the last id that it saw.
+        session_id: The session of the events.
         locale: Language of the texts.
-        live: Keeps the answer as it comes, for pages that open meanwhile.
-        sink: The client that waits; None: nobody does.
-        thread: Where a sub-agent belongs whose events these are; None: they are the session's own.
+        live: Stores the partial answer, for pages that open meanwhile.
+        sink: The client that waits; None: there is none.
+        thread: The call and depth of the sub-agent whose events these are; None: they are the session's own.
 
     Attributes:
         session_id: The session.
-        said: The text of a sub-agent's answer as it comes; whoever keeps the answer clears it.
+        said: The partial answer of a sub-agent; cleared when the answer is stored.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class Stream:
 
     @property
     def thread(self) -> Mapping[str, Any] | None:
-        """Where the sub-agent belongs whose events these are; None: they are the session's own."""
+        """The call and depth of the sub-agent whose events these are; None: they are the session's own."""
         return self._thread
 
     def send_content(self, piece: str) -> None:
-        """A piece of text."""
+        """Publish and send a chunk of the answer."""
         if piece:
             if self._thread is None:
                 self.live.add_text(piece)
@@ -60,7 +60,7 @@ class Stream:
             self._publish_and_send("session.content", {"content": piece})
 
     def publish_thinking(self, piece: str) -> None:
-        """A piece of what the model thinks; for pages."""
+        """Publish a chunk of the model's thinking to pages."""
         if piece:
             if self._thread is None:
                 self.live.add_thinking(piece)
@@ -69,52 +69,52 @@ class Stream:
     def publish_tool_call(
         self, tool_name: str, arguments: str, tool_id: str, kind: str, *, waits: bool, **more: Any
     ) -> Mapping[str, Any]:
-        """A call that the model wants; for pages. Gives what `send` tells the client of it, once it can be answered.
+        """Publish a model's call to pages; return the payload for `send_to_client`, to send once it can be answered.
 
         Args:
             tool_name: Its tool.
             arguments: JSON text.
-            tool_id: Its name in the session.
+            tool_id: Its id in the session.
             kind: Where it runs.
-            waits: Whether it needs an answer: a person's, or the client's result.
-            **more: Of a client's call `needsApproval`, and `client` where it is known; of others `words`, if any.
+            waits: True if it needs an answer: the user's decision, or the client's result.
+            **more: For a client's call `needsApproval`, and `client` if it is known; for others `words`, if any.
         """
         call = {"tool_name": tool_name, "arguments": arguments, "toolId": tool_id, "kind": kind, "waits": waits, **more}
         self.publish_to_pages("session.toolCall", {"tool_call": call})
         return {"tool_call": call}
 
     def publish_tool_state(self, tool_id: str, state: str, **more: Any) -> None:
-        """How far a call is; for pages."""
+        """Publish the state of a call to pages."""
         self.publish_to_pages("session.toolState", {"toolId": tool_id, "state": state, **more})
 
     def publish_tool_result(
         self, tool_name: str, tool_id: str, envelope: Mapping[str, Any], *, is_told: bool = True
     ) -> None:
-        """How a call ended; of one that the client was not told of, or ran itself, for pages."""
+        """Publish the result of a call; only to pages if `is_told` is False: the client ran it, or does not know it."""
         payload = {"tool_result": {"toolId": tool_id, "tool_name": tool_name, **envelope}}
         self.publish_to_pages("session.toolResult", payload)
         if is_told:
             self.send_to_client(payload)
 
     def publish_message(self, item: Mapping[str, Any]) -> None:
-        """A message that is no model's, as it is listed; for pages."""
+        """Publish a message that is not a model's to pages, in its listed form."""
         self.publish_to_pages("session.message", item)
 
     def publish_compaction(self, number: int, compaction: Mapping[str, Any]) -> None:
-        """What the model is told was made shorter; for pages.
+        """Publish to pages that the model's history was shortened.
 
         Args:
-            number: The message that says so.
+            number: The notice about it.
             compaction: `CompactionView` as JSON values.
         """
         self.publish_to_pages("session.compacted", {"number": number, "compaction": compaction})
 
     def send_error(self, error: ToolError, *, is_of_turn: bool = True) -> None:
-        """What went wrong; pages are not told of what a client did wrong while another one's turn goes on."""
+        """Send an error; one of a client's request while another turn runs is not published to pages."""
         (self._publish_and_send if is_of_turn else self._send_only)("session.error", {"error": error.to_json()})
 
     def send_finished(self, waiting: list[str], *, is_of_turn: bool = True) -> None:
-        """The last event: what was used, and which calls wait; of the turn, or of this client's request alone."""
+        """Send the last event of the turn, or only of this client's request: tokens used, and waiting calls."""
         payload = {
             "message": localized_text(self.locale, "finished"),
             "usage": self.usage._asdict(),
@@ -123,18 +123,18 @@ class Stream:
         (self._publish_and_send if is_of_turn else self._send_only)("session.finished", payload)
 
     def send_to_client(self, payload: Mapping[str, Any]) -> None:
-        """Something for the client alone: of a sub-agent, for the client whose turn it works in."""
+        """Send a payload only to the client; for a sub-agent, to the client of its turn."""
         sink = self.sink if self._thread is None else self.live.client
         if sink is not None:
             sink(self._events.last_id, payload if self._thread is None else {**payload, "thread": self._thread})
 
     def publish_to_pages(self, event_type: str, payload: Mapping[str, Any]) -> None:
-        """An event for pages alone: the wire of the chat does not know it."""
+        """Publish an event only to pages: clients of the chat do not know it."""
         told = payload if self._thread is None else {**payload, "thread": self._thread}
         self._events.publish(event_type, told, session_id=self.session_id)
 
     def create_inner_stream(self, parent_tool_id: str, depth: int | None = None) -> "Stream":
-        """The events of a sub-agent, or of other calls, inside of a call of this session."""
+        """Create the stream of a sub-agent, or of other nested calls, of a call of this session."""
         depth = (0 if self._thread is None else self._thread["depth"]) + 1 if depth is None else depth
         thread = {"parentToolId": parent_tool_id, "depth": depth}
         return Stream(self._events, self.session_id, self.locale, self.live, thread=thread)

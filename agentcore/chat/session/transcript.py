@@ -1,4 +1,4 @@
-"""Stored messages as a person reads them. Needs no model library: a page shows its sessions without one."""
+"""Converts stored messages for the user. Needs no model library: a page shows its sessions without one."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,13 +9,13 @@ from agentcore.chat.session.view import AttachmentView, CallState, CallView, Mes
 from agentcore.store.chat import ChatCallRow, ChatMessageRow, NewMessage
 
 STOPPED = "stopped"
-"""Marks, among the metadata of a stored answer, one that the person stopped."""
+"""Metadata key of a stored answer that the user stopped."""
 
 _ENDED: Mapping[str, CallState] = {"interrupted": "interrupted", "cancelled": "cancelled"}
 
 
 def list_call_ids(rows: Iterable[ChatMessageRow]) -> list[str]:
-    """Ids of the calls that messages want."""
+    """Return the ids of the calls in messages."""
     return [part["tool_call_id"] for row in rows for part in _read_parts(row) if part.get("part_kind") == "tool-call"]
 
 
@@ -25,13 +25,13 @@ def to_messages(
     commands: AbstractSet[str] = frozenset(),
     client: str | None = None,
 ) -> list[MessageView]:
-    """The messages that a person sees; results stand with the calls that they belong to.
+    """Convert messages for the user; results are part of the calls that they belong to.
 
     Args:
         rows: Stored messages.
-        calls: The calls that they want, by id.
-        commands: Ids of the person's own calls that go on; others that have not ended were interrupted.
-        client: The paired client that runs the client's tools; None: it is not known.
+        calls: Their calls, by id.
+        commands: Ids of running calls that the user made; others without an end were interrupted.
+        client: The paired client that runs the client's tools; None: it is unknown.
     """
     made = (
         _to_notice_view(row, commands) if row.kind == "notice" else _to_message_view(row, calls, client) for row in rows
@@ -40,30 +40,30 @@ def to_messages(
 
 
 def create_notice(text: str, **more: Any) -> NewMessage:
-    """A message for the person alone; `more` are fields of `MessageView` as JSON values."""
+    """Create a message for the user only; `more` are fields of `MessageView` as JSON values."""
     return NewMessage(json.dumps({"text": text, **more}, ensure_ascii=False), "notice", text)
 
 
 def prompt_of(row: ChatMessageRow) -> str | None:
-    """What the person said in a message; None: it is none of a person's."""
+    """Return the user's text in a message; None if it is not a user message."""
     said = [_join_text(part["content"]) for part in _read_parts(row) if part.get("part_kind") == "user-prompt"]
     return "\n".join(said) if said else None
 
 
 def attachments_of(row: ChatMessageRow) -> list[AttachmentView]:
-    """The files that came with a message of the person's."""
+    """Return the files that are attached to a user message."""
     contents = [part["content"] for part in _read_parts(row) if part.get("part_kind") == "user-prompt"]
     told = [each.get("metadata") or {} for content in contents for each in content if isinstance(each, dict)]
     return [AttachmentView.model_validate(each["attachment"]) for each in told if "attachment" in each]
 
 
 def was_stopped(row: ChatMessageRow) -> bool:
-    """Whether a message is an answer that the person stopped."""
+    """True if a message is an answer that the user stopped."""
     return any((message.get("metadata") or {}).get(STOPPED) for message in json.loads(row.message))
 
 
 def call_view(call: ChatCallRow, client: str | None = None) -> CallView:
-    """One stored call; `client` runs the client's tools, None where it is not known."""
+    """Convert a stored call; `client` is the client that runs client tools, None if it is unknown."""
     waits_for_client = (call.kind, call.state) == ("client", "waiting")
     envelope = None if call.envelope is None else json.loads(call.envelope)
     return CallView(
@@ -82,7 +82,7 @@ def call_view(call: ChatCallRow, client: str | None = None) -> CallView:
 
 
 def state_of(call: ChatCallRow, envelope: Mapping[str, Any] | None) -> CallState:
-    """How far a call is, in the words of a person."""
+    """Return the state of a call as shown to the user."""
     match call.state:
         case "new" | "waiting" | "rejected":
             return call.state
@@ -93,7 +93,7 @@ def state_of(call: ChatCallRow, envelope: Mapping[str, Any] | None) -> CallState
 
 
 def end_of(envelope: Mapping[str, Any] | None) -> CallState:
-    """How a call ended."""
+    """Return the final state of a call, from its envelope."""
     if envelope is None or envelope.get("ok"):
         return "done"
     error = envelope["error"]["type"]
@@ -130,7 +130,7 @@ def _to_message_view(row: ChatMessageRow, calls: Mapping[str, ChatCallRow], clie
 
 
 def _is_answer(row: ChatMessageRow) -> bool:
-    """Whether it is the model's: one that says nothing is an answer too, and the person is to know."""
+    """True if the message is a model's answer; an empty answer is shown to the user too."""
     return row.kind == "said" and any(message["kind"] == "response" for message in json.loads(row.message))
 
 
@@ -155,12 +155,12 @@ def _to_notice_view(row: ChatMessageRow, commands: AbstractSet[str]) -> MessageV
 
 
 def _is_cut_off(call: CallView, commands: AbstractSet[str]) -> bool:
-    """Whether a call of the person's own ended with the process that it ran in."""
+    """True if a call that the user made ended with the process that ran it."""
     return call.state in {"new", "waiting", "running"} and call.tool_id not in commands
 
 
 def _read_parts(row: ChatMessageRow) -> list[dict[str, Any]]:
-    """The parts of a model's message, as the model library stores them."""
+    """Return the parts of a model's message, as the model library stores them."""
     if row.kind == "notice":
         return []
     return [part for message in json.loads(row.message) for part in message["parts"]]

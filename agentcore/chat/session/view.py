@@ -17,7 +17,7 @@ class View(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values under their names on the wire; what is not there is left out."""
+        """Return JSON values under their camelCase names; absent values are left out."""
         return self.model_dump(by_alias=True, exclude_none=True, mode="json")
 
 

@@ -1,4 +1,4 @@
-"""The instructions that lie in the working folder for whatever agent works there."""
+"""Instructions in the working folder for any agent that works there."""
 
 import codecs
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from agentcore.chat.bounds import FOLDER_INSTRUCTIONS_CHARS
 from agentcore.errors import ToolError
 
 FILES = ("AGENTS.md", "CLAUDE.md")
-"""What agents of several makers look for; of two with the same text, the first counts."""
+"""Files that agents of several vendors read; of two with the same text, the first counts."""
 
 _BYTES_OF_A_CHAR = 4
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -19,8 +19,8 @@ class FolderText(NamedTuple):
 
     Args:
         name: The file's name in the first root.
-        text: What it says, as far as it goes.
-        missing_bytes: How much of it was left out.
+        text: Its text, truncated to the limit.
+        missing_bytes: How many bytes of it were left out.
     """
 
     name: str
@@ -29,9 +29,9 @@ class FolderText(NamedTuple):
 
 
 def read_folder_texts(workspace: Workspace) -> tuple[FolderText, ...]:
-    """What the files in the first root say. Waits for the disk.
+    """Read the instruction files in the first root. Blocks on the disk.
 
-    A link that leaves the root, a FIFO, a device, a folder, a file that is no text: as if there was none.
+    Links that leave the root, FIFOs, devices, folders and files that are not text are ignored.
     """
     found: list[FolderText] = []
     for name in FILES:
@@ -46,7 +46,7 @@ def _read_file(workspace: Workspace, name: str) -> FolderText | None:
         with workspace.open_file(workspace.locate(name)) as file:
             size = file.size_bytes
             data = file.read(FOLDER_INSTRUCTIONS_CHARS * _BYTES_OF_A_CHAR)
-    except (ToolError, OSError):  # what cannot be read is none, whatever the reason: tools for files say which
+    except (ToolError, OSError):  # unreadable files are ignored; file tools report the reason
         return None
     mark, encoding = next((each for each in _MARKS if data.startswith(each[0])), (b"", "utf-8"))
     text = data[len(mark) :].decode(encoding, "replace")[:FOLDER_INSTRUCTIONS_CHARS]

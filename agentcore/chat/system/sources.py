@@ -1,4 +1,4 @@
-"""What the parts of a system message are made of, as it is when a turn begins."""
+"""Inputs of the parts of a system message, read when a turn starts."""
 
 import asyncio
 import platform
@@ -12,12 +12,12 @@ from agentcore.core import Core
 
 
 class SystemSources(NamedTuple):
-    """What does not change while a turn goes on.
+    """Values that do not change during a turn.
 
     Args:
-        roots: The workspace roots; relative paths begin in the first.
-        system: The machine's system.
-        folder: Instructions that are in the first root, as the user has accepted them.
+        roots: The workspace roots; relative paths start in the first.
+        system: The machine's operating system.
+        folder: Instructions in the first root, as accepted by the user.
         today: The day, and the machine's time zone.
     """
 
@@ -28,7 +28,7 @@ class SystemSources(NamedTuple):
 
 
 async def read_sources(core: Core) -> SystemSources:
-    """Read what there is now: once for a turn, so that all its requests begin with the same bytes."""
+    """Read the current sources: once per turn, so that all its requests start with the same bytes."""
     found = await asyncio.to_thread(_collect_sources, core)
     return found._replace(folder=_choose_accepted(core, found))
 
@@ -40,7 +40,7 @@ def _collect_sources(core: Core) -> SystemSources:
 
 
 def _choose_accepted(core: Core, found: SystemSources) -> Sequence[FolderText]:
-    """The instructions of the folder as the user has accepted them; what is new or has changed is proposed."""
+    """Return the folder's instructions as accepted by the user; new and changed ones are proposed for review."""
     files = {f"{found.roots[0]}/{file.name}": file for file in found.folder}
     accepted = core.instruction_review.choose_texts({path: file.text for path, file in files.items()})
     return [
@@ -52,7 +52,7 @@ def _choose_accepted(core: Core, found: SystemSources) -> Sequence[FolderText]:
 
 @cache
 def _describe_system() -> str:
-    """What the machine runs, such as `Linux 6.1.0 (Debian GNU/Linux 12), x86_64`."""
+    """Return the machine's system, such as `Linux 6.1.0 (Debian GNU/Linux 12), x86_64`."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
