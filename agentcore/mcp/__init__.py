@@ -1,4 +1,4 @@
-"""Tools for MCP clients. Imports the SDK, which takes about a second: whoever needs it imports this at first use."""
+"""Tools for MCP clients. Imports the SDK, which takes about a second: import this package at first use."""
 
 from agentcore.mcp.caller import Caller, Departures, Narrowing, SessionSubscriptions, patterns_in
 from agentcore.mcp.request_handler import McpEndpoint

@@ -1,4 +1,4 @@
-"""Artifacts as resources of MCP: what results link to, for the client whose session it is."""
+"""Artifacts as MCP resources, to which results link, for the client of their session."""
 
 from base64 import b64encode
 
@@ -11,23 +11,23 @@ from agentcore.mcp.results import ARTIFACT_URI
 from agentcore.store.artifacts import Artifact
 
 READ_BYTES = 4 * 1024 * 1024
-"""One resource that is read; a larger one is read in parts by a tool."""
+"""Maximum size of a resource that is read; a larger one is read in parts with a tool."""
 
 _PAGE = 50
 
 
 class ClientArtifacts:
-    """What a client may see of the artifacts.
+    """The artifacts that clients may see.
 
     Args:
-        host: Keeps them.
+        core: Stores them.
     """
 
     def __init__(self, core: Core) -> None:
         self._store = core.store.artifacts
 
     async def list_resources(self, caller: Caller, cursor: str | None) -> types.ListResourcesResult:
-        """Those of the client's session, the newest first; a person's, those of all sessions."""
+        """List the artifacts of the client's session, the newest first; for a user, those of all sessions."""
         before = cursor if cursor and cursor.isascii() and cursor.isdigit() else None
         session_id = caller.session_id if caller.is_model else None
         found = await self._store.list_newest(_PAGE + 1, session_id=session_id, before=int(before) if before else None)
@@ -37,7 +37,7 @@ class ClientArtifacts:
         )
 
     async def read_resource(self, caller: Caller, uri: str) -> types.ReadResourceResult:
-        """The bytes of one.
+        """Return the content of an artifact.
 
         Raises:
             ToolError: `artifact_not_found`; `result_too_large`.
@@ -53,7 +53,7 @@ class ClientArtifacts:
         return types.ReadResourceResult(contents=[_to_contents(uri, artifact, data)])
 
     async def find_artifact(self, caller: Caller, uri: str) -> Artifact:
-        """What is known of one.
+        """Return the metadata of an artifact.
 
         Raises:
             ToolError: `artifact_not_found`.

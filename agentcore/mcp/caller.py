@@ -1,4 +1,4 @@
-"""Who calls over MCP, and what that client may have."""
+"""The client behind an MCP request, and what it may use."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ from agentcore.config import ClientConfig
 from agentcore.core.policy import PERSONS
 
 LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
-"""From the least grave on."""
+"""All levels, the least severe first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What a connection asks of itself: to be offered fewer tools, and to wait for a person for longer.
+    """Options that a connection sets for itself: fewer tools, and another time to wait for the user.
 
     Args:
-        tools: Patterns of the tools that it wants; none: all that the client may have.
-        wait_s: How long a call of its stays open while a person is asked, in seconds.
+        tools: Patterns of the tools that it requests; none: all that the client may use.
+        wait_s: How long its calls stay open while the user is asked, in seconds.
     """
 
     tools: tuple[str, ...] = ()
@@ -33,10 +33,10 @@ class Narrowing:
 
 @dataclass(slots=True)
 class SessionSubscriptions:
-    """What a session wants to be told of.
+    """The notifications that a session has requested.
 
     Args:
-        log_level: From which level on it hears what its calls say of their work; None: of nothing.
+        log_level: Minimum level of log messages of its calls that it gets; None: it gets none.
         resources: Addresses of the resources that it watches.
     """
 
@@ -44,23 +44,23 @@ class SessionSubscriptions:
     resources: dict[str, None] = field(default_factory=dict)
 
     def receives_log_level(self, level: LogLevel) -> bool:
-        """Whether it wants to be told what is of a level."""
+        """True if the session gets log messages of this level."""
         return self.log_level is not None and is_at_least(level, self.log_level)
 
 
 def is_at_least(level: LogLevel, least: LogLevel) -> bool:
-    """Whether a level is another one, or graver."""
+    """True if a level equals `least` or is more severe."""
     return LOG_LEVELS.index(level) >= LOG_LEVELS.index(least)
 
 
 Departure = Literal["cancelled", "ended", "lost"]
 """Why nobody waits for the answer to a request: its client cancelled it, its session or key has ended, or the
-connection was lost, which is no cancellation."""
+connection was lost, which is not a cancellation."""
 
 
 @dataclass(slots=True)
 class Departures:
-    """Why requests of a connection were ended before their answer.
+    """Reasons why requests of a connection ended before they were answered.
 
     Attributes:
         is_over: True once the whole connection has ended.
@@ -71,27 +71,27 @@ class Departures:
     _heirs: dict[RequestId, RequestId] = field(default_factory=dict)
 
     def record_reason(self, request_id: RequestId, why: Departure) -> None:
-        """Say why a request is about to be ended."""
+        """Record why a request is about to be ended."""
         self._reasons.setdefault(request_id, why)
 
     def hand_over(self, request_id: RequestId, heir: RequestId) -> None:
-        """A request was sent again under another id: what ends the one under the new id ends its work."""
+        """Record that a request was sent again under another id, so that ending the new one ends its work."""
         self._heirs[request_id] = heir
 
     def remove_request(self, request_id: RequestId) -> None:
-        """The request has ended."""
+        """Remove a request that has ended."""
         self._reasons.pop(request_id, None)
         self._heirs.pop(request_id, None)
 
     def list_request_ids(self, request_id: RequestId) -> list[RequestId]:
-        """The ids that the client knows the work of a request by: its own, and those that it was sent again under."""
+        """Return the ids by which the client knows a request: its own, and those under which it was sent again."""
         found = [request_id]
         while (heir := self._heirs.get(found[-1])) is not None:
             found.append(heir)
         return found
 
     def find_reason(self, request_id: RequestId | None) -> Departure:
-        """Why nobody waits for a request that is being ended."""
+        """Return why nobody waits for a request that is being ended."""
         ids = [] if request_id is None else self.list_request_ids(request_id)
         found = next((self._reasons[each] for each in ids if each in self._reasons), None)
         return found or ("ended" if self.is_over else "lost")
@@ -102,14 +102,14 @@ class Caller:
     """One connection of a client.
 
     Args:
-        principal: By its credential: `mcp:NAME`, or the API token, whose calls are a person's own.
+        principal: From its credential: `mcp:NAME`, or the API token, whose calls are the user's own.
         session_id: The session that its calls belong to.
-        approval_url: Where a person decides on what it wants.
-        config: What app.json says of the client.
-        narrowing: What the connection says of itself.
-        found: Names of the tools that it looked for and found, the newest last; they stay with the connection.
-        wishes: What it wants to be told of, in the revisions in which it says that once.
-        departures: Why its requests were ended before their answer.
+        approval_url: Where the user decides on its calls.
+        config: The client's settings in app.json.
+        narrowing: Options that the connection sets for itself.
+        found: Names of the tools that it found by searching, the newest last; stored with the connection.
+        wishes: Notifications that it requested, in the revisions in which it does that once per session.
+        departures: Why its requests ended before they were answered.
         mark: Names the frames around untrusted text in its results; random.
     """
 
@@ -125,23 +125,23 @@ class Caller:
 
     @property
     def is_model(self) -> bool:
-        """Whether a model stands behind it: then it gets what is shaped for models, and is asked about."""
+        """True if a model is behind it: then results are made for models, and calls are subject to approval."""
         return self.principal.kind not in PERSONS
 
     def may_use_tool(self, tool: str) -> bool:
-        """Whether it is offered a tool, and may call it."""
+        """True if the tool is offered to the client, which may call it."""
         return matches_patterns(tool, self.config.tools) and (
             not self.narrowing.tools or matches_patterns(tool, self.narrowing.tools)
         )
 
     def names_tool(self, tool: str) -> bool:
-        """Whether a pattern speaks of this tool, and not of every tool there is."""
+        """True if a pattern other than `*` matches the tool."""
         patterns = (*self.config.tools, *self.narrowing.tools)
         return any(fnmatchcase(tool, pattern) for pattern in patterns if pattern.strip("*"))
 
 
 def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
-    """Whether patterns mean a tool: one with `!` beats those without; where there are only such, the rest is meant."""
+    """True if patterns match a tool: those with `!` take precedence; if there are only such, all other tools match."""
     if any(fnmatchcase(name, pattern[1:]) for pattern in patterns if pattern.startswith("!")):
         return False
     wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
@@ -149,7 +149,7 @@ def matches_patterns(name: str, patterns: Sequence[str]) -> bool:
 
 
 def patterns_in(text: str) -> tuple[str, ...]:
-    """Patterns from a text in which commas stand between them."""
+    """Split a text into patterns, at commas."""
     return tuple(_strip_parts(text.split(",")))
 
 

@@ -1,8 +1,8 @@
-"""Calls of clients: nothing runs twice, whatever a client does that knows nothing of approvals.
+"""Calls of MCP clients: nothing runs twice, even if a client knows nothing of approvals.
 
-Such a client gives up after a minute, sends its call again, or several at once. So a call that a person is asked about
-is known by who makes it, in which session, its tool and its arguments. When an equal one comes and nobody waits for the
-first any more, the two are one: asked once, run once.
+Such a client gives up after a minute, sends its call again, or several at once. So a call that needs approval is
+identified by its client, session, tool and arguments. If an equal one arrives and no client waits for the first any
+more, the two are one call: the user is asked once, and it runs once.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from agentcore.mcp.inputs import ClientAsker, Inputs
 from agentcore.mcp.progress_notifications import CallEventForwarder, CallReporter
 
 RESULT_KEPT_SECONDS = 120.0
-"""How long the result of a call is kept whose client went away while it ran."""
+"""How long the result of a call is stored whose client disconnected while it ran."""
 
 _TELL_SECONDS = 10.0
 
 _DATA_FACTOR = 4
-"""How much more room values take than their JSON text, of which both are kept."""
+"""How much more memory values need than their JSON text; both are stored."""
 
 
 class _Key(NamedTuple):
-    """What makes two calls the same wish."""
+    """Identifies equal calls."""
 
     client: str
     session_id: str
@@ -46,11 +46,11 @@ class _Key(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _ClientCall:
-    """A call that a client makes, and what can be told and asked meanwhile.
+    """A client's call, with the ways to notify and ask the client meanwhile.
 
     Args:
-        answer_by: Until when it has to be answered if a person is waited for, by the event loop's clock.
-        left: What runs on although its client was answered, or has gone.
+        answer_by: Deadline for the answer while the user is asked, by the event loop's clock.
+        left: The detached call, if it continues although its client was answered or has disconnected.
     """
 
     caller: Caller
@@ -63,22 +63,22 @@ class _ClientCall:
 
     @property
     def key(self) -> _Key:
-        """What makes two calls the same, once the arguments were put right."""
+        """Identifies equal calls; valid once the arguments are repaired."""
         digest = hashlib.sha256(to_json(self.arguments)).hexdigest()
         return _Key(self.caller.principal.name, self.caller.session_id, self.tool.definition.name, digest)
 
     def repair_arguments(self) -> None:
-        """Put the arguments right as the core does with those that a model writes."""
+        """Repair the arguments as the core does with those of models."""
         if self.caller.is_model:
             self.arguments = self.tool.schema.repair_arguments(self.arguments)
 
 
 @dataclass(slots=True, eq=False)
 class _DetachedCall:
-    """A call whose client has gone: it runs, or its result waits to be fetched by an equal one.
+    """A call whose client has disconnected: it still runs, or its result waits for an equal call.
 
     Args:
-        request_ids: By which its client may still cancel it; none: its request was answered.
+        request_ids: Ids by which its client may still cancel it; none: its request was answered.
     """
 
     key: _Key
@@ -86,22 +86,22 @@ class _DetachedCall:
     request_ids: frozenset[RequestId]
 
     def size_bytes(self) -> int:
-        """The size of the result, once there is one."""
+        """Return the size of the result; 0 while there is none."""
         if not self.work.done() or self.work.cancelled() or self.work.exception() is not None:
             return 0
         return _size_of(self.work.result())
 
     def drop_result(self) -> None:
-        """Keep the error `result_dropped` in place of the result: the call has run, and must not run again."""
+        """Replace the result by the error `result_dropped`: the call has run, and must not run again."""
         call_id = self.work.result().call_id
         self.work = asyncio.create_task(_build_dropped_outcome(call_id), name=f"mcp:dropped:{call_id}")
 
 
 class ClientCalls:
-    """Brings the calls of all clients through the host.
+    """Runs the calls of all clients through the core.
 
     Args:
-        host: Carries them out.
+        core: Runs the calls.
     """
 
     def __init__(self, core: Core) -> None:
@@ -115,10 +115,10 @@ class ClientCalls:
     async def call_tool(
         self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: CallReporter, inputs: Inputs
     ) -> CallOutcome:
-        """Carry out one call.
+        """Run one call.
 
-        Cancelling this ends what it began where the client has cancelled, or has ended; where only its connection was
-        lost, the call goes on, and an equal one gets its result.
+        If this is cancelled because the client cancelled its request or has ended, the call ends. If only the
+        connection was lost, the call continues, and an equal one gets its result.
 
         Raises:
             ToolError: `too_many_calls`.
@@ -135,7 +135,7 @@ class ClientCalls:
             if wish.left is None:
                 self._release_slot(caller)
             else:
-                # what runs on counts against the client until it has ended
+                # a detached call counts against the client's limit until it has ended
                 wish.left.work.add_done_callback(lambda _: self._release_slot(caller))
 
     async def _carry_out(self, wish: _ClientCall, left: _DetachedCall | None = None) -> CallOutcome:
@@ -151,7 +151,7 @@ class ClientCalls:
         return await self._after_decision(wish, outcome.call_id)
 
     async def cancel_request(self, session_id: str, request_id: RequestId) -> None:
-        """End what a request left behind whose connection was lost, and which its client cancels now."""
+        """End the detached calls of a request whose connection was lost, and which its client cancels now."""
         ended = [each for each in self._left if each.key.session_id == session_id and request_id in each.request_ids]
         await self._end_left(ended)
         for left in ended:
@@ -162,13 +162,13 @@ class ClientCalls:
                 await self._withdraw_approval(call_id)
 
     async def end_session(self, session_id: str) -> None:
-        """End what a session left behind that has ended itself."""
-        # requests that were ended just now leave theirs in the next turn of the loop
+        """End the detached calls of a session that has ended."""
+        # requests that were just ended detach their calls in the next iteration of the event loop
         await asyncio.sleep(0)
         await self._end_left([left for left in self._left if left.key.session_id == session_id])
 
     async def close(self) -> None:
-        """End what goes on without a client; what ran is on record."""
+        """End all detached calls; what ran is on record."""
         self._unsubscribe()
         await self._end_left(list(self._left))
 
@@ -180,16 +180,16 @@ class ClientCalls:
         await asyncio.gather(*works, return_exceptions=True)
 
     def _end_revoked(self, event: Event) -> None:
-        """End what a client left behind whose key was revoked."""
+        """End the detached calls of a client whose key was revoked."""
         if event.data.get("outcome") == "approver_revoked":
             for left in self._left:
                 if left.key.client == f"mcp:{event.data['name']}":
                     left.work.cancel()
 
-    # -- joining -----------------------------------------------------------------------------------------------
+    # -- joining equal calls -----------------------------------------------------------------------------------
 
     def _claim_detached_call(self, wish: _ClientCall) -> _DetachedCall | None:
-        """An equal call whose client has gone; it is given once."""
+        """Return an equal detached call, and remove it, so that it is joined only once; None if there is none."""
         if not self._left:
             return None
         wish.repair_arguments()
@@ -200,7 +200,7 @@ class ClientCalls:
         return left
 
     def _find_unattended_call(self, wish: _ClientCall) -> str | None:
-        """The id of an equal call that waits for a person, or was decided, and whose client has gone."""
+        """Return the id of an equal call that waits for approval or was decided, and whose client has disconnected."""
         approvals = self.core.approvals
         asked = [*approvals.waiting, *(request for request, _ in approvals.unused_verdicts)]
         if not asked:
@@ -216,10 +216,10 @@ class ClientCalls:
         pending = self.core.approvals.find_pending(request.call_id)
         return made_by == key[:3] and pending is not None and pending.asked_digest == key.digest
 
-    # -- waiting for a person ----------------------------------------------------------------------------------
+    # -- waiting for approval ----------------------------------------------------------------------------------
 
     async def _after_decision(self, wish: _ClientCall, call_id: str) -> CallOutcome:
-        """Wait for a person as long as the client does, and run what was approved."""
+        """Wait for the user's decision as long as the client does, and run what was approved."""
         self._attended.add(call_id)
         self._unattended.pop(call_id, None)
         try:
@@ -236,7 +236,7 @@ class ClientCalls:
             self._attended.discard(call_id)
 
     def _record_unattended(self, call_id: str, session_id: str, request_ids: frozenset[RequestId]) -> None:
-        """Keep by which ids a client may still cancel a call that waits, or was decided, while it is there."""
+        """Store the ids by which a client may still cancel a waiting or decided call, while that exists."""
         find = self.core.approvals.find_pending
         self._unattended = {each: sent for each, sent in self._unattended.items() if find(each) is not None}
         if find(call_id) is not None:
@@ -248,7 +248,7 @@ class ClientCalls:
             await pending.withdraw()
 
     async def _withdraw_asked(self, work: asyncio.Task[CallOutcome]) -> None:
-        """Withdraw the question with which a call ended that its client has cancelled."""
+        """Withdraw the approval request with which a call ended that its client has cancelled."""
         if (call_id := _find_asked_call_id(work)) is not None:
             await self._withdraw_approval(call_id)
 
@@ -256,7 +256,7 @@ class ClientCalls:
         pending = self.core.approvals.find_pending(call_id)
         caller = wish.caller
         if pending is None or pending.is_decided:
-            return True  # expired or withdrawn: sending it again says so
+            return True  # expired or withdrawn: running the call returns that
         clock = asyncio.get_running_loop().time
         with wish.inputs.show_approval(call_id, caller.approval_url):
             waiting = asyncio.ensure_future(pending.wait())
@@ -274,7 +274,7 @@ class ClientCalls:
     # -- running -----------------------------------------------------------------------------------------------
 
     async def _run_call(self, wish: _ClientCall, call_id: str | None = None) -> CallOutcome:
-        """Make a call, or run one that was decided; in a task of its own, which a lost connection does not end."""
+        """Run a new or a decided call, in its own task, which survives a lost connection."""
         caller = wish.caller
         request = CallRequest(
             wish.tool.definition.name,
@@ -294,7 +294,7 @@ class ClientCalls:
         return await self._await_outcome(wish, work, late)
 
     def _answer_before_deadline(self, wish: _ClientCall, asked_id: str, late: "asyncio.Future[str]") -> None:
-        """Have the client answered when its limit is near, where a call inside of its own waits for a person then."""
+        """Answer the client at its deadline if a nested call waits for the user then."""
 
         def report_if_waiting() -> None:
             pending = self.core.approvals.find_pending(asked_id)
@@ -306,7 +306,7 @@ class ClientCalls:
     async def _await_outcome(
         self, wish: _ClientCall, work: asyncio.Task[CallOutcome], late: "asyncio.Future[str] | None" = None
     ) -> CallOutcome:
-        """The outcome of a call; where its client goes away meanwhile, it waits for the next equal one."""
+        """Return the outcome of a call; if its client disconnects meanwhile, detach it for the next equal one."""
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future() if late is None else late
 
         def end(_: object) -> None:
@@ -333,7 +333,7 @@ class ClientCalls:
     def _detach_call(
         self, wish: _ClientCall, work: asyncio.Task[CallOutcome], request_ids: frozenset[RequestId]
     ) -> None:
-        """Keep a call whose client has gone, and for a while its result."""
+        """Keep a call whose client has disconnected or was answered, and its result for `RESULT_KEPT_SECONDS`."""
         wish.repair_arguments()
         left = wish.left = _DetachedCall(wish.key, work, request_ids)
         self._left.append(left)
@@ -342,20 +342,20 @@ class ClientCalls:
         def remove_expired() -> None:
             if left in self._left:
                 self._left.remove(left)
-                # its question waits for longer than its result
+                # its approval request stays pending for longer than its result is stored
                 if (call_id := _find_asked_call_id(left.work)) is not None:
                     self._record_unattended(call_id, left.key.session_id, left.request_ids)
 
         def end(_: object) -> None:
             if not work.cancelled():
-                work.exception()  # nobody may ever ask for it
+                work.exception()  # mark it as retrieved: nobody may ever ask for it
             self._drop_oldest_results(left.key.client)
             loop.call_later(RESULT_KEPT_SECONDS, remove_expired)
 
         work.add_done_callback(end)
 
     def _drop_oldest_results(self, client: str) -> None:
-        """Drop what a client has left behind beyond its limits, the oldest first."""
+        """Drop a client's detached results beyond its limits, the oldest first."""
         ended = [left for left in self._left if left.key.client == client and left.work.done()]
         for left in ended[: max(0, len(ended) - CLIENT_RESULTS_KEPT)]:
             self._left.remove(left)
@@ -371,7 +371,7 @@ class ClientCalls:
 
     @contextmanager
     def counted(self, caller: Caller) -> Iterator[None]:
-        """Count the block among the calls of a client that run at one time.
+        """Count the block as one of the concurrent calls of a client.
 
         Raises:
             ToolError: `too_many_calls`.
@@ -383,7 +383,7 @@ class ClientCalls:
             self._release_slot(caller)
 
     def _reserve_slot(self, caller: Caller) -> None:
-        """Take a place among the calls of a client, of which those that it left behind count while they run.
+        """Reserve one of a client's concurrent calls; detached ones count while they run.
 
         Raises:
             ToolError: `too_many_calls`.
@@ -425,7 +425,7 @@ def _texts_of(block: object) -> list[str | bytes]:
 
 
 def _find_asked_call_id(work: asyncio.Task[CallOutcome]) -> str | None:
-    """The id of the call that waits for a person since this ended; None: it goes on, or ended otherwise."""
+    """Return the id of the call if it ended by requesting approval; None if it runs, or ended otherwise."""
     if not work.done() or work.cancelled() or work.exception() is not None:
         return None
     outcome = work.result()
@@ -433,7 +433,7 @@ def _find_asked_call_id(work: asyncio.Task[CallOutcome]) -> str | None:
 
 
 def _limit_s(caller: Caller, tell: CallReporter) -> float:
-    """How long a call stays open: who hears nothing meanwhile has to be told before it gives up, after a minute."""
+    """Return how long a call stays open: clients without progress give up after a minute, so answer before that."""
     wait_s = caller.narrowing.wait_s
     return wait_s if tell.receives_progress else min(wait_s, MCP_WAIT_SECONDS)
 

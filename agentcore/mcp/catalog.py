@@ -1,4 +1,4 @@
-"""The tools that one client is shown: under names that all clients take, and found by a search where there are many."""
+"""The tools shown to a client: under names that all clients accept, and found by a search if there are many."""
 
 import hashlib
 import re
@@ -20,10 +20,10 @@ from agentcore.near_names import near_names, shorten_name, unknown_name
 from agentcore.tool_forms import FORMS, LoweredSchema
 
 CALL_TOOL = "call_tool"
-"""Calls a tool that `find_tools` has found: clients that take their list of tools once know no other way to it."""
+"""Calls a tool that `find_tools` has found, for clients that request their list of tools only once."""
 
 NAME_CHARS = 48
-"""A tool's name at most: clients put their own name of the server in front of it, and their providers take 64."""
+"""Maximum length of a tool's name: clients prepend their name of the server, and their providers accept 64."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _HASH_CHARS = 6
@@ -31,7 +31,7 @@ _FOUND = 8
 _FOUND_KEPT = 32
 _SHOWN_BY_NAME = "One with a view (`_meta.ui`) is shown in it only where it is called by its name."
 _PAGE = 100
-"""Tools in one page of the list."""
+"""Tools on one page of the list."""
 
 
 class Shown(NamedTuple):
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 
 
 def outward_name(name: str) -> str:
-    """A tool's name as every client takes it: known characters, and cut with a hash where it is too long."""
+    """Return a tool's name in a form that all clients accept: known characters, and cut with a hash if too long."""
     plain = _NOT_IN_NAMES.sub("_", name)
     if len(plain) <= NAME_CHARS:
         return plain
@@ -51,7 +51,7 @@ def outward_name(name: str) -> str:
 
 
 class Catalog:
-    """What there is for clients.
+    """The tools and views for clients.
 
     Args:
         registry: All tools.
@@ -62,7 +62,7 @@ class Catalog:
         self._header_schemas: WeakKeyDictionary[LoweredSchema, dict[str, Any]] = WeakKeyDictionary()
 
     def list_tools_page(self, caller: Caller, cursor: str | None, *, with_views: bool = False) -> types.ListToolsResult:
-        """One page of the list of tools; of those with a view it says so to a client that shows views.
+        """Return one page of the list of tools; for clients that show views, those with a view are marked.
 
         Raises:
             ToolError: `invalid_arguments`: there is no such page.
@@ -77,7 +77,7 @@ class Catalog:
         )
 
     def get_tool(self, caller: Caller, name: str, *, with_views: bool = False) -> RegisteredTool:
-        """The tool that a client means by a name; those of views only where it shows views.
+        """Return the tool that a client means by a name; tools for views only if it shows views.
 
         Raises:
             ToolError: `unknown_tool`, `module_stopping`, `module_failed`.
@@ -94,12 +94,12 @@ class Catalog:
         if name in own:
             return tools[own[name]]
         if name not in tools:
-            self._registry.get_tool(name)  # tells a tool that is away from one that never was
+            self._registry.get_tool(name)  # raises another error if the tool exists but is not available
         near = near_names(name, own)
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
 
     def get_view(self, caller: Caller, uri: str) -> str:
-        """The document behind the address of a view.
+        """Return the document at the address of a view.
 
         Raises:
             ToolError: `view_not_found`.
@@ -111,18 +111,18 @@ class Catalog:
         return document
 
     def _list_views(self, caller: Caller) -> dict[str, str]:
-        """Documents by the names that clients know their tools by."""
+        """Return the documents of views, by the names of their tools for clients."""
         views = {name: tool.definition.view for name, tool in self._registry.tools.items() if caller.may_use_tool(name)}
         return {outward_name(name): document for name, document in views.items() if isinstance(document, str)}
 
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
-        """The schema of a tool's arguments, where it wants some of them in headers too."""
+        """Return the schema of a tool's arguments if it requires some of them in headers too; else None."""
         tool = self._registry.tools.get(name)
         if tool is None:
             try:
                 tool = self.get_tool(caller, name)
             except ToolError:
-                return None  # the call says so
+                return None  # the call itself returns the error
         known = self._header_schemas.get(tool.schema)
         if known is None:
             schema = tool.schema.lower_to(FORMS["mcp"].dialect).schema
@@ -130,9 +130,9 @@ class Catalog:
         return known if known and caller.may_use_tool(tool.definition.name) else None
 
     def search_tools(self, caller: Caller, arguments: Mapping[str, Any], *, with_views: bool = False) -> dict[str, Any]:
-        """Look for tools; what is found stands in the client's list from now on, and can be called at once.
+        """Search for tools; found ones are in the client's list from now on, and can be called at once.
 
-        A client that shows views is told which of them have one.
+        For a client that shows views, tools with a view are marked.
 
         Raises:
             ToolError: `invalid_arguments`.
@@ -164,14 +164,14 @@ class Catalog:
         return {"found": found, "note": f"{note} {_SHOWN_BY_NAME}" if has_view else note}
 
     def _list_view_tools(self, caller: Caller) -> list[dict[str, Any]]:
-        """The tools that nobody but views calls; a client keeps them from its model."""
+        """Return the definitions of tools that only views call; a client hides them from its model."""
         return [
             {**self._describe_tool(tool, caller), "_meta": FOR_VIEWS}
             for name, tool in self._registry.tools.items()
             if _is_view_tool(tool) and caller.may_use_tool(name)
         ]
 
-    # -- what is listed ----------------------------------------------------------------------------------------
+    # -- definitions -------------------------------------------------------------------------------------------
 
     def _list_definitions(self, caller: Caller) -> list[dict[str, Any]]:
         offered = self._list_offered_tools(caller)
@@ -218,14 +218,14 @@ class Catalog:
         if definition.icons:
             described["icons"] = [icon.to_json() for icon in definition.icons]
         if caller.is_model:
-            # who declares it has to give data with every result, and clients then show that in place of the text and
-            # the pictures that are made for models
+            # a tool that declares it has to return data with every result, and clients then show that in place of the
+            # text and the images that are made for models
             described.pop("outputSchema", None)
         return described
 
 
 def _is_view_tool(tool: RegisteredTool) -> bool:
-    """Whether views in clients may call it: these call a tool by the one name that clients know it by."""
+    """True if views in clients may call the tool: they use the one name by which clients know it."""
     definition = tool.definition
     is_known = definition.in_views == definition.name == outward_name(definition.name)
     return definition.served_as == "view" and is_known

@@ -1,4 +1,4 @@
-"""What a call can ask of the client that made it, and of the person in front of that client."""
+"""Requests of a call to the client that made it, and to the user of that client."""
 
 import asyncio
 import secrets
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from agentcore.errors import ToolError
 
 ASK_SECONDS = 3600.0
-"""How long a person may be waited for at most."""
+"""Maximum time to wait for the user."""
 
 _ANSWER = "answer"
 _OTHER = "other"
@@ -23,48 +23,48 @@ _OF_FORMS = ("type", "properties", "required")
 
 
 class Inputs(Protocol):
-    """The ways back to the client of one call."""
+    """Sends requests to the client of one call."""
 
     @property
     def capabilities(self) -> types.ClientCapabilities:
-        """What the client has said that it can be asked."""
+        """What the client has declared that it can be asked."""
         ...
 
     async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
-        """Have the client answer a request.
+        """Send a request to the client, and return its answer.
 
         Args:
-            name: What the answer is called, where several are wanted at once.
-            request: What it is asked.
+            name: Name of the answer, if several are requested at once.
+            request: The request.
         Raises:
-            ToolError: `no_person`: it cannot be asked, or its answer is none.
+            ToolError: `no_person`: the client cannot be asked, or its answer is not valid.
         """
         ...
 
     def show_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
-        """Have the client offer its person the approval view, for as long as the call waits.
+        """Have the client offer the approval view to its user while the call waits.
 
-        Whatever the client says to that decides nothing: some decline by themselves.
+        The client's response to that decides nothing: some clients decline automatically.
         """
         ...
 
 
 class NoInputs:
-    """Implements `Inputs` for a client that can be asked nothing."""
+    """Implements `Inputs` for a client that cannot be asked anything."""
 
     capabilities = types.ClientCapabilities()
 
     async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
-        """Nothing can be asked."""
+        """Raise an error, because nothing can be asked."""
         raise ToolError("no_person", "this client cannot be asked anything")
 
     def show_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
-        """Nothing can be shown."""
+        """Do nothing, because nothing can be shown."""
         return nullcontext()
 
 
 class DirectInputs:
-    """Implements `Inputs` for a client that can be asked on the way.
+    """Implements `Inputs` for a client that can be asked during the call.
 
     Args:
         ctx: The request that makes the call.
@@ -76,7 +76,7 @@ class DirectInputs:
         self.capabilities = ctx.session.client_capabilities or types.ClientCapabilities()
 
     async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
-        """See `Inputs.request_input`."""
+        """Send a request to the client while its own request is open, and return its answer."""
         metadata = ServerMessageMetadata(related_request_id=self._request_id)
         kind = RESPONSES[request.method]
         try:
@@ -89,7 +89,7 @@ class DirectInputs:
 
     @contextmanager
     def show_approval(self, call_id: str, url: str) -> Iterator[None]:
-        """See `Inputs.show_approval`."""
+        """Have the client open the approval view while the call waits, if it can open addresses."""
         if not supports_urls(self.capabilities):
             yield
             return
@@ -100,7 +100,7 @@ class DirectInputs:
             showing.cancel()
 
     async def _show_approval(self, call_id: str, url: str) -> None:
-        with suppress(ToolError):  # it is offered besides: what waits can be found without it
+        with suppress(ToolError):  # optional: a pending approval can be found without it
             await self.request_input("approval", approval_request(call_id, url))
 
 
@@ -109,43 +109,43 @@ RESPONSES: dict[str, type[Any]] = {
     "sampling/createMessage": types.CreateMessageResult,
     "roots/list": types.ListRootsResult,
 }
-"""What answers which request to a client."""
+"""The result type of each request to a client."""
 
 
 def can_be_asked(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client takes any request at all."""
+    """True if a client accepts any request at all."""
     return any(each is not None for each in (capabilities.elicitation, capabilities.sampling, capabilities.roots))
 
 
 def supports_forms(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client shows its person forms; one that says nothing else of elicitation does."""
+    """True if a client shows forms to its user; elicitation without further details includes that."""
     elicitation = capabilities.elicitation
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def supports_urls(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client opens addresses for its person."""
+    """True if a client opens addresses for its user."""
     return capabilities.elicitation is not None and capabilities.elicitation.url is not None
 
 
 def approval_request(call_id: str, url: str) -> types.ElicitRequest:
-    """Asks a client to open the approval view."""
+    """Create a request to open the approval view."""
     message = "A call waits for your approval. Decide on it in the approval view."
     return types.ElicitRequest(params=types.ElicitRequestURLParams(message=message, url=url, elicitation_id=call_id))
 
 
 class ClientAsker:
-    """Implements the host's `Asker` with what the client shows and gives.
+    """Implements the core's `Asker` through requests to the client.
 
     Args:
-        inputs: The way to it.
+        inputs: Sends the requests.
     """
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
 
     async def ask(self, question: str, options: Sequence[str] | None, timeout_s: float) -> str:
-        """See `agentcore.api.ToolContext.ask`."""
+        """Ask the user a question, with optional suggestions; return the answer."""
         content = await self.fill_in(question, _build_form(options), timeout_s)
         said = (content.get(name) for name in (_OTHER, _ANSWER))
         answer = next((each for each in said if isinstance(each, str) and each.strip()), None)
@@ -154,7 +154,7 @@ class ClientAsker:
         return answer
 
     async def fill_in(self, question: str, schema: Mapping[str, Any], timeout_s: float) -> Mapping[str, Any]:
-        """See `Asker.fill_in`. The title of the schema is what the answer is called among others."""
+        """Have the user fill in a form; the title of the schema is the name of the answer among others."""
         if not supports_forms(self._inputs.capabilities):
             raise ToolError("no_person", f"this client shows its person no forms, so nobody can be asked: {question!r}")
         shown = {name: value for name, value in schema.items() if name in _OF_FORMS}
@@ -178,7 +178,7 @@ class ClientAsker:
         return response
 
     async def open_address(self, question: str, url: str, timeout_s: float) -> None:
-        """See `Asker.open_address`. Of clients that tell when it is done none has to be waited for any longer."""
+        """Have the user open an address; returns when they accept, and does not wait until they are done there."""
         if not supports_urls(self._inputs.capabilities):
             raise ToolError("no_person", f"this client opens no addresses for its person: {question!r}")
         params = types.ElicitRequestURLParams(message=question, url=url, elicitation_id=secrets.token_hex(8))
@@ -187,7 +187,7 @@ class ClientAsker:
             raise ToolError("no_person", f"the person did not open the address: {question!r}")
 
     async def sample(self, prompt: str, system: str, max_tokens: int) -> str:
-        """See `agentcore.api.ToolContext.sample`."""
+        """Have the client's model answer a prompt; return its text."""
         if self._inputs.capabilities.sampling is None:
             raise ToolError("no_model", "this client gives no model to ask (sampling)")
         message = types.SamplingMessage(role="user", content=types.TextContent(text=prompt))
@@ -201,7 +201,7 @@ class ClientAsker:
         return content.text
 
     async def roots(self) -> Sequence[str]:
-        """See `agentcore.api.ToolContext.client_roots`."""
+        """Return the addresses of the client's roots; empty if it does not provide them."""
         if self._inputs.capabilities.roots is None:
             return ()
         response = await self._inputs.request_input("roots", types.ListRootsRequest())
@@ -209,7 +209,7 @@ class ClientAsker:
 
 
 def _build_form(options: Sequence[str] | None) -> dict[str, Any]:
-    """A form for one answer; beside options, one of the person's own."""
+    """Build a form for one answer; beside options, it has a field for another answer."""
     if options is None:
         return {"type": "object", "properties": {_ANSWER: {"type": "string"}}, "required": [_ANSWER]}
     own = {"type": "string", "description": "Another answer"}

@@ -1,4 +1,4 @@
-"""What a client is told while it waits for a call: how far that is, and what it says of its work."""
+"""Notifies a client while it waits for a call: of the call's progress, and of its log messages."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -14,16 +14,16 @@ from agentcore.mcp.caller import LOG_LEVELS, Caller, Departure, is_at_least
 
 
 class CallReporter(Protocol):
-    """The way to whoever waits for a call."""
+    """Notifies the client that waits for a call."""
 
     @property
     def receives_progress(self) -> bool:
-        """Whether they want to know how far it is."""
+        """True if the client requested progress notifications."""
         ...
 
     @property
     def departure(self) -> Departure:
-        """Why nobody waits any more, of a request that is being ended."""
+        """Why nobody waits any more for a request that is being ended."""
         ...
 
     @property
@@ -32,22 +32,22 @@ class CallReporter(Protocol):
         ...
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        """Tell how far it is.
+        """Report the progress of the call.
 
         Args:
             done: A number that grows.
-            total: What it grows to; None: nobody knows.
-            message: Words.
+            total: Its final value; None: it is unknown.
+            message: A text for the user.
         """
         ...
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
-        """Tell what it says of its work.
+        """Send a log message of the call.
 
         Args:
-            level: How grave that is.
-            tool: Whose words they are.
-            message: The words.
+            level: Its severity.
+            tool: The tool that logs it.
+            message: The message.
         """
         ...
 
@@ -57,7 +57,7 @@ class ClientReporter:
 
     Args:
         ctx: The request.
-        caller: Who made it.
+        caller: The client that made it.
     """
 
     def __init__(self, ctx: ServerRequestContext[Any, Any], caller: Caller) -> None:
@@ -66,26 +66,26 @@ class ClientReporter:
 
     @property
     def receives_progress(self) -> bool:
-        """See `CallReporter.receives_progress`."""
+        """True if the request has a progress token."""
         return (self._ctx.meta or {}).get("progress_token") is not None
 
     @property
     def departure(self) -> Departure:
-        """See `CallReporter.departure`."""
+        """Why nobody waits for the request any more."""
         return self._caller.departures.find_reason(self._ctx.request_id)
 
     @property
     def request_ids(self) -> Sequence[RequestId]:
-        """See `CallReporter.request_ids`."""
+        """The ids by which the client may cancel the request."""
         request_id = self._ctx.request_id
         return () if request_id is None else self._caller.departures.list_request_ids(request_id)
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        """See `CallReporter.report_progress`."""
+        """Send a progress notification."""
         await self._ctx.session.report_progress(done, total, message)
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
-        """See `CallReporter.send_log`; a client that has not asked for it is told nothing."""
+        """Send a log message, if the client has requested its level."""
         if not self._receives_log_level(level):
             return
         params = types.LoggingMessageNotificationParams(level=level, logger=tool, data=message)
@@ -95,17 +95,17 @@ class ClientReporter:
     def _receives_log_level(self, level: LogLevel) -> bool:
         if self._ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return self._caller.wishes.receives_log_level(level)
-        # in the newest revision each request says it for itself
+        # in the newest revision each request has its own level
         least = (self._ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
         return least in LOG_LEVELS and is_at_least(level, least)
 
 
 class CallEventForwarder:
-    """Passes on what the host tells of a call on its way, in its order.
+    """Forwards the core's events of a call to the client, in order.
 
     Args:
-        tell: To whom.
-        on_asked: Is called with the id of a call inside of it that waits for a decision.
+        tell: Notifies the client.
+        on_asked: Called with the id of a nested call that waits for a decision.
     """
 
     def __init__(self, tell: CallReporter, on_asked: Callable[[str], None]) -> None:
@@ -114,11 +114,11 @@ class CallEventForwarder:
         self._done = 0.0
 
     def handle_call_event(self, kind: str, told: Mapping[str, Any]) -> None:
-        """See `agentcore.core.calls.Notify`."""
+        """Handle an event of the call; implements `agentcore.core.calls.Notify`."""
         if kind == "approval":
             self._on_asked(told["callId"])
         elif kind == "progress":
-            # it has to grow from one to the next, and a tool may give none or a smaller one
+            # it has to grow with each notification, but a tool may report none or a smaller one
             fraction = told.get("fraction")
             self._done = max(self._done + 1e-6, fraction if isinstance(fraction, float) else 0.0)
             total = 1.0 if isinstance(fraction, float) else None

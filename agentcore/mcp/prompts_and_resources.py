@@ -1,4 +1,4 @@
-"""What modules serve to clients besides tools: prompts, and resources that are read by a call."""
+"""Prompts and resources of modules for clients; a resource is read by a call."""
 
 import re
 from collections.abc import Iterator
@@ -24,21 +24,21 @@ _Tool = RegisteredTool | None
 
 
 class Served:
-    """What there is for clients besides tools.
+    """The prompts and resources of modules for clients.
 
     Args:
-        registry: All tools, and among them what is served as something else.
+        registry: All tools, including those that are served as something else.
     """
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
 
     def list_prompts(self, caller: Caller) -> list[types.Prompt]:
-        """The prompts that a client may pick from."""
+        """Return the prompts that a client may use."""
         return [_describe_prompt(tool) for tool in self._iterate_prompts(caller)]
 
     def get_prompt(self, caller: Caller, name: str) -> RegisteredTool:
-        """What makes the prompt of a name.
+        """Return the tool that creates a prompt.
 
         Raises:
             ToolError: `unknown_prompt`.
@@ -50,7 +50,7 @@ class Served:
         return known[name]
 
     def list_resources(self, caller: Caller) -> list[types.Resource]:
-        """The resources of one address each."""
+        """Return the resources with a fixed address."""
         return [
             types.Resource(uri=uri, name=tool.definition.name, description=tool.definition.description)
             for uri, tool in self._iterate_resources(caller)
@@ -58,7 +58,7 @@ class Served:
         ]
 
     def list_templates(self, caller: Caller) -> list[types.ResourceTemplate]:
-        """The resources whose address is made of arguments."""
+        """Return the resources whose address contains arguments."""
         return [
             types.ResourceTemplate(uri_template=uri, name=tool.definition.name, description=tool.definition.description)
             for uri, tool in self._iterate_resources(caller)
@@ -66,14 +66,14 @@ class Served:
         ]
 
     def find_resource(self, caller: Caller, uri: str) -> tuple[RegisteredTool, dict[str, Any]] | None:
-        """What reads an address, and with which arguments; None: no module serves it."""
+        """Return the tool that reads an address, and its arguments; None if no module serves it."""
         for template, tool in self._iterate_resources(caller):
             if (found := _compile_pattern(template).fullmatch(uri)) is not None:
                 return tool, dict(found.groupdict())
         return None
 
     def module_of(self, uri: str) -> str | None:
-        """The module that serves an address, to whomever."""
+        """Return the module that serves an address, to any client; None if there is none."""
         for tool in self._registry.tools.values():
             template = tool.definition.served_as
             if template not in _NO_ADDRESS and _compile_pattern(str(template)).fullmatch(uri):
@@ -83,7 +83,7 @@ class Served:
     def find_completed_tool(
         self, caller: Caller, ref: types.PromptReference | types.ResourceTemplateReference
     ) -> _Tool:
-        """The tool whose arguments a reference means; None: there is none for this client."""
+        """Return the tool whose arguments a reference means; None if this client has none."""
         if isinstance(ref, types.PromptReference):
             return next((tool for tool in self._iterate_prompts(caller) if tool.definition.name == ref.name), None)
         return next((tool for uri, tool in self._iterate_resources(caller) if uri == str(ref.uri)), None)
@@ -103,7 +103,7 @@ class Served:
 
 
 def to_completion(found: Completed) -> types.CompleteResult:
-    """What was found for an argument; of what a module gave it is not known whether that is all."""
+    """Convert the completions of an argument; if a module provides them, whether there are more is unknown."""
     has_more = None if found.total is None else found.total > len(found.values)
     return types.CompleteResult(
         completion=types.Completion(values=list(found.values), total=found.total, has_more=has_more)
@@ -111,13 +111,13 @@ def to_completion(found: Completed) -> types.CompleteResult:
 
 
 def to_prompt(content: list[types.ContentBlock], description: str) -> types.GetPromptResult:
-    """A prompt as the words of the person who picked it."""
+    """Convert a prompt to messages of the user who chose it."""
     messages = [types.PromptMessage(role="user", content=block) for block in content]
     return types.GetPromptResult(description=description, messages=messages)
 
 
 def to_contents(uri: str, outcome: CallOutcome) -> types.ReadResourceResult:
-    """What a call gave, as the contents of a resource."""
+    """Convert the outcome of a call to the contents of a resource."""
     contents: list[types.TextResourceContents | types.BlobResourceContents] = []
     for block in outcome.unwrap().blocks():
         match block:
@@ -148,7 +148,7 @@ def _describe_prompt(tool: RegisteredTool) -> types.Prompt:
 
 @lru_cache(maxsize=256)
 def _compile_pattern(template: str) -> re.Pattern[str]:
-    """An address with `{name}` in it, as what finds the values."""
+    """Compile an address with `{name}` in it to a pattern that finds the values."""
     parts = _VARIABLE.split(template)
     # every second part is a name
     made = [f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""The door for MCP clients: what they ask, as the host answers it. Knows no transport."""
+"""The endpoint for MCP clients: answers their requests through the core. Knows no transport."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator
@@ -63,20 +63,20 @@ Context = ServerRequestContext[Any, Any]
 Params = TypeVar("Params", bound=types.InputResponseRequestParams)
 Channel = DispatchContext[TransportContext]
 CallerOf = Callable[[Context], Caller]
-"""Finds the client behind a request; the transport put it there."""
+"""Returns the client behind a request, to which the transport has attached it."""
 
 
 class McpEndpoint:
-    """Answers what clients ask, whichever way it comes in.
+    """Answers the requests of clients, over any transport.
 
     Args:
-        host: Carries it out.
-        caller_of: Says who asks.
+        core: Runs the calls.
+        caller_of: Returns the client behind a request.
 
     Attributes:
         server: The SDK's registry of handlers, for a transport to drive.
         calls: The calls of all clients.
-        on_resource_changed: Is called with the address of a resource that is something else now.
+        on_resource_changed: Called with the address of a resource that has changed.
     """
 
     def __init__(self, core: Core, caller_of: CallerOf) -> None:
@@ -111,24 +111,24 @@ class McpEndpoint:
             on_subscriptions_listen=self._listen_for_changes,
         )
         self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_log_level)
-        self.server.middleware.clear()  # spans that nobody collects: calls are on record here
+        self.server.middleware.clear()  # it creates spans that are not collected: the core records calls
         self._states = _seal_states(core, caller_of)
 
     @property
     def handshake(self) -> InitializationOptions:
-        """What a client is told when it connects."""
+        """The information that is sent to a client when it connects."""
         return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
 
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
-        """The schema of a tool's arguments, where it wants some of them in headers too."""
+        """Return the schema of a tool's arguments if it requires some of them in headers too; else None."""
         return self._catalog.header_schema(caller, name)
 
     def is_subscribed(self, caller: Caller, uri: str) -> bool:
-        """Whether a session is told that a resource is something else now."""
+        """True if a session is notified of changes of a resource."""
         return self._watching.is_subscribed(caller, uri)
 
     async def close(self) -> None:
-        """End what goes on without a client."""
+        """End background tasks and detached calls."""
         self._unsubscribe()
         self._watching.close()
         self._listeners.close()
@@ -137,7 +137,7 @@ class McpEndpoint:
         await self.calls.close()
 
     def _notify_tools_changed(self) -> None:
-        # all three come of the tools
+        # prompts and resources are declared as tools, so all three lists may have changed
         for change in (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged()):
             self._background.start(self._changes.publish(change))
 
@@ -148,16 +148,16 @@ class McpEndpoint:
     def answer_request(
         self, runner: ServerRunner[Any], channel: Channel, method: str, params: dict[str, Any] | None
     ) -> Awaitable[dict[str, Any]]:
-        """Answer a request of a client: a call by itself, anything else as the SDK's runner does.
+        """Answer a request of a client: a tool call directly, anything else through the SDK's runner.
 
         Args:
-            runner: Holds what is known of the client.
-            channel: The way to it, with who it is.
-            method: What it asks.
+            runner: Holds the client's connection.
+            channel: The channel to the client, with its identity.
+            method: The method.
             params: The parameters.
         Raises:
             MCPError: It cannot be answered.
-            ValidationError: The parameters are none.
+            ValidationError: The parameters are not valid.
         """
         if method == "tools/call" and params is not None and _is_current_revision(runner.connection):
             return self._call_without_validation(runner.connection, channel, params)
@@ -166,7 +166,7 @@ class McpEndpoint:
     async def _call_without_validation(
         self, connection: Connection, channel: Channel, given: dict[str, Any]
     ) -> dict[str, Any]:
-        """A call in the newest two revisions, without validating its parameters and its result twice."""
+        """Answer a call in the newest two revisions, without validating its parameters and its result twice."""
         params = types.CallToolRequestParams.model_validate(given, by_name=False)
         metadata = channel.message_metadata
         ctx: Context = ServerRequestContext(
@@ -189,7 +189,7 @@ class McpEndpoint:
         said["_meta"] = {**said.get("_meta", {}), types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
         return said
 
-    # -- what clients ask --------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         caller = self._caller_of(ctx)
@@ -207,7 +207,7 @@ class McpEndpoint:
     async def _serve_in_rounds(
         self, ctx: Context, params: Params, serve: Callable[[Context, Params], Awaitable[Any]]
     ) -> Any:
-        """Serve a request that may be sent again with a state, which is opened before and sealed after."""
+        """Serve a request that may be sent again with a state, which is unsealed before and sealed afterwards."""
         if not _has_rounds(ctx, params):
             return await serve(ctx, params)
 
@@ -229,7 +229,7 @@ class McpEndpoint:
             if name == FIND_TOOLS and caller.is_model:
                 return await self._find_tools(ctx, caller, arguments)
             if name == CALL_TOOL and caller.is_model:
-                # a model's; views call their tools by name
+                # used by models only: views call their tools by name
                 (name, arguments) = _parse_inner_call(arguments)
                 with_views = False
             tool = self._catalog.get_tool(caller, name, with_views=with_views)
@@ -278,7 +278,7 @@ class McpEndpoint:
         text = to_json(found).decode()
         return types.CallToolResult(content=[types.TextContent(text=text)])
 
-    # -- what is no tool to them --------------------------------------------------------------------------------
+    # -- prompts and resources ----------------------------------------------------------------------------------
 
     async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=self._served.list_prompts(self._caller_of(ctx)))
@@ -336,14 +336,14 @@ class McpEndpoint:
                 return view_contents(uri, self._catalog.get_view(caller, uri))
             found = self._served.find_resource(caller, uri)
             if found is None:
-                with self.calls.counted(caller):  # each has 4 MiB in memory
+                with self.calls.counted(caller):  # each may hold 4 MiB in memory
                     return await self._artifacts.read_resource(caller, uri)
             outcome = await self._call_served(ctx, params, caller, *found)
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
             return to_contents(uri, outcome)
 
-    # -- what they want to be told of ----------------------------------------------------------------------------
+    # -- subscriptions -------------------------------------------------------------------------------------------
 
     async def _set_log_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
         self._caller_of(ctx).wishes.log_level = params.level
@@ -391,7 +391,7 @@ class McpEndpoint:
 
 @contextmanager
 def _convert_tool_errors() -> Iterator[None]:
-    """Tell a failure as an error of the protocol, where no result can say it."""
+    """Convert an error to one of the protocol, where it cannot be part of a result."""
     try:
         yield
     except ToolError as exc:
@@ -399,11 +399,11 @@ def _convert_tool_errors() -> Iterator[None]:
 
 
 class _Server(Server[Any]):
-    """The SDK's, which copies deeply for each answer what it says of itself."""
+    """The SDK's server, without its deep copy of the server information for each answer."""
 
     @property
     def server_info_stamp(self) -> dict[str, Any]:
-        """What each answer of the newest revision says of this server; nobody changes it."""
+        """The information about this server in each answer of the newest revision; must not be modified."""
         return self._stamp
 
     @cached_property
@@ -412,14 +412,14 @@ class _Server(Server[Any]):
 
 
 def _is_current_revision(connection: Connection) -> bool:
-    """Whether it speaks one of the newest two revisions, and what it says of itself is what these have."""
+    """True if the connection uses one of the newest two revisions, with what these require of the client."""
     if connection.protocol_version == LATEST_HANDSHAKE_VERSION:
         return connection.initialize_accepted
     return connection.protocol_version in MODERN_PROTOCOL_VERSIONS and connection.client_params is not None
 
 
 def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:
-    """Whether a request may end with what is wanted of its client, or goes on with one that did."""
+    """True if a request may end with a request to its client, or continues one that did."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return False
     capabilities = ctx.session.client_capabilities
@@ -427,7 +427,7 @@ def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:
 
 
 def _seal_states(core: Core, caller_of: CallerOf) -> RequestStateBoundary:
-    """Seals the states that clients send back: bound to client, tool and arguments, and of no use after a while."""
+    """Create the seal of states that clients send back: bound to client, tool and arguments, and with an expiry."""
     key = hashlib.sha256(b"requestState of MCP " + core.state.token.get_secret_value().encode()).digest()
     security = RequestStateSecurity(
         keys=[key], ttl=APPROVAL_SECONDS, bind_principal=lambda ctx: caller_of(ctx).principal.name
@@ -436,10 +436,10 @@ def _seal_states(core: Core, caller_of: CallerOf) -> RequestStateBoundary:
 
 
 def _check_missing_capability(ctx: Context, outcome: CallOutcome) -> None:
-    """A call that ended because its client cannot be asked for something is, in the newest revision, no result.
+    """Check that a call did not fail for a missing capability of its client; the newest revision has an error for that.
 
     Raises:
-        MCPError: It is such a call.
+        MCPError: The call failed because its client cannot sample.
     """
     error = outcome.error
     if error is None or error.type != "no_model" or ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:

@@ -1,4 +1,4 @@
-"""How a call ended, as MCP says it."""
+"""Converts outcomes of calls to results of MCP."""
 
 import dataclasses
 from base64 import b64encode
@@ -13,21 +13,21 @@ from agentcore.core.calls import ArtifactReading, CallOutcome
 from agentcore.errors import ToolError
 
 ARTIFACT_URI = "agentcore://artifacts/"
-"""What the address of an artifact begins with."""
+"""Prefix of the addresses of artifacts."""
 
 
 def to_mcp(outcome: CallOutcome, source: str, reading: ArtifactReading, *, for_model: bool) -> types.CallToolResult:
-    """The end of a call.
+    """Convert the outcome of a call.
 
     Args:
-        outcome: How it ended.
-        source: The tool, named where what comes from the open world is marked.
-        reading: Says how artifacts are read that the result brings along.
-        for_model: Whether a model reads it, which gets data only where the text is the same; a program gets all.
+        outcome: The outcome.
+        source: The tool, named as the source when the result comes from the open world.
+        reading: Describes how the client reads artifacts of the result.
+        for_model: True if a model reads it, which gets data only if the text is the same; a program gets everything.
     """
     told, more = _separate_media(outcome)
     output = outcome_output(told, source=source, reading=reading)
-    # what is only a sound or a document has no words beside it
+    # a result that is only audio or a document has no text beside it
     content = [_to_content_block(block) for block in output["blocks"]] if not more or told.unwrap().blocks() else []
     if outcome.error is not None:
         return types.CallToolResult(content=content, is_error=True)
@@ -40,13 +40,13 @@ def to_mcp(outcome: CallOutcome, source: str, reading: ArtifactReading, *, for_m
 
 
 def to_error(error: ToolError) -> types.CallToolResult:
-    """A failure, as text alone: a sentence that a model can act on."""
+    """Convert an error to text only: a sentence that a model can act on."""
     output: ToolOutput = error_output(error)
     return types.CallToolResult(content=[_to_content_block(block) for block in output["blocks"]], is_error=True)
 
 
 def _is_text_of_data(outcome: CallOutcome) -> bool:
-    """Whether the text of a result is its data, so that a client that shows only one of both hides nothing."""
+    """True if the text of a result is its data, so that a client that shows only one of them hides nothing."""
     result = outcome.unwrap()
     blocks = result.blocks()
     if outcome.is_untrusted or result.truncated or len(blocks) > 1:
@@ -61,7 +61,7 @@ def _to_content_block(block: dict[str, Any]) -> types.ContentBlock:
 
 
 def _separate_media(outcome: CallOutcome) -> tuple[CallOutcome, list[types.ContentBlock]]:
-    """Sounds and documents for themselves, beside the rest; a text of the open world stays where it is marked."""
+    """Separate audio and documents from the other blocks; text of the open world stays there, where it is marked."""
     if outcome.result is None:
         return outcome, []
     more: list[types.ContentBlock] = []

@@ -1,8 +1,8 @@
-"""Calls in several rounds: in the newest revision a client is asked in the answer to its request, which it sends again.
+"""Calls in several rounds: in the newest revision, the answer to a request can ask the client, which then repeats it.
 
-What a tool asks on the way ends the client's request with what is wanted and a state; the call itself goes on waiting.
-The client sends its request again with the answers and the state, and that is then the same call: it runs once. The
-state is sealed, bound to client, tool and arguments, and expires; see `Door`.
+If a tool asks something, the client's request ends with the questions and a state; the call itself keeps waiting. The
+client sends its request again with the answers and the state, which continues the same call: it runs once. The state
+is sealed, bound to client, tool and arguments, and expires; see `_seal_states` of `request_handler`.
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/mrtr
 """
 
@@ -25,15 +25,15 @@ _CALL = "call:"
 _APPROVAL = "approval:"
 
 Begin = Callable[[Inputs, CallReporter], Awaitable[Any]]
-"""Begins what a client asked for, with the ways back to the client."""
+"""Starts what a client requested, with the ways to ask and notify the client."""
 
 
 class ApprovalRequired(Exception):  # noqa: N818 - no failure: the request ends, and goes on when it is sent again
     """The client can open the approval view, and has not been asked to.
 
     Args:
-        call_id: What waits there.
-        url: Where it is.
+        call_id: The call that waits there.
+        url: Address of the view.
     """
 
     def __init__(self, call_id: str, url: str) -> None:
@@ -54,7 +54,7 @@ class RoundInputs:
     Args:
         capabilities: What it can be asked.
         given: Answers that it sent before it was asked.
-        has_shown_approval: Whether it was asked to open the approval view.
+        has_shown_approval: True if it was asked to open the approval view.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class RoundInputs:
 
     @property
     def requests(self) -> dict[str, types.InputRequest]:
-        """What the client has not answered yet."""
+        """The requests that the client has not answered yet."""
         return {name: asked.request for name, asked in self._asked.items() if not asked.answer.done()}
 
     async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:
-        """See `Inputs.request_input`."""
+        """Ask the client in the answer to its request, and wait until it sends the request again with the response."""
         given: types.InputResponse | None = self._given.pop(name, None)
         if given is not None and isinstance(given, RESPONSES[request.method]):
             return given
@@ -88,7 +88,7 @@ class RoundInputs:
             self._clear_if_answered()
 
     def accept_responses(self, responses: Mapping[str, types.InputResponse]) -> None:
-        """Take what the client answers; what was not asked, or is no answer to that, is left out."""
+        """Accept the client's responses; unrequested ones and those of a wrong type are ignored."""
         for name, response in responses.items():
             asked = self._asked.get(name)
             if asked is None or asked.answer.done() or not isinstance(response, RESPONSES[asked.request.method]):
@@ -97,10 +97,10 @@ class RoundInputs:
         self._clear_if_answered()
 
     def show_approval(self, call_id: str, url: str) -> AbstractContextManager[None]:
-        """See `Inputs.show_approval`.
+        """End the request so that the client opens the approval view, unless it cannot or was asked to already.
 
         Raises:
-            ApprovalWanted: The client has to be told before anybody waits.
+            ApprovalRequired: The client has to be asked before the call waits.
         """
         if supports_urls(self.capabilities) and not self._has_shown_approval:
             raise ApprovalRequired(call_id, url)
@@ -113,7 +113,7 @@ class RoundInputs:
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """What goes on for a client over several requests of its. Implements `CallReporter`, for whoever waits now."""
+    """A call that continues over several requests of its client. Implements `CallReporter` for the current request."""
 
     inputs: RoundInputs
     work: "asyncio.Task[Any]" = field(init=False)
@@ -121,32 +121,28 @@ class _Running:
 
     @property
     def receives_progress(self) -> bool:
-        """See `CallReporter.receives_progress`; of whoever waits now."""
         return self.tell is not None and self.tell.receives_progress
 
     @property
     def departure(self) -> Departure:
-        """See `CallReporter.departure`; between two requests nobody has gone."""
+        """The reason for the current request; between two requests `lost`, since no client has cancelled or ended."""
         return "lost" if self.tell is None else self.tell.departure
 
     @property
     def request_ids(self) -> Sequence[types.RequestId]:
-        """See `CallReporter.request_ids`; of whoever waits now."""
         return () if self.tell is None else self.tell.request_ids
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
-        """See `CallReporter.report_progress`; told to whoever waits now."""
         if self.tell is not None:
             await self.tell.report_progress(done, total, message)
 
     async def send_log(self, level: LogLevel, tool: str, message: str) -> None:
-        """See `CallReporter.send_log`; told to whoever waits now."""
         if self.tell is not None:
             await self.tell.send_log(level, tool, message)
 
 
 class Rounds:
-    """What goes on over several requests of clients."""
+    """Calls that continue over several requests of clients."""
 
     def __init__(self) -> None:
         self._running: dict[str, _Running] = {}
@@ -158,12 +154,12 @@ class Rounds:
         tell: CallReporter,
         begin: Begin,
     ) -> Any:
-        """Begin what a client asks for, or go on with it where its state says so.
+        """Start what a client requests, or continue the call that its state refers to.
 
         Returns:
-            What `begin` gives, or an `InputRequiredResult`.
+            What `begin` returns, or an `InputRequiredResult`.
         Raises:
-            MCPError: What the state means has ended.
+            MCPError: The call that the state refers to has ended.
         """
         state = params.request_state or ""
         given = params.input_responses or {}
@@ -178,21 +174,21 @@ class Rounds:
         return await self._wait_for_round(_CALL + secrets.token_hex(8), running, tell)
 
     async def close(self) -> None:
-        """End all of it."""
+        """Cancel all calls that wait for a client."""
         works = [running.work for running in self._running.values()]
         for work in works:
             work.cancel()
         await asyncio.gather(*works, return_exceptions=True)
 
     async def _wait_for_round(self, state: str, running: _Running, tell: CallReporter) -> Any:
-        """Wait for the end, or until the client is asked something."""
+        """Wait until the call ends, or asks the client something."""
         self._running.pop(state, None)
         running.tell = tell
         wanted = asyncio.ensure_future(running.inputs.wanted.wait())
         try:
             await asyncio.wait((running.work, wanted), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            running.work.cancel()  # the client has gone, and this ends as any other call does then
+            running.work.cancel()  # the client has disconnected: the call ends as any other does then
             await asyncio.gather(running.work, return_exceptions=True)
             raise
         finally:
@@ -204,7 +200,7 @@ class Rounds:
         return types.InputRequiredResult(input_requests=running.inputs.requests, request_state=state)
 
     def _store_running(self, state: str, running: _Running) -> None:
-        """Wait for the client; what ends meanwhile is kept for a while."""
+        """Store a call until the client sends its answers; if it ends meanwhile, for `RESULT_KEPT_SECONDS`."""
         self._running[state] = running
         loop = asyncio.get_running_loop()
 
@@ -214,7 +210,7 @@ class Rounds:
 
         def end(work: "asyncio.Task[Any]") -> None:
             if not work.cancelled():
-                work.exception()  # seen here: the client may never ask for it
+                work.exception()  # mark it as retrieved: the client may never ask for it
             loop.call_later(RESULT_KEPT_SECONDS, remove_expired)
 
         running.work.add_done_callback(end)

@@ -1,4 +1,4 @@
-"""Resources that clients watch: they are told when what a module serves is something else now."""
+"""Resources that clients watch: notifies clients of changes in what modules serve."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,19 +12,19 @@ from agentcore.mcp.prompts_and_resources import Served
 
 _GATHERED_SECONDS = 0.1
 _GATHERED = 1_000
-"""Changes within that time of which clients are told; a module that changes more at once is not followed."""
+"""Maximum changes within that time of which clients are notified; any more are dropped."""
 
 Find = Callable[[Caller, str], Awaitable[None]]
 
 
 class Watching:
-    """Who watches what, and what has changed.
+    """Subscriptions of clients to resources, and changes of these.
 
     Args:
-        host: Tells of changes.
+        core: Publishes changes.
         served: Knows what modules serve.
-        find: Looks for a resource of any kind, for a client; raises ToolError where there is none.
-        tell: Is called with an address that was changed.
+        find: Looks up a resource of any kind for a client; raises ToolError if there is none.
+        tell: Called with the address of a changed resource.
     """
 
     def __init__(self, core: Core, served: Served, find: Find, tell: Callable[[str], None]) -> None:
@@ -36,16 +36,16 @@ class Watching:
         self._unsubscribe = core.events.subscribe("tools.servedChanged", self._record_change)
 
     def close(self) -> None:
-        """Tell of nothing more."""
+        """Stop notifying of changes."""
         self._unsubscribe()
         if self._timer is not None:
             self._timer.cancel()
 
     async def add_subscription(self, caller: Caller, uri: str) -> None:
-        """Have a session watch a resource.
+        """Subscribe a session to a resource.
 
         Raises:
-            ToolError: `too_many_watched`; or there is no such resource for this client.
+            ToolError: `too_many_watched`; or this client has no such resource.
         """
         watched = caller.wishes.resources
         if uri not in watched and len(watched) >= WATCHED_PER_SESSION:
@@ -57,7 +57,7 @@ class Watching:
         watched[uri] = None
 
     async def filter_readable(self, caller: Caller, uris: list[str] | None) -> list[str] | None:
-        """Those of addresses that this client may watch."""
+        """Return those of the addresses that this client may watch."""
         if uris is None:
             return None
         found = []
@@ -70,7 +70,7 @@ class Watching:
         return found
 
     def is_subscribed(self, caller: Caller, uri: str) -> bool:
-        """Whether a session watches an address, and may still read it."""
+        """True if a session watches an address, and may still read it."""
         return uri in caller.wishes.resources and self._served.find_resource(caller, uri) is not None
 
     # -- changes -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The parts of a system message: where each comes from, whether the model is told it, and in which order."""
+"""The parts of a system message: where each comes from, whether it is sent to the model, and their order."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,13 +19,13 @@ class SystemPart(NamedTuple):
     """One part.
 
     Args:
-        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`; beyond a person's choice `tools`,
-            `page`.
-        text: What it says; empty: nothing.
-        source: What a person knows its source by: a module's title, a file's name.
-        is_told: Whether the model is told it.
-        lasts: Whether it stays from turn to turn; what does not comes last, so that providers can keep the rest.
-        missing_bytes: How much of its source was left out.
+        part_id: `environment`, `host`, `module:NAME`, `folder:FILE`, `agent`, `date`; `tools` and `page`, which the
+            user cannot leave out.
+        text: Its text; empty: there is none.
+        source: The name of its source for the user: a module's title, a file's name.
+        is_told: True if it is sent to the model.
+        lasts: True if it stays from turn to turn; parts that do not come last, so that providers can cache the rest.
+        missing_bytes: How many bytes of its source were left out.
     """
 
     part_id: str
@@ -37,12 +37,12 @@ class SystemPart(NamedTuple):
 
 
 class ChosenHost(NamedTuple):
-    """The host on another machine that the calls of a session go to.
+    """The host for the calls of a session.
 
     Args:
         name: Its name.
-        facts: What is known of it.
-        is_connected: Whether its tools can be called.
+        facts: What is known about it.
+        is_connected: True if its tools can be called.
     """
 
     name: str
@@ -51,14 +51,14 @@ class ChosenHost(NamedTuple):
 
     @classmethod
     def from_registry(cls, registry: ToolRegistry, host: str) -> Self | None:
-        """What there is to say of a host now; None: none is chosen."""
+        """Return the current facts of a host; None if none is chosen."""
         return cls(host, registry.facts.get(host, HostFacts()), registry.is_connected(host)) if host else None
 
 
 def resolve_modules_and_host(
     registry: ToolRegistry, host: str, modules: Iterable[str]
 ) -> tuple[list[ModuleRecord], ChosenHost | None]:
-    """Modules by their names, and the host that calls go to, for `SystemPlan.build_parts`."""
+    """Look up modules by their names, and the host for calls, for `SystemPlan.build_parts`."""
     records = [record for name in modules if (record := registry.find_module(name)) is not None]
     return records, ChosenHost.from_registry(registry, host)
 
@@ -78,16 +78,16 @@ class SystemChoice(BaseModel, defer_build=True):
 
     @classmethod
     def from_json_text(cls, stored: str | None) -> Self:
-        """As it was stored with the session."""
+        """Parse the choice stored with a session."""
         return cls() if stored is None else cls.model_validate_json(stored)
 
 
 class SystemPlan(NamedTuple):
-    """What the system message of a turn is made of.
+    """The inputs of a turn's system message.
 
     Args:
-        sources: As they were when the turn began.
-        choice: What the person chose for the session.
+        sources: The sources when the turn started.
+        choice: The user's choice for the session.
         locale: Language.
     """
 
@@ -98,12 +98,12 @@ class SystemPlan(NamedTuple):
     def build_parts(
         self, agent: AgentConfig, modules: Sequence[ModuleRecord], where: ChosenHost | None
     ) -> list[SystemPart]:
-        """All parts that have something to say, those included that the model is not told.
+        """Build all parts that have a text, including those that are not sent to the model.
 
         Args:
-            agent: Whose instructions, and which parts it wants.
-            modules: Those whose tools the agent may have, in the order of the tools.
-            where: The host that calls go to; None: none is chosen.
+            agent: The agent whose instructions and patterns of parts apply.
+            modules: Modules whose tools the agent may use, in the order of the tools.
+            where: The host for calls; None: none is chosen.
         """
         own = self.choice.instructions
         choice = self.choice
@@ -131,7 +131,7 @@ def _describe_host(where: ChosenHost, locale: Locale) -> str:
     facts = where.facts
     away = "" if where.is_connected else localized_text(locale, "host_away")
     told = localized_text(locale, "host", name=where.name, away=away)
-    # encoded as JSON, so that the values cannot end the quotation: the host sends them at each connection, unreviewed
+    # encoded as JSON, so that the values cannot close the quotation: the host sends them at each connection, unreviewed
     said = {"platform": facts.platform, "folders": list(facts.folders)}
     said = {name: value for name, value in said.items() if value}
     if not said:
@@ -158,5 +158,5 @@ def _build_folder_part(file: FolderText, locale: Locale) -> SystemPart:
 
 
 async def plan_system(core: Core, session: ChatSessionRow) -> SystemPlan:
-    """The inputs of a session's system message, read once per turn so that all its requests have the same prefix."""
+    """Read the inputs of a session's system message, once per turn so that all its requests have the same prefix."""
     return SystemPlan(await read_sources(core), SystemChoice.from_json_text(session.system), core.config.locale)
