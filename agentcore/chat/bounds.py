@@ -31,7 +31,7 @@ TITLE_CHARS = 80
 """Maximum length of a session's title, by default the beginning of its first message."""
 
 PROVIDER_SILENCE_SECONDS = 120.0
-"""How long a provider may send nothing."""
+"""Maximum time without data from a provider."""
 
 KEPT_BLOCK_BYTES = 64 * 1024
 """Maximum size of a part of a result that is stored with the session; a larger one becomes an artifact."""
@@ -58,7 +58,7 @@ TODOS_BYTES = 64 * 1024
 """Maximum size of the list, as JSON text."""
 
 ASK_SECONDS = 3600.0
-"""How long a tool may wait for the user's answer."""
+"""Maximum time that a tool may wait for the user's answer."""
 
 ANSWER_CHARS = 100_000
 """Maximum length of a user's answer to a question."""
@@ -97,7 +97,7 @@ CONTEXT_TOKENS_MIN = 1024
 """Minimum context size that is assumed after a provider's refusal."""
 
 CONTEXT_LIST_SECONDS = 5.0
-"""How long to wait for a provider's list of models during a turn."""
+"""Maximum time to wait for a provider's list of models during a turn."""
 
 COMPACT_AT = 0.8
 """Share of the context above which the history is shortened."""

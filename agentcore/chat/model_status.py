@@ -17,7 +17,7 @@ _NAMES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """The model situation for a user.
+    """The state of a user's model setup.
 
     Args:
         is_ready: True if a new chat can send a message to a model.

@@ -16,11 +16,11 @@ from agentcore.errors import ToolError
 from agentcore.tool_forms import Dialect
 
 ToolCalling = Literal["native", "strict", "prompted"]
-"""How a model calls tools."""
+"""The way in which a model calls tools."""
 
 
 HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-"""The name of a host on another machine."""
+"""The name of a host."""
 
 
 class _Settings(BaseModel, defer_build=True):

@@ -54,7 +54,7 @@ def is_at_least(level: LogLevel, least: LogLevel) -> bool:
 
 
 Departure = Literal["cancelled", "ended", "lost"]
-"""Why nobody waits for the answer to a request: its client cancelled it, its session or key has ended, or the
+"""Reason why nobody waits for the answer to a request: its client cancelled it, its session or key has ended, or the
 connection was lost, which is not a cancellation."""
 
 

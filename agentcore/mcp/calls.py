@@ -27,12 +27,12 @@ from agentcore.mcp.inputs import ClientAsker, Inputs
 from agentcore.mcp.progress_notifications import CallEventForwarder, CallReporter
 
 RESULT_KEPT_SECONDS = 120.0
-"""How long the result of a call is stored whose client disconnected while it ran."""
+"""Time for which the result of a call is stored if its client disconnected while it ran."""
 
 _TELL_SECONDS = 10.0
 
 _DATA_FACTOR = 4
-"""How much more memory values need than their JSON text; both are stored."""
+"""Memory of a result's data, as a multiple of its JSON text, which is stored too."""
 
 
 class _Key(NamedTuple):

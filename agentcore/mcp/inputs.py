@@ -27,7 +27,7 @@ class Inputs(Protocol):
 
     @property
     def capabilities(self) -> types.ClientCapabilities:
-        """What the client has declared that it can be asked."""
+        """The requests that the client has declared to accept."""
         ...
 
     async def request_input(self, name: str, request: types.InputRequest) -> types.InputResponse:

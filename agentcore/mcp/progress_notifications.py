@@ -23,12 +23,12 @@ class CallReporter(Protocol):
 
     @property
     def departure(self) -> Departure:
-        """Why nobody waits any more for a request that is being ended."""
+        """The reason why nobody waits any more for a request that is being ended."""
         ...
 
     @property
     def request_ids(self) -> Sequence[RequestId]:
-        """The ids by which the client may cancel what it waits for."""
+        """The ids by which the client may cancel the call."""
         ...
 
     async def report_progress(self, done: float, total: float | None, message: str) -> None:
@@ -71,7 +71,7 @@ class ClientReporter:
 
     @property
     def departure(self) -> Departure:
-        """Why nobody waits for the request any more."""
+        """The reason why nobody waits for the request any more."""
         return self._caller.departures.find_reason(self._ctx.request_id)
 
     @property

@@ -43,7 +43,7 @@ PLACES = (
 """The default addresses of these servers."""
 
 LOOK_SECONDS = 3.0
-"""How long a server may take to answer."""
+"""Maximum time for a server to answer."""
 
 
 async def find_local_servers(

@@ -23,7 +23,7 @@ _NO_TALK = re.compile(
 )
 """Names of models for something other than chat and tool calls."""
 ASK_SECONDS = 20.0
-"""How long a provider may take to answer."""
+"""Maximum time for a provider to answer."""
 
 
 async def ask_for_models(

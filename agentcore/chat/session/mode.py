@@ -1,4 +1,4 @@
-"""The agent and the approval mode of a session, as the policy needs them."""
+"""Finds the agent and the approval mode of a session for the policy."""
 
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.settings import ChatSettings

@@ -254,7 +254,7 @@ class Turn:
             answer = await self._compactor.ask(prompt, self._history, can_repair=not self._has_repaired)
         except BrokenAnswerError as exc:
             await self._store_partial_answer(exc.partial)
-            if self._scales.has_news:  # limits learned from a refusal apply to later turns too
+            if self._scales.has_news:  # what was learned from a refusal applies to later turns too
                 await self._chats.update_session(self._session_id, model_scales=self._scales.to_json_text())
             raise
         await self._count_usage(answer.response)
