@@ -1,4 +1,4 @@
-"""Files for agents: the module `fs_tools` of agentcore."""
+"""The agentcore module `fs_tools`: file tools for agents."""
 
 from agentcore_fs_tools.module import FsTools
 

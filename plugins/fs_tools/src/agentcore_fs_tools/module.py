@@ -1,4 +1,4 @@
-"""`FsTools`: the tools, their arguments and what they say about themselves."""
+"""`FsTools`: the tools with their arguments and descriptions."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -41,10 +41,10 @@ from agentcore_fs_tools.transfer.targets import destination_for, locate_existing
 from agentcore_fs_tools.translations import EXAMPLES, ZH
 
 LONG_SECONDS = 300.0
-"""Time limit of tools that may have a whole tree to go through."""
+"""Time limit of tools that may walk a whole tree."""
 
 COPY_SECONDS = 600.0
-"""Time limit of a copy between machines: the longest that the server allows unless its settings say otherwise."""
+"""Time limit of a copy between machines: the maximum that the server allows by default."""
 
 Path = Annotated[
     str,
@@ -88,7 +88,7 @@ READING: Mapping[str, DisplayRole] = MappingProxyType(
         "last_line": "last_line",
     }
 )
-"""What the arguments of reading mean to people who see a call."""
+"""Display roles of the arguments of `read_file`."""
 
 
 class FsTools(Module[FsSettings]):
@@ -112,7 +112,7 @@ class FsTools(Module[FsSettings]):
     _side: CopyingSide | None = None
 
     def init(self, runtime: Runtime) -> None:
-        """Look for ripgrep, and be there for files that come from other machines, or go there."""
+        """Locate ripgrep and register the handler for copies from and to other hosts."""
         self._ripgrep = find_ripgrep()
         self._side = CopyingSide(
             runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
@@ -121,13 +121,13 @@ class FsTools(Module[FsSettings]):
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
-        """Give up what has not arrived."""
+        """Abort incoming copies."""
         if self._side is not None:
             await self._side.close()
             self._side = None
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
-        """Its tools; the one that carries files between machines only where there are others."""
+        """Return the tools, with `copy_between_hosts` only if there are hosts."""
         tools = super().get_tool_definitions()
         if self._side is not None and self.runtime.hosts():
             return tools

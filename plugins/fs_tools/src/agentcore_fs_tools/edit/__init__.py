@@ -1,1 +1,1 @@
-"""`write_file` and `edit`: the content of a text file, changed in one step."""
+"""`write_file` and `edit`: change the content of a text file in one step."""

@@ -1,4 +1,4 @@
-"""What bounds an edit, before and while it is made: the size of its result, and the flag that stops a thread."""
+"""Limits of an edit: the size of its result, and the flag that stops its thread."""
 
 from collections.abc import Callable
 from difflib import Match, SequenceMatcher
@@ -7,22 +7,22 @@ from agentcore.api import ToolError
 from agentcore_fs_tools.text.formatting import show_size
 
 EDIT_LIMIT_BYTES = 16 << 20
-"""A larger file is not edited, and no edit makes a larger one."""
+"""Maximum size of a file before and after an edit."""
 
 COMPARED_LINES = 4_000_000
-"""Product of the lines of both sides; beyond it a line-by-line comparison takes seconds."""
+"""Maximum product of the line counts of both sides; beyond it a line-by-line comparison takes seconds."""
 
 IsCancelled = Callable[[], bool]
-"""Whether the call, or the preview, for which a thread works has ended."""
+"""Returns True once the call or preview that a thread works for has ended."""
 
 
 def never_cancelled() -> bool:
-    """No call has ended: for work that nobody cancels."""
+    """Return False, for work that cannot be cancelled."""
     return False
 
 
 def refuse_if_cancelled(is_cancelled: IsCancelled) -> None:
-    """Stop a thread whose result nobody waits for.
+    """Stop a thread whose call was cancelled.
 
     Raises:
         ToolError: `cancelled`.
@@ -32,10 +32,10 @@ def refuse_if_cancelled(is_cancelled: IsCancelled) -> None:
 
 
 def refuse_large_result(size: int, shown: str) -> None:
-    """Refuse an edit by the size of what it would make, before it is made.
+    """Refuse an edit whose result would be too large, before it is made.
 
     Args:
-        size: Length of the new text; no encoding needs less than a byte for a character.
+        size: Length of the new text in characters, each of which is at least one byte in any encoding.
     Raises:
         ToolError: `file_too_large`.
     """
@@ -48,9 +48,9 @@ def refuse_large_result(size: int, shown: str) -> None:
 
 
 class StoppableMatcher(SequenceMatcher[str]):
-    """Compares sequences of lines, and stops between two steps when nobody waits for the result.
+    """Compares sequences of lines and stops between two steps if the call was cancelled.
 
-    One step takes at most `COMPARED_LINES` comparisons if its user holds the sequences to that; there may be
+    One step takes at most `COMPARED_LINES` comparisons if the caller limits the sequences accordingly; there may be
     as many steps as lines.
     """
 
@@ -61,7 +61,7 @@ class StoppableMatcher(SequenceMatcher[str]):
         super().__init__(None, old, new, autojunk=autojunk)
 
     def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
-        """See `difflib.SequenceMatcher`, whose other methods call this once for each step.
+        """Find the longest match; the other methods of `difflib.SequenceMatcher` call this once per step.
 
         Raises:
             ToolError: `cancelled`.

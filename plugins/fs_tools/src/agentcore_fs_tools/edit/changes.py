@@ -1,4 +1,4 @@
-"""What a write or an edit would make of a file: worked out once, shown in previews, then carried out."""
+"""Planned changes of a file by a write or an edit: computed once, shown in a preview, then applied."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
 from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends
 
 DIFF_LIMIT_CHARS = 64 << 10
-"""A longer diff is cut."""
+"""Longer diffs are truncated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Change:
 
     Args:
         place: The file.
-        shown: Its path as callers know it.
-        old: What is there now.
-        new: The text to be.
-        form: How it is written down.
-        replacements: How many places an edit replaced.
+        shown: Its path as shown to callers.
+        old: The current text.
+        new: The new text.
+        form: Encoding and byte order mark of the new file.
+        replacements: Number of replacements by an edit.
     """
 
     place: Workspace.Place
@@ -38,11 +38,11 @@ class Change:
 
     @property
     def is_new(self) -> bool:
-        """Whether there is no such file yet."""
+        """True if the file does not exist yet."""
         return self.old.status is None
 
     def encode_content(self) -> bytes:
-        """The bytes of the new file.
+        """Return the bytes of the new file.
 
         Raises:
             ToolError: `cannot_encode`.
@@ -50,7 +50,7 @@ class Change:
         return self.form.encode(self.new, self.shown)
 
     def build_diff(self, is_cancelled: IsCancelled) -> str:
-        """The change as a unified diff, cut when it is very long.
+        """Return the change as a unified diff, truncated if it is very long.
 
         Raises:
             ToolError: `cancelled`.
@@ -65,7 +65,7 @@ class Change:
         )
 
     def build_preview(self, workspace: Workspace, is_cancelled: IsCancelled) -> CallPreview:
-        """What a person sees before it happens.
+        """Return the preview that is shown to the user before the change.
 
         Raises:
             ToolError: `permission_denied` (the file is read-only), `cancelled`.
@@ -78,7 +78,7 @@ class Change:
         )
 
     def describe_change(self) -> dict[str, object]:
-        """What a program wants to know of it."""
+        """Return the facts about the change for the structured result."""
         return {
             "path": self.shown,
             "encoding": self.form.encoding,
@@ -90,11 +90,11 @@ class Change:
 def plan_write(
     workspace: Workspace, path: str, content: str, encoding: str | None, *, create_dirs: bool = False
 ) -> Change:
-    """New content for a file; encoding, mark and line ends stay as they are where the file is text.
+    """Plan new content for a file; encoding, mark and line ends are preserved if the file is text.
 
     Raises:
-        ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, `path_not_found` (a folder above is missing and
-            is not to be made), and others of opening.
+        ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, `path_not_found` (a parent folder is missing and
+            `create_dirs` is not set), and others of opening.
     """
     place = workspace.locate(path)
     shown = workspace.show(place)
@@ -115,13 +115,13 @@ def plan_edit(
     *,
     is_cancelled: IsCancelled,
 ) -> Change:
-    """The text of a file after edits or a diff.
+    """Plan the text of a file after edits or a diff.
 
     Args:
-        is_cancelled: Asked before each step, of which none takes long.
+        is_cancelled: Checked before each step; each step is short.
     Raises:
         ToolError: `edit_not_found`, `edit_ambiguous`, `invalid_diff`, `invalid_arguments`, `binary_file`,
-            `cannot_decode`, `cannot_encode`, `file_too_large` (the file, or what would become of it), `cancelled`, and
+            `cannot_decode`, `cannot_encode`, `file_too_large` (the file or the result), `cancelled`, and
             others of opening.
     """
     if (edits is None) == (diff is None) or edits == []:

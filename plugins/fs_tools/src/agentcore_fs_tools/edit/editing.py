@@ -1,4 +1,4 @@
-"""`edit` by exact texts: replace them one after the other, changing nothing else."""
+"""`edit` by exact texts: replace them one after the other and change nothing else."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -12,7 +12,7 @@ from agentcore_fs_tools.text.encoding import detect_line_ends
 
 _SLICE_CHARS = 1 << 16
 _JOINED_PLACES = 10_000
-"""So many places are joined at a time: an object for each of millions would take a hundred times their text."""
+"""Replacements joined at a time: one object for each of millions would need a hundred times the memory of the text."""
 
 
 class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_models()):
@@ -41,13 +41,13 @@ class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_mo
 def apply_edits(
     text: str, edits: Sequence[Edit], shown: str, is_cancelled: IsCancelled = never_cancelled
 ) -> tuple[str, int]:
-    """Replace one after the other, each in what those before it left.
+    """Apply edits in order, each to the result of the previous ones.
 
     Returns:
-        The new text, and how many places were replaced.
+        The new text and the number of replacements.
     Raises:
-        ToolError: `edit_not_found` (with the nearest place), `edit_ambiguous` (with the lines), `file_too_large` (the
-            result would be), `cancelled`.
+        ToolError: `edit_not_found` (with the most similar line), `edit_ambiguous` (with the lines), `file_too_large`
+            (the result would be), `cancelled`.
     """
     count = 0
     for number, edit in enumerate(edits, 1):
@@ -64,7 +64,7 @@ def _apply_edit(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCa
         replaced = _replace_exactly(text, edit, edit.old, what, shown, is_cancelled=is_cancelled)
     if replaced is None and has_other_ends:  # a `\n` alone must not match the second half of a line end
         old = edit.old.replace("\r\n", "\n")
-        # a `\r` at its end would match the first half of one
+        # a final `\r` would match the first half of a line end
         if detect_line_ends(text) == "crlf" and not old.endswith("\r"):
             replaced = _replace_exactly(text, edit, old.replace("\n", "\r\n"), what, shown, is_cancelled=is_cancelled)
         else:
@@ -77,7 +77,10 @@ def _apply_edit(text: str, edit: Edit, what: str, shown: str, is_cancelled: IsCa
 def _replace_exactly(
     text: str, edit: Edit, old: str, what: str, shown: str, *, is_cancelled: IsCancelled
 ) -> tuple[str, int] | None:
-    """Replace all that equals a text; None: nothing does. Each place gets the same, so its size is known before."""
+    """Replace all occurrences of `old`; None if there is none.
+
+    All replacements are the same, so the size of the result is known in advance.
+    """
     if not edit.all:
         _refuse_ambiguous(text, old, what, shown)
     count = text.count(old)
@@ -89,19 +92,19 @@ def _replace_exactly(
 
 
 def _replace_in_slices(text: str, old: str, new: str, is_cancelled: IsCancelled) -> str:
-    """`text.replace(old, new)` in slices: in one go, it would hold the interpreter's lock for all of a large text."""
+    """Replace in slices: one `str.replace` would hold the GIL for the whole of a large text."""
     size = max(_SLICE_CHARS, 4 * len(old))
     made: list[str] = []
     start = 0
     while start < len(text):
         refuse_if_cancelled(is_cancelled)
-        if len(old) == 1:  # none of it is in two slices, and this is quicker
+        if len(old) == 1:  # cannot span two slices, and this is faster
             made.append(text[start : start + size].replace(old, new))
             start += size
             continue
         *before, rest = text[start : start + size].split(old)
         start += size
-        # the end of a slice may be the beginning of the old text
+        # the end of a slice may be the start of an occurrence
         kept = rest if start >= len(text) else rest[: max(len(rest) - len(old) + 1, 0)]
         start -= len(rest) - len(kept)
         made.append(new.join([*before, kept]))
@@ -111,7 +114,7 @@ def _replace_in_slices(text: str, old: str, new: str, is_cancelled: IsCancelled)
 def _replace_across_line_ends(
     text: str, edit: Edit, old: str, what: str, shown: str, *, is_cancelled: IsCancelled
 ) -> tuple[str, int] | None:
-    """Replace all that equals a text but for its line ends; None: nothing does."""
+    """Replace all occurrences of `old`, ignoring differences in line ends; None if there is none."""
     flat = FlatText(text, is_cancelled)
     if not edit.all:
         _refuse_ambiguous(flat.flat, old, what, shown)

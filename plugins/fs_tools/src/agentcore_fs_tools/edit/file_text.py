@@ -1,4 +1,4 @@
-"""`FileText`: a text file as it is on the disk, read so that it can be written back without damage."""
+"""`FileText`: the text of a file, read so that it can be written back unchanged."""
 
 import os
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from agentcore_fs_tools.text.formatting import show_size
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """The text of a file, and what has to stay when it is written again.
+    """The text of a file and the properties to preserve when it is written.
 
     Args:
-        text: With its own line ends, without the byte order mark.
-        form: Encoding and mark.
-        status: Of the file when it was read; None: there is no file yet.
+        text: Content with the original line ends, without the byte order mark.
+        form: Encoding and byte order mark.
+        status: Status of the file when it was read; None: the file does not exist yet.
     """
 
     text: str
@@ -25,12 +25,12 @@ class FileText:
 
     @property
     def line_ends(self) -> LineEnds:
-        """The line ends of the text."""
+        """Return the kind of line ends in the text."""
         return detect_line_ends(self.text)
 
 
 def load_text(workspace: Workspace, place: Workspace.Place, encoding: str | None = None) -> FileText:
-    """Read a text file whole, sure that writing the same text gives the same bytes.
+    """Read a whole text file and verify that writing the same text yields the same bytes.
 
     Raises:
         ToolError: `binary_file`, `cannot_decode`, `file_too_large`, `unknown_encoding`, and those of opening.
@@ -56,7 +56,10 @@ def load_text(workspace: Workspace, place: Workspace.Place, encoding: str | None
 
 
 def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding: str | None) -> FileText:
-    """What there is of a file that gets new content: nothing, its text, or, where it is no text, only its status.
+    """Load a file that is about to be overwritten.
+
+    Returns:
+        Its text; an empty text with the status if it is not editable text, or without one if there is no file.
 
     Raises:
         ToolError: `unknown_encoding`, and those of opening, but not `path_not_found`.

@@ -1,4 +1,4 @@
-"""`edit` by a unified diff: apply its hunks, changing nothing else."""
+"""`edit` by a unified diff: apply its hunks and change nothing else."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -10,23 +10,23 @@ from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, edit_ambiguous, ed
 from agentcore_fs_tools.edit.unified_diff import Hunk
 
 _LINES_LIMIT = 1_000_000
-"""A file of more lines is not changed by a diff: an object for each takes many times their text."""
+"""Maximum number of lines of a file to apply a diff to: one object per line takes many times the memory of the text."""
 
 
 def apply_hunks(
     text: str, hunks: Sequence[Hunk], shown: str, is_cancelled: IsCancelled = never_cancelled
 ) -> tuple[str, int]:
-    """Apply the hunks of a diff, each where it says or, when its lines occur only once, where they are.
+    """Apply the hunks of a diff, each at its stated line or, if its old lines occur only once, where they occur.
 
     Returns:
-        The new text, and the number of hunks.
+        The new text and the number of hunks.
     Raises:
         ToolError: `edit_not_found`, `edit_ambiguous`, `file_too_large` (it has too many lines, or the result would be
             too large), `cancelled`.
     """
     _refuse_many_lines(text, shown)
     refuse_large_result(len(text) + sum(_count_added_chars(hunk) for hunk in hunks), shown)
-    lines = text.split("\n")  # a line of CRLF keeps its `\r`; the last one is empty where the text ends with a line end
+    lines = text.split("\n")  # a CRLF line keeps its `\r`; the last one is empty if the text ends with a line end
     flat = [line.removesuffix("\r") for line in lines]
     shift = 0
     usual_end = find_dominant_end(text)
@@ -55,7 +55,7 @@ def _refuse_many_lines(text: str, shown: str) -> None:
 
 
 def _count_added_chars(hunk: Hunk) -> int:
-    """By how many characters a hunk makes a text longer, if its lines end with `\\n`."""
+    """Return by how many characters a hunk extends a text whose lines end with `\\n`."""
     return sum(len(line) + 1 for line in hunk.new) - sum(len(line) + 1 for line in hunk.old)
 
 
@@ -69,7 +69,7 @@ def _find_position(
     size = len(hunk.old)
     if expected >= 0 and lines[expected : expected + size] == hunk.old:
         return expected
-    # as one text: its search takes a time that grows with the sum of both, not with their product
+    # search in one text: the time grows with the sum of both sizes, not with their product
     text = "\n".join(["", *lines, ""])
     places = list(islice(_find_occurrences(text, "\n".join(["", *hunk.old, ""])), PLACES_COUNTED))
     if not places:
@@ -87,7 +87,7 @@ def _find_occurrences(text: str, old: str) -> Iterator[int]:
 
 
 def _fit_new_lines(hunk: Hunk, old: list[str], end: str, is_cancelled: IsCancelled) -> list[str]:
-    """The new lines of a hunk with the line ends of the lines that they replace."""
+    """Return the new lines of a hunk with the line ends of the lines that they replace."""
     if not hunk.new:
         return []
     new = "\n".join(hunk.new) + "\n"
@@ -95,7 +95,7 @@ def _fit_new_lines(hunk: Hunk, old: list[str], end: str, is_cancelled: IsCancell
 
 
 def _fit_at_open_end(hunk: Hunk, fitted: list[str]) -> list[str]:
-    """New lines in place of a last line that has no line end: the last of them has one only where the diff says so."""
+    """Return new lines that replace a last line without line end; they end with one only if the diff says so."""
     if not fitted:
         return [""]
     if hunk.old_at_end and not hunk.new_at_end:

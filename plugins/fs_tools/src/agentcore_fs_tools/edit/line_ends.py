@@ -1,4 +1,4 @@
-"""Line ends of new text, fitted to those of the text that it replaces."""
+"""Convert the line ends of new text to those of the text that it replaces."""
 
 from array import array
 from bisect import bisect_left
@@ -15,13 +15,13 @@ from agentcore_fs_tools.text.encoding import detect_line_ends
 
 
 def fit_line_ends(new: str, old: str, usual_end: str, is_cancelled: IsCancelled = never_cancelled) -> str:
-    """Give new text the line ends of the old text that it takes the place of.
+    """Convert the line ends of new text to those of the old text that it replaces.
 
     Args:
         new: Text whose line ends are `\\n` or `\\r\\n`.
-        old: The text that goes; lines of it that occur in the new text keep their own ends, where both are short
-            enough to be compared line by line.
-        usual_end: The line end that counts where `old` has none, as `dominant_end` tells it.
+        old: The replaced text. Lines of it that recur in the new text keep their own line ends if both texts are
+            short enough to be compared line by line.
+        usual_end: The line end to use if `old` has none, from `find_dominant_end`.
     Raises:
         ToolError: `cancelled`.
     """
@@ -36,7 +36,7 @@ def fit_line_ends(new: str, old: str, usual_end: str, is_cancelled: IsCancelled 
 
 
 def find_dominant_end(text: str) -> str:
-    """The line end that most lines have; `\\n` where there is none."""
+    """Return the most frequent line end of a text; `\\n` if it has none."""
     both = text.count("\r\n")
     return "\r\n" if both > text.count("\n") - both else "\n"
 
@@ -62,7 +62,7 @@ def _carry_over_line_ends(new: str, old: str, end: str, is_cancelled: IsCancelle
 
 
 class FlatText:
-    """A text with all line ends as `\\n`, whose positions lead back to the text itself.
+    """A text with all line ends as `\\n`, whose positions can be mapped to the original text.
 
     Attributes:
         flat: The text to search in.
@@ -70,16 +70,16 @@ class FlatText:
 
     def __init__(self, text: str, is_cancelled: IsCancelled = never_cancelled) -> None:
         self.flat = text.replace("\r\n", "\n")
-        # an array, for there may be millions, and an int takes eight times as much
+        # an array, since there may be millions and an int object takes eight times the memory
         self._ends = array("L", _find_line_ends(text, is_cancelled))
 
     def to_original_position(self, position: int) -> int:
-        """The position in the text itself, in front of a `\\r` and never behind it."""
+        """Map a position to the original text; at a line end, to before its `\\r`, never after it."""
         return position + bisect_left(self._ends, position)
 
 
 def _find_line_ends(text: str, is_cancelled: IsCancelled) -> Iterator[int]:
-    """Where each `\\r\\n` of a text is once all of them are `\\n`."""
+    """Yield the position of each `\\r\\n`, as it is after all of them are replaced by `\\n`."""
     index = 0
     position = text.find("\r\n")
     while position >= 0:

@@ -1,4 +1,4 @@
-"""What is said of an old text that does not occur, with the place that resembles it, or that occurs more than once."""
+"""Errors for an old text that occurs more than once, or not at all, with the most similar lines."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -9,24 +9,24 @@ from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_if_cancelled
 from agentcore_fs_tools.text.formatting import cut_line
 
 PLACES_COUNTED = 100
-"""Occurrences of one text are counted up to here."""
+"""Maximum number of counted occurrences of one text."""
 
 _SHOWN_PLACES = 20
 _SHOWN_LINES = 12
 _SEARCHED_LINES = 50_000
-_CLUES_READ = 200  # lines of the old text among which the most telling one is chosen
+_CLUES_READ = 200  # lines of the old text from which the longest ones are chosen as clues
 _COMPARED_LINES = 2_000
 _COMPARED_CHARS = 300
 _COMPARED_CLOSELY = 50  # each may take 20 ms
 
 
 def edit_ambiguous(lines: Iterable[int], count: int, what: str, shown: str) -> ToolError:
-    """The error for a text that occurs several times.
+    """Return the error for a text that occurs several times.
 
     Args:
-        lines: Where, from 1; only the first ones are read.
-        count: How often, counted up to `PLACES_COUNTED`.
-        what: The text, as the error names it.
+        lines: Line numbers of the occurrences, from 1; only the first ones are read.
+        count: Number of occurrences, counted up to `PLACES_COUNTED`.
+        what: Description of the text for the message.
     """
     found = list(islice(lines, _SHOWN_PLACES))
     places = ", ".join(map(str, found)) + (", …" if count > len(found) else "")
@@ -39,13 +39,13 @@ def edit_ambiguous(lines: Iterable[int], count: int, what: str, shown: str) -> T
 
 
 def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsCancelled) -> ToolError:
-    """The error for a text that does not occur, with the nearest place of the file's first lines.
+    """Return the error for a text that does not occur, with the most similar lines among the first of the file.
 
     Raises:
         ToolError: `cancelled`.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n", _SEARCHED_LINES)[:_SEARCHED_LINES]]
-    # each is compared by its beginning: a file may be one line
+    # only the start of each line is compared: the file may be a single line
     compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
     wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
     nearest = _find_nearest(compared, [line[: 4 * _COMPARED_CHARS].strip() for line in wanted], is_cancelled)
@@ -59,7 +59,7 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
 
 
 def _find_nearest(lines: Sequence[str], old: Sequence[str], is_cancelled: IsCancelled) -> int | None:
-    """The line, from 0, at which the text that resembles the old one begins."""
+    """Return the line, from 0, at which the most similar text starts; None if nothing is similar."""
     clues = sorted(enumerate(old), key=lambda clue: -len(clue[1]))[:3]
     for index, clue in clues:
         refuse_if_cancelled(is_cancelled)
@@ -73,7 +73,7 @@ def _find_nearest(lines: Sequence[str], old: Sequence[str], is_cancelled: IsCanc
 
 
 def _find_most_similar(lines: Sequence[str], clue: str, is_cancelled: IsCancelled) -> int | None:
-    """The line that resembles another one most, if any does."""
+    """Return the index of the line most similar to `clue`; None if none is similar enough."""
     words = set(clue.split())
     likely = sorted(range(len(lines)), key=lambda at: -len(words.intersection(lines[at].split())))[:_COMPARED_LINES]
     matcher = difflib.SequenceMatcher(None, autojunk=False)

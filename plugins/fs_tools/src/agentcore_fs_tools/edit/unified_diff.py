@@ -1,4 +1,4 @@
-"""Unified diffs: made for people and models to read, and read to be applied exactly."""
+"""Create unified diffs for users and models, and parse diffs so that they can be applied exactly."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from agentcore_fs_tools.edit.bounds import COMPARED_LINES, IsCancelled, Stoppabl
 from agentcore_fs_tools.text.formatting import show_count
 
 _CONTEXT_LINES = 3
-_SPLIT_LINES = 20_000  # of both sides together; more are not held as objects
+_SPLIT_LINES = 20_000  # of both sides together; more are not split into one object per line
 _BLOCK_CHARS = 1 << 16
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _NO_NEWLINE = "\\ No newline at end of file"
@@ -17,14 +17,14 @@ _NO_NEWLINE = "\\ No newline at end of file"
 
 @dataclass(slots=True)
 class Hunk:
-    """One place of a diff: lines that go and lines that come, each without its line end.
+    """A hunk of a diff: removed and added lines, each without its line end.
 
     Args:
-        start: Line, from 1, at which the old lines are said to begin.
-        old: Lines as they are, context included.
-        new: Lines as they shall be, context included.
-        old_at_end: The old lines end with the file, without a line end.
-        new_at_end: The new lines end with the file, without a line end.
+        start: Line, from 1, at which the old lines start according to the diff.
+        old: Lines before the change, including context.
+        new: Lines after the change, including context.
+        old_at_end: The old lines end at the end of the file, without a final line end.
+        new_at_end: The new lines end at the end of the file, without a final line end.
     """
 
     start: int
@@ -43,13 +43,13 @@ def make_diff(
     limit_chars: int | None = None,
     is_cancelled: IsCancelled = never_cancelled,
 ) -> str:
-    """The difference of two texts as a unified diff; empty when they are equal.
+    """Return the difference between two texts as a unified diff, empty if they are equal.
 
-    It is exact always, unless it is cut, and minimal where that can be found in a moment. Of large texts, only the part
-    that differs is read line by line, and no more of it than is shown.
+    The diff is always exact unless it is truncated, and minimal if that can be computed quickly. Of large texts, only
+    the differing part is split into lines, and only as far as it is shown.
 
     Args:
-        limit_chars: A longer diff is cut after a line, and says how many more lines there are; None: it is not cut.
+        limit_chars: A longer diff is truncated after a line and ends with the number of omitted lines; None: no limit.
     Raises:
         ToolError: `cancelled`.
     """
@@ -70,7 +70,7 @@ def make_diff(
 
 
 def parse_diff(diff: str) -> list[Hunk]:
-    """Read the hunks of a unified diff of one file; names of files in it are not looked at.
+    """Parse the hunks of a unified diff of one file; file names in it are ignored.
 
     Raises:
         ToolError: `invalid_diff`: no hunk, several files, or a hunk whose counts do not fit its lines.
@@ -118,7 +118,7 @@ def _add_line(hunk: Hunk, line: str, before: str, position: int) -> None:
     if sign == "\\":
         hunk.old_at_end |= before in ("-", " ")
         hunk.new_at_end |= before in ("+", " ")
-    elif sign in (" ", ""):  # editors strip the blank of an empty context line
+    elif sign in (" ", ""):  # editors strip the space of an empty context line
         hunk.old.append(text)
         hunk.new.append(text)
     elif sign == "-":
@@ -135,14 +135,14 @@ def _invalid_diff(reason: str, position: int) -> ToolError:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """The one part in which two texts differ, from the first line that does to the last.
+    """The differing part of two texts, from the first differing line to the last.
 
     Args:
-        start: Number, from 0, of its first line.
-        before: The common lines in front of it, as many as a diff shows.
+        start: Number of its first line, from 0.
+        before: The common lines before it, as many as a diff shows.
         old: The part of the old text.
         new: The part of the new text.
-        after: The common lines behind it.
+        after: The common lines after it, as many as a diff shows.
     """
 
     start: int
@@ -175,7 +175,7 @@ def _find_difference(old: str, new: str) -> _Difference:
 
 
 def _common_start(left: str, right: str) -> int:
-    """How many characters two texts begin with alike; compared in blocks, which takes no copy of the whole."""
+    """Return the length of the common prefix, comparing in blocks to avoid copying the whole texts."""
     at = 0
     end = min(len(left), len(right))
     while at < end and left[at : at + _BLOCK_CHARS] == right[at : at + _BLOCK_CHARS]:
@@ -186,7 +186,7 @@ def _common_start(left: str, right: str) -> int:
 
 
 def _common_end(left: str, right: str, limit: int) -> int:
-    """How many characters two texts end with alike, at most so many."""
+    """Return the length of the common suffix, at most `limit`."""
     at = 0
     while at < limit:
         size = min(_BLOCK_CHARS, limit - at)
@@ -199,7 +199,7 @@ def _common_end(left: str, right: str, limit: int) -> int:
 
 
 def _count_common_prefix(left: str, right: str) -> int:
-    """How many characters two short texts begin with alike."""
+    """Return the length of the common prefix of two short texts."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(left), len(right)))
 
@@ -209,7 +209,7 @@ def _is_line_start(text: str, position: int) -> bool:
 
 
 def _split_lines(text: str, start: int = 0, count: int = -1) -> Iterator[str]:
-    """The lines from a position on, each with its line end; at most `count` unless that is negative."""
+    """Yield the lines from position `start`, each with its line end; at most `count` unless that is negative."""
     while start < len(text) and count:
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
@@ -226,7 +226,7 @@ def _with_end(line: str) -> str:
 
 
 def _build_hunks(difference: _Difference, is_cancelled: IsCancelled) -> tuple[Iterator[str], int]:
-    """The lines of all hunks, and how many lines of text they are."""
+    """Return the lines of all hunks and the number of lines of text in them."""
     old_count = _count_lines(difference.old)
     new_count = _count_lines(difference.new)
     if old_count * new_count <= COMPARED_LINES and old_count + new_count <= _SPLIT_LINES:
@@ -240,7 +240,7 @@ def _build_hunks(difference: _Difference, is_cancelled: IsCancelled) -> tuple[It
 
 
 def _compare_lines(difference: _Difference, is_cancelled: IsCancelled) -> list[str]:
-    """Hunks of the lines that really differ."""
+    """Return hunks of only the lines that differ."""
     old = [*difference.before, *_split_lines(difference.old), *difference.after]
     new = [*difference.before, *_split_lines(difference.new), *difference.after]
     start = difference.start - len(difference.before)
@@ -260,7 +260,7 @@ def _compare_lines(difference: _Difference, is_cancelled: IsCancelled) -> list[s
 
 
 def _replace_whole(difference: _Difference, old_count: int, new_count: int) -> Iterator[str]:
-    """One hunk in which all old lines go and all new lines come."""
+    """Yield one hunk that removes all old lines and adds all new lines."""
     start = difference.start - len(difference.before)
     yield f"@@ -{_format_range(start, old_count)} +{_format_range(start, new_count)} @@\n"
     yield from (f" {line}" for line in difference.before)
@@ -270,7 +270,7 @@ def _replace_whole(difference: _Difference, old_count: int, new_count: int) -> I
 
 
 def _format_range(start: int, count: int) -> str:
-    """Lines `start` (from 0) and following, as a hunk's header says them."""
+    """Return the range of a hunk header for `count` lines from line `start` (from 0)."""
     if count == 1:
         return str(start + 1)
     return f"{start + (count > 0)},{count}"

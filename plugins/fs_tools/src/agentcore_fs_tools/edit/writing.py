@@ -1,4 +1,4 @@
-"""`write_file` and `edit`: carry out a change."""
+"""`write_file` and `edit`: apply a planned change."""
 
 from agentcore.api import Text, ToolResult, Workspace
 from agentcore_fs_tools.edit.bounds import IsCancelled
@@ -6,24 +6,24 @@ from agentcore_fs_tools.edit.changes import Change
 from agentcore_fs_tools.text.formatting import show_count, show_size
 
 _COMPARED_CHARS = 1 << 20
-"""Texts that are longer together are not compared once more than the preview does."""
+"""If both texts together are longer, the result has no diff: they are compared only for the preview."""
 
 
 def write_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled, *, create_dirs: bool) -> ToolResult:
-    """Write the new content of a file whole.
+    """Write the whole new content of a file.
 
     Raises:
         ToolError: `cannot_encode`, `file_changed`, `cancelled`, and those of writing.
     """
     content = change.encode_content()
-    # first, since it can be cancelled: what is written is reported
+    # before the write, since this can be cancelled and every write must be reported
     is_compared = len(change.old.text) + len(change.new) <= _COMPARED_CHARS
     diff = {"diff": change.build_diff(is_cancelled)} if is_compared else {}
     is_new = workspace.write_file(
         change.place,
         content,
         create_parents=create_dirs,
-        overwrite=not change.is_new,  # a file that appeared meanwhile is not ours to replace
+        overwrite=not change.is_new,  # do not replace a file that appeared meanwhile
         expected=change.old.status,
     )
     lines = change.new.count("\n") + (not change.new.endswith("\n") and change.new != "")
@@ -33,14 +33,14 @@ def write_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled
 
 
 def edit_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled, *, dry_run: bool) -> ToolResult:
-    """Write an edited file, unless this is a dry run or nothing changes, and give the diff.
+    """Write an edited file, unless this is a dry run or nothing changes, and return the diff.
 
     Raises:
         ToolError: `cannot_encode`, `file_changed`, `cancelled`, and those of writing.
     """
     content = change.encode_content()
     is_changed = change.new != change.old.text
-    diff = change.build_diff(is_cancelled)  # first, since it can be cancelled: what is written is reported
+    diff = change.build_diff(is_cancelled)  # before the write, since it can be cancelled
     if is_changed and not dry_run:
         workspace.write_file(change.place, content, expected=change.old.status)
     facts = change.describe_change() | {

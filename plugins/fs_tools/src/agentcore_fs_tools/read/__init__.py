@@ -1,1 +1,1 @@
-"""`read_file`, `list_dir` and `file_stat`: what a file or a folder holds."""
+"""`read_file`, `list_dir` and `file_stat`: the content and status of files and folders."""

@@ -1,13 +1,13 @@
-"""Which files are pictures that a model can look at."""
+"""Detect images that a model can view."""
 
 IMAGE_LIMIT_BYTES = 8 << 20
-"""A larger picture is refused."""
+"""Larger images are refused."""
 
 _BEGINNINGS = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
 
 
 def image_type(head: bytes) -> str | None:
-    """The media type of a PNG, JPEG, GIF or WebP by its first bytes; None: it is something else."""
+    """Return the media type of a PNG, JPEG, GIF or WebP by its first bytes; None for anything else."""
     for beginning, mime in _BEGINNINGS:
         if head.startswith(beginning):
             return mime

@@ -1,4 +1,4 @@
-"""`list_dir`: what is in a folder, and in those below it."""
+"""`list_dir`: list a folder and its subfolders."""
 
 import stat
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from agentcore_fs_tools.read.status import kind_name
 from agentcore_fs_tools.text.formatting import fit_lines, show_count, show_size
 
 LISTED_ENTRIES = 2_000
-"""More entries are counted, not listed."""
+"""Maximum number of listed entries; more are only counted."""
 
 _COUNTED_ENTRIES = 200_000
 
@@ -23,14 +23,14 @@ class _Item:
 def list_dir(
     workspace: Workspace, path: str, depth: int, is_cancelled: Callable[[], bool], *, limit_chars: int | None = None
 ) -> ToolResult:
-    """List a folder, sorted by name; with a depth, what is below each folder follows it.
+    """List a folder, sorted by name; with a depth, the content of each subfolder follows its entry.
 
     Args:
-        workspace: Where it is.
-        path: As the caller gave it.
-        depth: How many levels of folders.
-        is_cancelled: Asked now and then.
-        limit_chars: What a model gets of it; None: a program asks.
+        workspace: The workspace of the folder.
+        path: Path of the folder as given by the caller.
+        depth: Number of folder levels to list.
+        is_cancelled: Checked before each folder.
+        limit_chars: Maximum length of the text for a model; None: the caller is a program.
     Raises:
         ToolError: `not_a_directory`, `path_not_found`, …
     """
@@ -70,14 +70,14 @@ def _walk_folder(
         if entry.kind == "directory" and depth > 1:
             try:
                 opened = folder.open_folder(entry.name)
-            except OSError:  # it vanished, became something else, or is closed to us; its own line stands
+            except OSError:  # it vanished, changed its type or is not accessible; its own line stays
                 continue
             with opened:
                 yield from _walk_folder(opened, below, depth - 1, is_cancelled)
 
 
 def _describe_entry(folder: Workspace.Folder, entry: Workspace.Entry, way: tuple[bytes, ...]) -> _Item | None:
-    """The line of an entry; None: it vanished."""
+    """Return the line of an entry; None if it vanished."""
     try:
         status = folder.lstat(entry.name)
         target = folder.readlink(entry.name) if stat.S_ISLNK(status.st_mode) else b""

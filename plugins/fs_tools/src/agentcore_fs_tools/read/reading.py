@@ -1,4 +1,4 @@
-"""`read_file`: lines of a text file, or a picture."""
+"""`read_file`: read lines of a text file, or an image."""
 
 import json
 from collections.abc import Callable
@@ -11,40 +11,41 @@ from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, TextForm, detect_form
 from agentcore_fs_tools.text.formatting import LINE_CHARS, cut_line, show_count, show_size
 
 LINES_DEFAULT = 2_000
-"""How many lines one call gives, unless it asks for another number."""
+"""Default number of lines per call."""
 
 TEXT_LIMIT_BYTES = 2_000_000
-"""At most this much of a file comes back from one call."""
+"""Maximum text returned by one call."""
 
 WHOLE_LIMIT_BYTES = 8 << 20
-"""A file up to this size is read at once, a larger one in blocks."""
+"""Files up to this size are read at once, larger ones in blocks."""
 
-_STEPS_LIMIT = 20_000  # beyond it one split of all lines is quicker than a search for each
+_STEPS_LIMIT = 20_000  # beyond it, splitting all lines is faster than searching for each line end
 
-_NUMBER_CHARS = 8  # of a line, with the tab and the line end
-_CUT_CHARS = 40  # of the mark on a line that is cut
+_NUMBER_CHARS = 8  # per line number, with the tab and the line end
+_CUT_CHARS = 40  # for the mark on a truncated line
 
-_CHUNK_LINES = 1_000  # so many numbers of lines are made at once, and kept for the next file
+_CHUNK_LINES = 1_000  # line numbers formatted at once and cached for the next file
 
 _LONG_LINES = "[Lines are cut here that are very long: `raw` gives more of one, grep the part of it around a match.]"
 
-_AROUND_CHARS = 400  # what stands above and below the lines, without the path
+_AROUND_CHARS = 400  # reserved for the text above and below the lines, without the path
 
 SCAN_LIMIT_BYTES = 256 << 20
-"""How far into a huge file lines are counted."""
+"""Lines of a huge file are counted up to this offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What a caller wants of a file.
+    """A request to read a file.
 
     Args:
-        path: As the caller gave it.
+        path: Path as given by the caller.
         offset: First line, from 1.
         limit: Number of lines.
-        encoding: Codec; None: told from the content.
-        raw: Whether lines come without numbers and uncut.
-        limit_chars: What a model gets of it all; None: a program asks, which gets as much as the bounds allow.
+        encoding: Name of the codec; None: detected from the content.
+        raw: True for lines without numbers and untruncated.
+        limit_chars: Maximum length of the text for a model; None: the caller is a program, only `TEXT_LIMIT_BYTES`
+            applies.
     """
 
     path: str
@@ -57,7 +58,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """Some lines of a file: their text, and how many lines the file has (None: not counted)."""
+    """Some lines of a file: their text, and the number of lines of the file (None: not counted)."""
 
     text: str
     total_lines: int | None
@@ -65,7 +66,7 @@ class _Window:
 
 
 def read_file(workspace: Workspace, request: ReadRequest, is_cancelled: Callable[[], bool]) -> ToolResult:
-    """Read lines of a text file, or a picture as an image block.
+    """Read lines of a text file, or an image as an image block.
 
     Raises:
         ToolError: `binary_file`, `file_too_large`, `offset_out_of_range`, `cannot_decode`, `unknown_encoding`, and
@@ -124,7 +125,7 @@ def _select_lines(text: str, request: ReadRequest) -> _Window:
 
 
 def _after_line(text: str, count: int, start: int) -> int:
-    """The position behind so many more line ends."""
+    """Return the position after the next `count` line ends."""
     if count > _STEPS_LIMIT:
         lines = text[start:].split("\n", count)
         return len(text) - len(lines[count]) if len(lines) > count else len(text)
@@ -139,7 +140,7 @@ def _after_line(text: str, count: int, start: int) -> int:
 def _select_lines_in_blocks(
     file: Workspace.OpenFile, form: TextForm, request: ReadRequest, shown: str, is_cancelled: Callable[[], bool]
 ) -> _Window:
-    """Lines of a large file, of which only the asked part is kept in memory."""
+    """Read lines of a large file, keeping only the requested part in memory."""
     if form.has_wide_units:
         message = (
             f"{shown!r} is {form.label} and {show_size(file.size_bytes)} large; only smaller files of this kind open."
@@ -227,7 +228,7 @@ def _format_heading(facts: dict[str, object], form: TextForm, shown: str) -> str
 
 
 def _cut_to_limit(text: str) -> str:
-    """The text, cut at the last line that fits, or inside of a line that alone is too long."""
+    """Cut the text after the last line that fits, or within the first line if that alone is too long."""
     if len(text) * (1 if text.isascii() else 4) <= TEXT_LIMIT_BYTES:
         return text
     encoded = text.encode("utf-8", "replace")
@@ -239,7 +240,7 @@ def _cut_to_limit(text: str) -> str:
 
 
 def _for_model(text: str, request: ReadRequest, shown: str) -> str:
-    """The whole lines that a model gets, or the beginning of a line that is too long for that alone."""
+    """Return the whole lines that fit into a model's limit, or the start of a first line that alone is too long."""
     if request.limit_chars is None:
         return text
     limit_chars = max(request.limit_chars - _AROUND_CHARS - 2 * len(shown), 1)
@@ -263,12 +264,12 @@ def _number_lines(text: str, first: int) -> str:
     pieces = [""] * (2 * len(lines))
     pieces[0::2] = _make_line_numbers(first, len(lines))
     pieces[1::2] = lines
-    pieces[0] = pieces[0][1:]  # no line end in front of the first
+    pieces[0] = pieces[0][1:]  # no line end before the first
     return "".join(pieces)
 
 
 def _make_line_numbers(first: int, count: int) -> list[str]:
-    """What stands in front of lines, from a number on: the end of the line before, and the number."""
+    """Return the prefixes of `count` lines from number `first`: the end of the previous line, and the number."""
     chunk, skipped = divmod(first - 1, _CHUNK_LINES)
     numbers: list[str] = []
     while len(numbers) < skipped + count:

@@ -1,4 +1,4 @@
-"""`file_stat`: what a path is."""
+"""`file_stat`: the type and status of a path."""
 
 import stat
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _OTHER_KINDS = {
 
 
 def describe_path(workspace: Workspace, path: str, is_cancelled: Callable[[], bool]) -> ToolResult:
-    """Type, size, time, permissions; for a text file its encoding and number of lines.
+    """Return type, size, modification time and permissions; for a text file also its encoding and number of lines.
 
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …
@@ -46,13 +46,13 @@ def describe_path(workspace: Workspace, path: str, is_cancelled: Callable[[], bo
 
 
 def kind_name(mode: int) -> str:
-    """The type of file that a mode tells."""
+    """Return the name of the file type in a mode."""
     kind = stat.S_IFMT(mode)
     return _KINDS.get(kind) or _OTHER_KINDS.get(kind, "other")
 
 
 def _about_link(workspace: Workspace, place: Workspace.Place) -> dict[str, object]:
-    """Where a link leads, as long as that is inside."""
+    """Return the target of a link if it is inside the workspace, else the error type."""
     try:
         target = workspace.stat(place)
     except ToolError as error:

@@ -1,1 +1,1 @@
-"""`glob` and `grep`: ripgrep names candidates, and what is really there is shown."""
+"""`glob` and `grep`: ripgrep finds candidates, which are verified in the workspace before they are shown."""

@@ -1,4 +1,4 @@
-"""The matches that ripgrep reports, one file after the other; each still has to be found in the file itself."""
+"""Parse the matches that ripgrep reports, file by file; each must still be confirmed in the file itself."""
 
 import base64
 import json
@@ -11,17 +11,17 @@ from agentcore_fs_tools.search.lines import LongLine, Match
 from agentcore_fs_tools.search.ripgrep import OutputCutError
 
 MESSAGE_LIMIT_BYTES = 1 << 20
-"""Of a message beyond this size, which is about a line of such a length, only what stands around the line is kept."""
+"""Of larger messages, which are about lines of such a length, only the part around the line is stored."""
 
 KEPT_LIMIT_BYTES = 64 << 20
-"""When messages of this size together were read, a search ends."""
+"""Total size of messages after which reading stops."""
 
-# within a text each quotation mark has a backslash in front, so these stand only where the text ends
+# quotation marks within a JSON string are escaped, so these sequences occur only at its end
 _LINE_ENDS = b'"},"line_number":'
 _MATCH_ENDS = b'"},"start":'
 _HEADER = re.compile(rb'"\},"line_number":(\d+),"absolute_offset":(\d+),"submatches":\[\{"match":(?=\{)')
 _START = re.compile(rb'"\},"start":(\d+),')
-_NUMBERS_BYTES = 200  # more than the numbers around a text take
+_NUMBERS_BYTES = 200  # more than the numbers around a text need
 
 
 @dataclass(slots=True)
@@ -29,9 +29,9 @@ class FileMatches:
     """Matches in one file.
 
     Args:
-        path: As ripgrep names it, without `./`.
-        matches: In the order of the file.
-        is_binary: ripgrep met a NUL.
+        path: Path from ripgrep, without `./`.
+        matches: Matches in the order of the file.
+        is_binary: True if ripgrep found a NUL.
     """
 
     path: bytes
@@ -40,10 +40,10 @@ class FileMatches:
 
 
 def read_candidates(blocks: Iterable[bytes]) -> Iterator[FileMatches]:
-    """Read the output of `rg --json`; a file is given when ripgrep is through with it, or the output is cut.
+    """Read the output of `rg --json`; a file is yielded when ripgrep has finished it, or the output is cut.
 
     Raises:
-        OutputCutError: There is more output than is read; what was found until then was given.
+        OutputCutError: There is more output than is read; everything found until then was yielded.
     """
     current = FileMatches(b"")
     try:
@@ -68,10 +68,10 @@ def read_candidates(blocks: Iterable[bytes]) -> Iterator[FileMatches]:
 
 
 def read_counts(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Read the output of `rg --count --null`: paths without `./`, and how many matches each file has."""
+    """Read the output of `rg --count --null`: paths without `./`, and the number of matches in each file."""
     rest = b""
     for block in blocks:
-        path, *pieces = (rest + block).split(b"\0")  # not by lines: a name may hold a line end, but no NUL
+        path, *pieces = (rest + block).split(b"\0")  # not by lines: a name may contain a line end, but no NUL
         for piece in pieces:
             count, end, following = piece.partition(b"\n")
             if not end:
@@ -89,12 +89,12 @@ def _parse_match(content: Mapping[str, Any]) -> Match:
 
 
 def _decode_value(value: Mapping[str, str]) -> bytes:
-    """A value of ripgrep: text, or base64 where it is not UTF-8."""
+    """Decode a value in ripgrep's JSON: text, or base64 if it is not UTF-8."""
     return value["text"].encode() if "text" in value else base64.b64decode(value["bytes"])
 
 
 def _read_messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | LongLine]:
-    """The messages, each a line of JSON; of a huge one what tells where the match is."""
+    """Yield the messages, each a line of JSON; for a huge one, a `LongLine` with the position of the match."""
     pieces: list[bytes] = []
     size = kept = 0
     long: _LongMessage | None = None
@@ -123,10 +123,10 @@ def _read_messages(blocks: Iterable[bytes]) -> Iterator[Mapping[str, Any] | Long
 
 
 class _LongMessage:
-    """A message that is not kept: what follows the text of the line is looked for, and read as far as the first match.
+    """A message that is too long to store: it is scanned for the end of the line's text and the first match after it.
 
-    A line with very many matches makes a message many times as long as itself; the first match is known long before
-    its end, and is given then.
+    The message about a line with very many matches is many times as long as the line; the first match is known long
+    before its end and is yielded then.
     """
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class _LongMessage:
         self._is_given = False
 
     def feed(self, piece: bytes) -> Iterator[LongLine]:
-        """Take the next piece; gives the line once, when its first match is known."""
+        """Consume the next chunk; yield the line once, when its first match is known."""
         if self._is_given:
             return
         self._tail += piece
@@ -155,12 +155,12 @@ class _LongMessage:
 
     def _build_line(self, end: int, start: int) -> LongLine:
         assert self._header is not None  # noqa: S101  (it was read before the match)
-        # a match that is itself too long was not kept from its beginning on
+        # the start of a match that is itself too long was dropped
         is_whole = self._tail.startswith(b"{")
         match = _decode_value(json.loads(self._tail[:end] + b'"}')) if is_whole else b""
         return LongLine(int(self._header[1]), int(self._header[2]), start, match)
 
     def _drop_before(self, mark: bytes) -> None:
-        """Forget what stands in front of a mark, which may have come in part."""
+        """Drop everything before a mark, of which only a part may have arrived."""
         found = self._tail.find(mark)
         del self._tail[: found if found >= 0 else max(len(self._tail) - len(mark), 0)]

@@ -1,4 +1,4 @@
-"""`glob`: files by the shape of their path, newest first."""
+"""`glob`: find files by a pattern of their path, newest first."""
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
@@ -21,25 +21,25 @@ Order = Literal["modified", "path", "none"]
 
 _GIT = (b"/.git/", b"/.git\0")
 _SHAPED = frozenset("*?[{\\")
-_SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may have to be spelled
+_SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may need escaping
 
-_NAMES_LIMIT_BYTES = 64 << 20  # of ripgrep
-_MEMORY_BYTES = 1 << 30  # of ripgrep
+_NAMES_LIMIT_BYTES = 64 << 20  # output of ripgrep
+_MEMORY_BYTES = 1 << 30  # of the ripgrep process
 
 PATH_LIMIT = 1_000
-"""More paths are counted, not given."""
+"""Maximum number of returned paths; more are only counted."""
 
 
 class Globbing:
     """One search for files.
 
     Args:
-        workspace: Where.
+        workspace: The workspace to search.
         place: The folder, by its real path.
         pattern: The glob, relative to the folder.
-        no_ignore: Whether ignored files count, too.
-        program: Path of `rg`; None: there is none.
-        is_cancelled: Asked now and then.
+        no_ignore: True to include ignored files.
+        program: Path of `rg`; None: not installed.
+        is_cancelled: Checked periodically.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Globbing:
         self._program = program
 
     def find_paths(self) -> list[str]:
-        """Matching paths relative to the folder, in no order; what is given of them is still to be looked up.
+        """Return matching paths relative to the folder, unordered and not yet verified to exist.
 
         Raises:
             ToolError: `cancelled`, `search_failed`.
@@ -71,7 +71,7 @@ class Globbing:
         arguments += ["--no-ignore"] * self._no_ignore
         arguments += [*arguments_against_git(self._workspace, self._place), "--", start]
         prefix = start
-        if not self._place.parts:  # without a path it begins here, too, and writes names without `./`
+        if not self._place.parts:  # without a path, ripgrep searches the root and omits `./`
             del arguments[-2:]
             prefix = b""
         root = self._workspace.Place(self._place.root, ())
@@ -89,7 +89,7 @@ class Globbing:
                 ) as output:
                     blocks.extend(output)
             except OutputCutError:
-                pass  # the rest is beyond what anybody reads
+                pass  # more paths than anyone reads
             except RipgrepError as exc:
                 raise search_error(str(exc)) from exc
         names = b"".join(blocks)
@@ -99,17 +99,17 @@ class Globbing:
         return list(filter(self._matcher, paths))
 
     def select_newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
-        """How many of the paths are files, and the `limit` that changed last, the newest first."""
+        """Return how many of the paths are files, and the `limit` most recently modified, newest first."""
         timed = [(-time_ns, path) for path, time_ns in self._read_times(paths)]
         return len(timed), [path for _, path in heapq.nsmallest(limit, timed)]
 
     def select_existing(self, paths: list[str]) -> list[str]:
-        """Those that are files beneath the root, in the given order."""
+        """Return the paths that are files beneath the root, in the given order."""
         found = {path for path, _ in self._read_times(paths)}
         return [path for path in paths if path in found]
 
     def _read_times(self, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Each path that is a file, with its time, looked up folder by folder beneath the root."""
+        """Yield each path that is a file with its modification time in ns, reading folder by folder."""
         folders: dict[str, list[str]] = {}
         for path in paths:
             folders.setdefault(path.rpartition("/")[0], []).append(path)
@@ -119,7 +119,7 @@ class Globbing:
             place = self._place.child(*self._workspace.locate(above or ".").parts)
             try:
                 folder = self._workspace.open_folder(place)
-            except ToolError:  # it vanished, or ripgrep was led astray
+            except ToolError:  # it vanished, or a swapped folder led ripgrep outside the root
                 continue
             start = len(above) + 1 if above else 0
             with folder:
@@ -143,14 +143,14 @@ def find_files(
     """Find files whose path, relative to a folder, matches a glob.
 
     Args:
-        workspace: Where to look.
-        pattern: The glob.
+        workspace: The workspace to search.
+        pattern: The glob; if it is absolute, `path` is ignored.
         path: The folder.
-        order: Of the paths.
-        no_ignore: Whether ignored files count, too.
-        program: Path of `rg`; None: there is none.
-        is_cancelled: Asked now and then.
-        limit_chars: What a model gets of it; None: a program asks.
+        order: Order of the paths.
+        no_ignore: True to include ignored files.
+        program: Path of `rg`; None: not installed.
+        is_cancelled: Checked periodically.
+        limit_chars: Maximum length of the text for a model; None: the caller is a program.
     Raises:
         ToolError: `invalid_glob`, `not_a_directory`, `path_not_found`, `cancelled`, …
     """
@@ -179,7 +179,7 @@ def find_files(
 
 
 def _split_absolute(pattern: str) -> tuple[str, str]:
-    """An absolute pattern as the folder that it names and the pattern beneath it."""
+    """Split an absolute pattern into its fixed folder and the pattern beneath it."""
     parts = pattern.split("/")
     plain = next((at for at, part in enumerate(parts[:-1]) if not _SHAPED.isdisjoint(part)), len(parts) - 1)
     return "/".join(parts[:plain]) or "/", "/".join(parts[plain:]) or "*"
@@ -193,9 +193,9 @@ def _describe_no_match(pattern: str, shown: str) -> str:
 
 
 def _decode_names(output: bytes, prefix: bytes) -> list[str]:
-    """The paths of ripgrep's output, as callers see them."""
+    """Decode the paths in ripgrep's output to the form shown to callers."""
     if len(output.translate(None, _SPELLED)) == len(output):
-        with suppress(UnicodeDecodeError):  # then each name is spelled on its own
+        with suppress(UnicodeDecodeError):  # fall back to escaping each name separately
             names = output.decode("utf-8").split("\0")
             names.pop()
             length = len(prefix.decode("utf-8"))

@@ -1,6 +1,6 @@
-"""Globs: their braces, and regular expressions that never take back what a star has taken, so that none is slow.
+"""Globs: expand braces, and compile to regular expressions that do not backtrack into stars, so that none is slow.
 
-`pathspec` takes 4 to 8 times as long for 40,000 paths, knows no `{a,b}`, and its regular expressions do go back.
+`pathspec` takes 4 to 8 times as long for 40,000 paths, does not support `{a,b}`, and its expressions backtrack.
 """
 
 import re
@@ -11,30 +11,30 @@ from agentcore.api import ToolError
 
 _ALTERNATIVES_LIMIT = 256
 _DEEP = ["*", "*"]
-_SPELLED_ALIKE = {"\\/": "/", "}": "\\}"}  # in the way that ripgrep reads, too
-_DIFFERENT = frozenset("?[ \r\n")  # ripgrep takes bytes for characters, and drops blanks at the end of a line
+_SPELLED_ALIKE = {"\\/": "/", "}": "\\}"}  # in the spelling that ripgrep also reads
+_DIFFERENT = frozenset("?[ \r\n")  # ripgrep matches bytes, not characters, and strips trailing blanks
 _ITEM = re.compile(r"(.)-(.)|.", re.DOTALL)
 _PLAIN = re.compile(r"[\w.-]+")
 
 Matcher = Callable[[str], object]
-"""Gives something true for a path that matches: relative, with `/`, and as callers see it."""
+"""Returns a truthy value for a matching path: relative, with `/`, and as shown to callers."""
 
 
 def compile_glob(pattern: str) -> Matcher:
-    """A matcher of whole relative paths: `*` and `?` stay within a name, `**` spans folders, `[a-z]`, `{a,b}`.
+    """Compile a matcher of whole relative paths: `*` and `?` stay within a name, `**` spans folders, `[a-z]`, `{a,b}`.
 
     Raises:
         ToolError: `invalid_glob`, with the position.
     """
     pattern = pattern.removeprefix("./")
     ending = pattern.removeprefix("**/*")
-    if ending != pattern and _PLAIN.fullmatch(ending):  # the frequent `**/*.py`: no regular expression is as quick
+    if ending != pattern and _PLAIN.fullmatch(ending):  # the common `**/*.py`: faster than a regular expression
         return methodcaller("endswith", ending)
     return _compile_matcher(_expand_braces(pattern, pattern))
 
 
 class FileFilter:
-    """A choice of files in the manner of ripgrep's `--glob`: without a slash at any depth, a leading `!` excludes.
+    """A file filter like ripgrep's `--glob`: without a slash it matches at any depth, a leading `!` excludes.
 
     Args:
         pattern: The glob.
@@ -50,11 +50,11 @@ class FileFilter:
         self._matches = _compile_matcher([*self._globs, *([*pieces, "/", *_DEEP] for pieces in self._globs)])
 
     def __call__(self, path: str) -> bool:
-        """Whether a path is chosen."""
+        """Return True if a path is selected."""
         return (self._matches(path) is None) == self._excludes
 
     def ignore_rules(self, base: str) -> list[str]:
-        """Lines of an ignore file that leave all chosen files, and few others.
+        """Return lines of an ignore file that let all selected files pass, and few others.
 
         Args:
             base: The folder of the paths, as a glob with `/` at both ends.
@@ -75,7 +75,7 @@ class _GlobError(Exception):
 
 
 def _expand_braces(glob: str, shown: str) -> list[list[str]]:
-    """What a glob stands for without its braces, each in pieces: a character, a star, a slash, a set."""
+    """Return the alternatives of a glob without braces, each as tokens: a character, a star, a slash, a set."""
     try:
         return _parse_alternatives(glob)
     except _GlobError as exc:
@@ -86,7 +86,7 @@ def _expand_braces(glob: str, shown: str) -> list[list[str]]:
 
 def _parse_alternatives(glob: str) -> list[list[str]]:
     found: list[list[str]] = [[]]
-    # of each brace that is open: where it stands, what is in front of it, and its alternatives so far
+    # for each open brace: its position, the alternatives before it, and its own alternatives so far
     opened: list[tuple[int, list[list[str]], list[list[str]]]] = []
     at = 0
     while at < len(glob):
@@ -124,7 +124,7 @@ def _read_token(glob: str, at: int) -> str:
 
 def _read_set(glob: str, at: int) -> str:
     first = at + 1 + (glob[at + 1 : at + 2] in ("!", "^"))
-    end = glob.find("]", first + 1)  # a `]` in the first place stands for itself
+    end = glob.find("]", first + 1)  # a `]` in first position is literal
     if end < 0:
         raise _GlobError("`[` without `]`", at)
     items = glob[first:end]
@@ -141,10 +141,11 @@ def _compile_matcher(alternatives: Sequence[Sequence[str]]) -> Callable[[str], r
 
 
 def _build_regex(pieces: Sequence[str]) -> str:
-    """The expression of a glob without braces.
+    """Return the regular expression for a glob without braces.
 
-    What stands between two stars is taken where it comes first, for good (`(?>…)`): the second star reaches whatever a
-    later place would have left. Only behind the last star other places are tried. So it is with `**` and whole names.
+    Text between two stars matches at its first occurrence, atomically (`(?>…)`): the second star covers whatever a
+    later occurrence would leave. Other positions are tried only after the last star. The same holds for `**` and whole
+    names.
     """
     chunks: list[list[str]] = [[]]
     for name in _split_at(pieces, "/"):
@@ -171,7 +172,7 @@ def _build_character_regex(piece: str) -> str:
     if piece == "?":
         return "[^/]"
     if piece[0] != "[":
-        return re.escape(piece[-1])  # without the backslash that it may have
+        return re.escape(piece[-1])  # without an escaping backslash
     items = piece[1:-1]
     mark = "^" if items[0] in "!^" else ""
     return f"(?!/)[{mark}{_ITEM.sub(_escaped_item, items[len(mark) :])}]"

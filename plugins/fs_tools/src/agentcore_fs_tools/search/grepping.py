@@ -1,4 +1,4 @@
-"""What `grep` shows of the matches: grouped by file, with numbers, context and cuts."""
+"""Output of `grep`: matches grouped by file, with line numbers, context and truncation."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from agentcore_fs_tools.search.searching import FileHits, Search, SearchOutcome,
 from agentcore_fs_tools.text.formatting import show_count
 
 LINE_CHARS = 500
-"""Of a longer line the part around the match is shown."""
+"""Of longer lines, only the part around the match is shown."""
 
 TEXT_LIMIT_CHARS = 200_000
-"""What a program is shown of all matches together."""
+"""Maximum length of the text of all matches for a program."""
 
-_AROUND_CHARS = 1_200  # what stands above and below the matches where these are cut
-_HEADER_CHARS = 30  # of a file's line, without its path
+_AROUND_CHARS = 1_200  # reserved for the text above and below truncated matches
+_HEADER_CHARS = 30  # of a file's heading, without its path
 _OLD_ENCODINGS = (
     " Files that are neither UTF-8 nor UTF-16 have other bytes for letters beyond ASCII: search those for a part "
     "without them."
@@ -26,7 +26,7 @@ _NARROW = "Search a folder (`path`), or files of one kind (`glob`)."
 
 @dataclass(slots=True)
 class _Shown:
-    """What is shown, and how many matches and files that is."""
+    """The shown lines, and the number of matches and files in them."""
 
     lines: list[str] = field(default_factory=list)
     matches: int = 0
@@ -42,15 +42,15 @@ def search_files(
     *,
     limit_chars: int | None = None,
 ) -> ToolResult:
-    """Search, and show what was found: of too much something of each file.
+    """Search and format the matches; if there are too many, show some of each file.
 
     Args:
-        workspace: Where to search.
-        request: What for.
+        workspace: The workspace to search.
+        request: The search request.
         context: Lines to show around each match.
-        program: Path of `rg`; None: there is none.
-        is_cancelled: Asked now and then.
-        limit_chars: What a model gets of it; None: a program asks.
+        program: Path of `rg`; None: not installed.
+        is_cancelled: Checked periodically.
+        limit_chars: Maximum length of the text for a model; None: the caller is a program.
     Raises:
         ToolError: As `Search.run`.
     """
@@ -103,7 +103,7 @@ def _format_heading(outcome: SearchOutcome, request: SearchRequest, matches: int
 
 
 def _format_summary(workspace: Workspace, outcome: SearchOutcome, request: SearchRequest, shown: _Shown) -> str:
-    """How much is here, where most of it is, and how to get to the rest."""
+    """Return how much is shown, where most matches are, and how to find the rest."""
     what = "" if request.files_only else f"{show_count(shown.matches, 'matching line')} from "
     said = [f"Here are {what}{shown.files:,} of these files."]
     if not outcome.is_counted:
@@ -119,7 +119,7 @@ def _format_summary(workspace: Workspace, outcome: SearchOutcome, request: Searc
 
 
 def _select_names(outcome: SearchOutcome, room: int) -> _Shown:
-    """The paths of the files, or of as many of them at even distances as there is room for."""
+    """Return the paths of the files, or as many at even distances as fit into `room` characters."""
     names = [hits.shown for hits in outcome.hits]
     size = sum(len(name) + 1 for name in names)
     if size > room:
@@ -128,10 +128,10 @@ def _select_names(outcome: SearchOutcome, room: int) -> _Shown:
 
 
 class _Matches:
-    """Fills a text with matches, file by file.
+    """Formats matches file by file within a limit.
 
     Args:
-        workspace: Where they are.
+        workspace: The searched workspace, for reading context.
         context: Lines to show around each match.
     """
 
@@ -140,13 +140,13 @@ class _Matches:
         self._context = context
 
     def format_matches(self, hits: list[FileHits], room: int) -> _Shown:
-        """Show some matches of each file, of those with few all; of too many files those at even distances."""
+        """Format some matches of each file, all of files with few; of too many files, those at even distances."""
         least = sum(len(each.shown) + _HEADER_CHARS + len(next(_match_lines(each.matches[0]))) for each in hits)
         if least > room:
             hits = pick_evenly(hits, max(len(hits) * room // least, 1))
         parts: dict[str, list[str]] = {}
         shown = _Shown(files=len(hits))
-        for index, each in enumerate(sorted(hits, key=lambda each: len(each.matches))):  # they leave room to others
+        for index, each in enumerate(sorted(hits, key=lambda each: len(each.matches))):  # they leave room for others
             lines, matches = self._format_file(each, room // (len(hits) - index))
             room -= sum(map(len, lines)) + len(lines)
             parts[each.shown] = lines
@@ -155,7 +155,7 @@ class _Matches:
         return shown
 
     def _format_file(self, hits: FileHits, room: int) -> tuple[list[str], int]:
-        """As many lines of one file as fit, its first match always, and how many matches these are."""
+        """Return as many lines of one file as fit, always with its first match, and the number of matches in them."""
         room -= len(hits.shown) + _HEADER_CHARS
         lines: list[str] = []
         matches = kept = 0
@@ -166,25 +166,25 @@ class _Matches:
                     break
                 if not is_match:
                     continue
-                lines.clear()  # there is no room for what leads up to it
+                lines.clear()  # no room for its leading context
             lines.append(line)
             if is_match:
                 matches = matches + 1
                 kept = len(lines)
         if matches == hits.count:
             return [f"\n{hits.shown}", *lines], matches
-        # what stands behind the last match may lead up to one that is not shown
+        # lines after the last match may be leading context of one that is not shown
         return [f"\n{hits.shown} ({matches:,} of {hits.count:,})", *lines[:kept]], matches
 
     def _shown_lines(self, hits: FileHits) -> Iterator[tuple[str, bool]]:
-        """Each line, and whether a match begins in it."""
+        """Yield each line, with True if a match starts in it."""
         if not self._context:
             for match in hits.matches:
                 yield from _flag_lines(match)
             return
         try:
             file = self._workspace.open_file(hits.place)
-        except ToolError:  # it vanished since; the matches were there
+        except ToolError:  # it vanished after the matches were confirmed
             yield from (line for match in hits.matches for line in _flag_lines(match))
             return
         with file:
@@ -192,8 +192,8 @@ class _Matches:
 
 
 def _with_context(text: SearchedText, matches: list[Match | LongLine], context: int) -> Iterator[tuple[str, bool]]:
-    """Matching lines as `12:…`, lines around them as `11-…`, and `--` between groups."""
-    shown = 0  # the last line that was given
+    """Yield matching lines as `12:…`, context lines as `11-…`, and `--` between groups."""
+    shown = 0  # the last line that was yielded
     for index, match in enumerate(matches):
         before = text.read_lines_before(match, min(context, match.number - 1 - shown))
         if shown and match.number - len(before) > shown + 1:
@@ -222,14 +222,14 @@ def _match_lines(match: Match | LongLine) -> Iterator[str]:
 
 
 def _format_excerpt(match: LongLine) -> str:
-    """Of a line too long to be kept the part around its first match."""
-    text = match.excerpt.decode("utf-8", "ignore")  # it may begin and end within a character
+    """Return the part around the first match of a line that is too long to store."""
+    text = match.excerpt.decode("utf-8", "ignore")  # it may start and end within a character
     head = f"({match.excerpt_column:,} bytes) …" if match.excerpt_column else ""
     return f"{head}{text[:LINE_CHARS]}… (the rest of this very long line is left out)"
 
 
 def _cut_line(line: bytes, column: int) -> str:
-    """A line as text, of a very long one the part around a column."""
+    """Decode a line; of a very long one, return the part around a column."""
     text = line.decode("utf-8", "replace").rstrip("\r")
     if len(text) <= LINE_CHARS:
         return text

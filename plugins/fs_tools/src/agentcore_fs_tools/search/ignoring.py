@@ -1,4 +1,4 @@
-"""Rules of `.gitignore` above a folder that is searched: those below it ripgrep reads itself."""
+"""Rules of `.gitignore` files above a searched folder; ripgrep reads those below it itself."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,10 +15,10 @@ _UNSPELLED = re.compile(r"[\n\udc80-\udcff]")
 
 
 def rules_above(workspace: Workspace, place: Workspace.Place) -> list[str]:
-    """The rules of the root and of the folders between it and a place, as lines of one ignore file of the root.
+    """Return the rules of the root and of the folders between it and `place`, as lines of one ignore file of the root.
 
-    The outermost come first, since the last line that matches counts. A repository within a repository is no border,
-    as it is none for ripgrep where git is not required.
+    The outermost come first, since the last matching line wins. A nested repository is not a boundary, as for ripgrep
+    with `--no-require-git`.
 
     Args:
         place: A folder, by its real path.
@@ -26,16 +26,16 @@ def rules_above(workspace: Workspace, place: Workspace.Place) -> list[str]:
     lines: list[str] = []
     for depth in range(len(place.parts)):
         above = workspace.Place(place.root, place.parts[:depth])
-        with suppress(ToolError), workspace.open_folder(above) as folder:  # it may vanish; the search itself says so
+        with suppress(ToolError), workspace.open_folder(above) as folder:  # it may vanish; the search reports that
             lines += rules_for_root(_read_ignore_file(folder), folder_glob(above.parts))
     return lines
 
 
 def rules_for_root(content: bytes, base: str) -> Iterator[str]:
-    """The lines of a `.gitignore` as lines of one in the root.
+    """Convert the lines of a `.gitignore` to lines of one in the root.
 
     Args:
-        content: Of the file.
+        content: Content of the file.
         base: Its folder as a glob, with `/` at both ends.
     """
     for raw in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
@@ -50,7 +50,7 @@ def rules_for_root(content: bytes, base: str) -> Iterator[str]:
 
 
 def folder_glob(names: Iterable[bytes]) -> str:
-    """A glob of the root that matches only the folder with these names; `/` at both ends."""
+    """Return a glob, relative to the root and with `/` at both ends, that matches only the folder with these names."""
     return "".join(["/", *(f"{_escape_name(name)}/" for name in names)])
 
 
@@ -59,16 +59,16 @@ def _read_ignore_file(folder: Workspace.Folder) -> bytes:
         with folder.open_file(_IGNORE_FILE) as file:
             return file.read(_FILE_LIMIT_BYTES)
     except OSError:
-        return b""  # there is none, or none that may be read
+        return b""  # missing or not readable
 
 
 def _trim_blanks(line: str) -> str:
-    """Without blanks at the end, but for one behind a backslash."""
+    """Remove trailing spaces, except one after a backslash."""
     trimmed = line.rstrip(" ")
     return trimmed + " " if trimmed.endswith("\\") and len(trimmed) < len(line) else trimmed
 
 
 def _escape_name(name: bytes) -> str:
     text = name.decode("utf-8", "surrogateescape")
-    # a glob has no spelling of a line end or of bytes that are not UTF-8; for ripgrep each is one `?`
+    # a glob cannot express a line end or bytes that are not UTF-8; in ripgrep `?` matches each of them
     return _UNSPELLED.sub("?", _SHAPED.sub(r"\\\g<0>", text))

@@ -1,4 +1,4 @@
-"""Lines of a file around a match, read through its descriptor."""
+"""Matching lines and the lines around them, read through the descriptor of the file."""
 
 from dataclasses import dataclass, replace
 
@@ -6,26 +6,26 @@ from agentcore.api import Workspace
 from agentcore_fs_tools.text.encoding import detect_form
 
 CONTEXT_BYTES = 1 << 16
-"""How far from a match context is looked for."""
+"""How far from a match context lines are read."""
 
 EXCERPT_BYTES = 1 << 11
-"""Of a line too long to be kept, so much around its first match is read again, …"""
+"""How much is read again around the first match of a line that is too long to store, …"""
 
 LEAD_BYTES = 1 << 7
-"""… beginning so far in front of it."""
+"""… starting this far before the match."""
 
 _DECODED_LIMIT_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A matching line, or lines that match together.
+    """A matching line, or several lines of one match.
 
     Args:
-        number: Of its first line, from 1.
-        offset: Where it begins, in bytes of the searched text (without a mark, as UTF-8).
-        content: Its bytes, without the last line end.
-        column: Where in it the match begins, in bytes.
+        number: Number of the first line, from 1.
+        offset: Start in bytes of the searched text (as UTF-8, without a byte order mark).
+        content: The bytes, without the last line end.
+        column: Start of the match within `content`, in bytes.
     """
 
     number: int
@@ -35,21 +35,21 @@ class Match:
 
     @property
     def last_number(self) -> int:
-        """The number of the last line."""
+        """Return the number of the last line."""
         return self.number + self.content.count(b"\n")
 
 
 @dataclass(frozen=True, slots=True)
 class LongLine:
-    """A matching line that is too long to be kept whole (or lines that match together and are).
+    """A matching line, or several lines of one match, that is too long to store whole.
 
     Args:
-        number: Of its first line, from 1.
-        offset: Where it begins, in bytes of the searched text.
-        column: Where in it the first match begins, in bytes.
-        match: That match; empty, when it is too long itself.
+        number: Number of the first line, from 1.
+        offset: Start in bytes of the searched text.
+        column: Start of the first match within the line, in bytes.
+        match: The first match; empty if it is too long itself.
         excerpt: The line around the match, once it was read again.
-        excerpt_column: Where in the line the excerpt begins, in bytes.
+        excerpt_column: Start of the excerpt within the line, in bytes.
     """
 
     number: int
@@ -61,12 +61,12 @@ class LongLine:
 
     @property
     def last_number(self) -> int:
-        """The number of the line; what follows it in the same match is not shown."""
+        """Return the number of the line; further lines of the same match are not shown."""
         return self.number
 
 
 class SearchedText:
-    """The text of a file as it is searched: UTF-8 without a mark; UTF-16 is brought into that form.
+    """The text of a file as ripgrep searches it: UTF-8 without a byte order mark, converted from UTF-16 if necessary.
 
     Args:
         file: An open file.
@@ -86,13 +86,13 @@ class SearchedText:
             self._start = 3
 
     def read_bytes(self, offset: int, count: int) -> bytes:
-        """Bytes from an offset."""
+        """Return up to `count` bytes of the searched text from an offset."""
         if self._text is not None:
             return self._text[offset : offset + count]
         return self._file.read(count, self._start + offset)
 
     def confirm_match(self, match: Match | LongLine) -> Match | LongLine | None:
-        """A match, with what is shown of it; None: it is not there."""
+        """Return the match, a long line with its excerpt; None if the file does not contain it."""
         if isinstance(match, Match):
             return match if self.read_bytes(match.offset, len(match.content)) == match.content else None
         at = match.offset + match.column
@@ -106,15 +106,15 @@ class SearchedText:
         return replace(match, excerpt=excerpt, excerpt_column=start - match.offset)
 
     def read_lines_before(self, match: Match | LongLine, count: int) -> list[bytes]:
-        """Up to so many whole lines in front of a match."""
+        """Return up to `count` whole lines before a match."""
         start = max(match.offset - CONTEXT_BYTES, 0)
         lines = self.read_bytes(start, match.offset - start).split(b"\n")[:-1]
         if start > 0:
-            lines = lines[1:]  # its beginning is not here
+            lines = lines[1:]  # its start was not read
         return lines[max(len(lines) - count, 0) :]
 
     def read_lines_after(self, match: Match | LongLine, count: int) -> list[bytes]:
-        """Up to so many whole lines behind a match, none behind a line whose end is far off."""
+        """Return up to `count` whole lines after a match; none after a `LongLine`, whose end is too far away."""
         if isinstance(match, LongLine):
             return []
         block = self.read_bytes(match.offset + len(match.content), CONTEXT_BYTES)

@@ -1,4 +1,4 @@
-"""Choosing from too many matches, so that something of each file, or of each part of a tree, is among them."""
+"""Select from too many matches, so that every file or every part of the tree is represented."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -6,20 +6,20 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _FOLDERS = 8
-"""Folders that a summary names."""
+"""Maximum number of folders in a summary."""
 
 
 def pick_evenly(items: Sequence[T], limit: int) -> list[T]:
-    """As many of the items as the limit allows, from the first on at even distances."""
+    """Return up to `limit` items at even distances, starting with the first."""
     if len(items) <= limit:
         return list(items)
     return [items[index * len(items) // limit] for index in range(limit)]
 
 
 def fair_share(counts: Iterable[int], limit: int) -> int:
-    """The most that each may give, so that all together give no more than the limit; at least 1.
+    """Return the maximum per entry so that all together stay within the limit; at least 1.
 
-    Who has less leaves the rest to the others.
+    Entries with fewer leave the rest of their share to the others.
     """
     share = 1
     left = limit
@@ -33,12 +33,12 @@ def fair_share(counts: Iterable[int], limit: int) -> int:
 
 
 def count_by_folder(counts: Mapping[bytes, int]) -> list[tuple[tuple[bytes, ...], int]]:
-    """The folders, or files, that most matches are in: those just below what all paths have in common.
+    """Return the folders or files with the most matches: those directly below the common prefix of all paths.
 
     Args:
-        counts: How many matches a file has, by its path.
+        counts: Number of matches of each file, by its path.
     Returns:
-        Paths in parts, the one with most matches first; none where all are in one file.
+        Path parts with their counts, most matches first; empty if all matches are in one file.
     """
     ways = {tuple(path.split(b"/")): count for path, count in counts.items()}
     if len(ways) < 2:  # noqa: PLR2004

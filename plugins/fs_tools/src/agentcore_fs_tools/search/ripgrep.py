@@ -1,4 +1,4 @@
-"""Starting ripgrep and reading what it writes: it only names candidates."""
+"""Start ripgrep and read its output, which only names candidates."""
 
 import fcntl
 import os
@@ -21,11 +21,11 @@ _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
 _COMPLAINT_BYTES = 1 << 16
 _OPENING_PIPE = frozenset(("wait_for_partner", "fifo_open"))  # in fs/pipe.c of Linux
-_POLL_MS = 100  # how soon a cancelled search ends
+_POLL_MS = 100  # maximum delay until a cancelled search stops
 _PROBLEM = re.compile(r"regex parse error:\n    \(\?:.*\n(?P<blanks> +)\^", re.DOTALL)
-_WRAPPED = len("    (?:")  # in front of the pattern, where ripgrep shows it
+_WRAPPED = len("    (?:")  # before the pattern in ripgrep's error message
 
-# no file of settings, nothing from outside of the workspace, no link followed; hidden files count
+# no configuration file, no ignore rules from outside the workspace, no links; include hidden files
 COMMON_ARGUMENTS = (
     "--no-config",
     "--no-messages",
@@ -40,7 +40,7 @@ COMMON_ARGUMENTS = (
 
 
 def find_ripgrep() -> str | None:
-    """The path of `rg`: the one installed with this module, else the one on PATH; None: there is none."""
+    """Return the path of `rg`: the one installed with this module, else the one on PATH; None if there is none."""
     for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
         beside = Path(folder) / "rg"
         if os.access(beside, os.X_OK):
@@ -49,7 +49,7 @@ def find_ripgrep() -> str | None:
 
 
 def arguments_against_git(workspace: Workspace, place: Workspace.Place) -> list[str]:
-    """What keeps ripgrep out of `.git`, where there is one: a glob makes it slower by a fifth."""
+    """Return arguments that exclude `.git`, only if it exists: a glob makes ripgrep slower by a fifth."""
     try:
         workspace.stat(place.child(b".git"), follow=False)
     except ToolError:
@@ -68,20 +68,20 @@ def run_ripgrep(
     rules: Iterable[str] = (),
     is_cancelled: Callable[[], bool],
 ) -> Iterator[Iterator[bytes]]:
-    """Run ripgrep in a folder for the time of a `with` block, which gets its output block by block.
+    """Run ripgrep in a folder during a `with` block and yield an iterator over the blocks of its output.
 
     Args:
-        program: Path of `rg`; None: there is none.
-        arguments: Besides `COMMON_ARGUMENTS`.
-        folder: Where it starts; paths in its output are relative to it.
+        program: Path of `rg`; None: not installed.
+        arguments: Arguments in addition to `COMMON_ARGUMENTS`.
+        folder: Working folder; paths in the output are relative to it.
         limit_bytes: More output than this is not read.
-        memory_bytes: What it may take, on Linux: an endless `.gitignore`, a link to a device, it would read for ever.
+        memory_bytes: Memory limit, on Linux: ripgrep would read an endless `.gitignore` (a link to a device) forever.
         rules: Lines of an ignore file for this folder.
-        is_cancelled: Asked while waiting.
+        is_cancelled: Checked while waiting for output.
     Raises:
-        RipgrepError: While its output is read: it refused to search.
-        OutputCutError: There is more output than is read.
-        ToolError: `cancelled`; `search_failed` where there is no program.
+        RipgrepError: While its output is read: it refused to search or failed.
+        OutputCutError: While its output is read: there is more than `limit_bytes`.
+        ToolError: `cancelled`; `search_failed`: ripgrep is not installed, or blocked by a `.gitignore` that is a pipe.
     """
     if program is None:
         raise ToolError("search_failed", "Searching needs ripgrep, which is not installed: `pip install ripgrep`.")
@@ -105,19 +105,19 @@ def run_ripgrep(
             env={"PATH": os.defpath, "LC_ALL": "C"},
         )
         _limit_memory(process.pid, memory_bytes)
-        stack.enter_context(process)  # at the end it closes the pipes and waits …
-        stack.callback(process.kill)  # … for what was killed before
+        stack.enter_context(process)  # on exit it closes the pipes and waits …
+        stack.callback(process.kill)  # … for the process, which is killed first
         yield _read_output(process, limit_bytes, is_cancelled)
 
 
 def search_error(complaint: str) -> ToolError:
-    """The error about a search that broke, as ripgrep does now and then when folders vanish under it."""
+    """Return the error for a failed search, which happens occasionally when folders vanish while ripgrep runs."""
     reason = complaint.removeprefix("rg: ").split("\n", 1)[0][:200]
     return ToolError("search_failed", f"ripgrep could not search: {reason}. Try again.", retryable=True)
 
 
 def pattern_error(pattern: str, complaint: str) -> ToolError:
-    """The error about a search for a pattern: about the pattern itself where that is what ripgrep complains of."""
+    """Return the error for a failed search: about the pattern if ripgrep rejected it, else about the search."""
     if "regex" not in complaint.split("\n", 1)[0]:
         return search_error(complaint)
     reason = complaint.rsplit("error: ", 1)[-1].removeprefix("rg: ").split("\n", 1)[0].strip()
@@ -131,11 +131,11 @@ def pattern_error(pattern: str, complaint: str) -> ToolError:
 
 
 class OutputCutError(Exception):
-    """There is more output than is read."""
+    """Raised when there is more output than is read."""
 
 
 class RipgrepError(Exception):
-    """ripgrep refused to search, or broke; the text is what it said."""
+    """Raised when ripgrep refused to search or failed; the text is its error output."""
 
 
 def _read_output(
@@ -145,7 +145,7 @@ def _read_output(
     output = process.stdout.fileno()
     complaints = process.stderr.fileno()
     if _F_SETPIPE_SZ is not None:
-        with suppress(OSError):  # the system's bound for pipes may be lower
+        with suppress(OSError):  # the system limit for pipes may be lower
             fcntl.fcntl(output, _F_SETPIPE_SZ, _PIPE_BYTES)
     total = 0
     complaint = b""
@@ -158,14 +158,14 @@ def _read_output(
         if total >= limit_bytes:
             raise OutputCutError
     status = process.wait()
-    if status > 1 and complaint:  # without one it only met files that it may not read, and passed over them
+    if status > 1 and complaint:  # without one, it only skipped files that it may not read
         raise RipgrepError(complaint.decode("utf-8", "replace"))
     if status < 0:
         raise RipgrepError(complaint.decode("utf-8", "replace") or f"it was ended by signal {-status}")
 
 
 def _read_pipes(pid: int, pipes: Sequence[int], is_cancelled: Callable[[], bool]) -> Iterator[tuple[int, bytes]]:
-    """What a process writes into pipes, until all are closed."""
+    """Yield what a process writes to pipes, with the descriptor, until all are closed."""
     poll = select.poll()
     opened = set(pipes)
     for fd in opened:
@@ -187,24 +187,24 @@ def _read_pipes(pid: int, pipes: Sequence[int], is_cancelled: Callable[[], bool]
 
 
 def _waits_for_pipe(pid: int) -> bool:
-    """Whether a thread opens a pipe: ripgrep opens each `.gitignore` without looking what it is.
+    """Return True if a thread is blocked opening a FIFO: ripgrep opens each `.gitignore` without checking its type.
 
-    Where the system does not tell (Linux does, of one's own processes), the call's time limit ends the search.
+    Where the system does not report this (Linux does, for own processes), the call's time limit ends the search.
     """
     try:
         return any((thread / "wchan").read_text() in _OPENING_PIPE for thread in Path(f"/proc/{pid}/task").iterdir())
-    except OSError:  # it has ended meanwhile, or there is nothing to be read
+    except OSError:  # it has ended, or there is no /proc
         return False
 
 
 def _limit_memory(pid: int, limit_bytes: int) -> None:
     if sys.platform == "linux":
-        with suppress(OSError, ValueError):  # it has ended already, or its bound is lower
+        with suppress(OSError, ValueError):  # it has ended already, or its limit is lower
             resource.prlimit(pid, resource.RLIMIT_DATA, (limit_bytes, limit_bytes))
 
 
 def _find_unbalanced(pattern: str) -> int | None:
-    """The position of the first bracket without its other half."""
+    """Return the position of an unmatched parenthesis in a pattern; None if all match."""
     opened: list[int] = []
     in_set = is_escaped = False
     for position, character in enumerate(pattern):

@@ -1,4 +1,4 @@
-"""`grep`: where ripgrep searches, how often it may match, and which of its matches are there."""
+"""`grep`: run ripgrep, limit the number of its matches and confirm that they exist."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,30 +22,30 @@ from agentcore_fs_tools.search.ripgrep import (
 from agentcore_fs_tools.text.encoding import is_binary
 
 MATCH_LIMIT = 1_000
-"""Of more matching lines (or files, when only these are asked for) some of each file are given, and all are counted."""
+"""Maximum matching lines (or files, with `files_only`); of more, some of each file are returned and all are counted."""
 
 COUNT_SECONDS = 5.0
-"""How long matches are counted beyond those that are given."""
+"""Time limit for counting all matches if there are too many to return."""
 
-_LOOKED_AT_BYTES = 1 << 20  # for a NUL, in a file that was named
-_NAMED_BYTES = 256 << 10  # of files that ripgrep is given by name: a system has a bound for arguments
+_LOOKED_AT_BYTES = 1 << 20  # checked for a NUL, in a file given as `path`
+_NAMED_BYTES = 256 << 10  # of file names passed to ripgrep: systems limit the size of arguments
 _COUNTS_LIMIT_BYTES = 16 << 20
-_OUTPUT_LIMIT_BYTES = 1 << 30  # of ripgrep; one long line with many matches makes that much, and little of it is kept
+_OUTPUT_LIMIT_BYTES = 1 << 30  # of ripgrep; one long line with many matches produces that much, but little is stored
 _MEMORY_BYTES = 8 << 30  # of ripgrep, which reads each line whole, and with `multiline` each file
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What a caller looks for.
+    """The arguments of a search.
 
     Args:
         pattern: A regular expression in ripgrep's dialect.
         path: File or folder to search.
-        glob: Which files of a folder, as ripgrep's `--glob`.
-        ignore_case: Whether capitals and small letters are the same.
-        files_only: Whether one match a file is enough.
-        multiline: Whether a match may span lines.
-        no_ignore: Whether ignored files are searched, too.
+        glob: Filter for files in a folder, like ripgrep's `--glob`.
+        ignore_case: True for a case-insensitive search.
+        files_only: True if one match per file is enough.
+        multiline: True if a match may span lines.
+        no_ignore: True to search ignored files as well.
     """
 
     pattern: str
@@ -59,7 +59,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """Confirmed matches in one file, how many it has in all, and the place to read around them."""
+    """Confirmed matches in one file, their total number, and the path for reading context."""
 
     place: Workspace.Place
     shown: str
@@ -69,13 +69,13 @@ class FileHits:
 
 @dataclass(slots=True)
 class SearchOutcome:
-    """All that a search found.
+    """The result of a search.
 
     Args:
-        hits: Sorted by path.
-        counts: How many matches each file has, by its path beneath the root; more than `hits` where these are cut.
-        is_cut: There are matches that are not among the hits.
-        is_counted: The counts are all that there is; else there may be more.
+        hits: Confirmed matches by file, sorted by path.
+        counts: Number of matches of each file, by its path beneath the root; more than in `hits` if those are cut.
+        is_cut: True if there are matches that are not in `hits`.
+        is_counted: True if the counts are complete; otherwise there may be more.
     """
 
     hits: list[FileHits] = field(default_factory=list)
@@ -85,13 +85,13 @@ class SearchOutcome:
 
 
 class Search:
-    """One search on its way.
+    """One search in progress.
 
     Args:
-        workspace: Where to search.
-        request: What for.
-        program: Path of `rg`; None: there is none.
-        is_cancelled: Asked now and then.
+        workspace: The workspace to search.
+        request: The search request.
+        program: Path of `rg`; None: not installed.
+        is_cancelled: Checked periodically.
     """
 
     def __init__(
@@ -106,14 +106,14 @@ class Search:
             raise ToolError("invalid_regex", "The regular expression holds a NUL character.", position=0)
 
     def run(self) -> SearchOutcome:
-        """Search.
+        """Run the search; if there are too many matches, count all and return some of each file.
 
         Raises:
             ToolError: `invalid_regex`, `binary_file`, `search_failed`, `cancelled`, and those of opening.
         """
         place = self._workspace.locate(self._request.path)
         status = self._workspace.stat(place)
-        # the real path, so that rules of `.gitignore` and ripgrep speak of the same folders
+        # the real path, so that `.gitignore` rules and ripgrep use the same folder names
         place = self._workspace.locate(self._workspace.real_path(place))
         if Workspace.kind_of(status) == "directory":
             area = _Area(place, self._build_ignore_rules(place))
@@ -128,9 +128,9 @@ class Search:
         return SearchOutcome(hits, counts)
 
     def _search_evenly(self, area: "_Area", found: list[FileMatches]) -> SearchOutcome:
-        """Count all matches, and give some of each file, or of files all over the tree."""
+        """Count all matches and return some of each file, or of files spread evenly over the tree."""
         counts, is_counted = self._count_matches(area)
-        for each in found:  # counting may have ended before it came to them
+        for each in found:  # counting may have stopped before it reached them
             counts[each.path] = max(counts.get(each.path, 0), len(each.matches))
         if not counts:
             return SearchOutcome(is_cut=True, is_counted=False)
@@ -149,7 +149,7 @@ class Search:
             raise ToolError("binary_file", f"{shown!r} is a binary file and is not searched.", path=shown)
 
     def _find_candidates(self, area: "_Area", limit_per_file: int, limit: int) -> tuple[list[FileMatches], bool]:
-        """What ripgrep says that it found, and whether there may be more of it."""
+        """Return the matches that ripgrep reports, and whether there may be more."""
         collected: list[FileMatches] = []
         total = 0
         options = ["--json", f"--max-count={1 if self._request.files_only else limit_per_file}"]
@@ -167,7 +167,7 @@ class Search:
         return collected, False
 
     def _count_matches(self, area: "_Area") -> tuple[dict[bytes, int], bool]:
-        """How many matches each file has, and whether these are all."""
+        """Return the number of matches of each file, and whether the counts are complete."""
         counts: dict[bytes, int] = {}
         until = time.monotonic() + COUNT_SECONDS
 
@@ -194,7 +194,7 @@ class Search:
         is_cancelled: Callable[[], bool],
         limit_bytes: int = _OUTPUT_LIMIT_BYTES,
     ) -> Iterator[Iterator[bytes]]:
-        """Run ripgrep over an area; its output stays valid within the block."""
+        """Run ripgrep over an area; its output is valid within the `with` block."""
         request = self._request
         arguments: list[str | bytes] = [*options, f"--regexp={request.pattern}"]
         arguments += ["--ignore-case"] * request.ignore_case
@@ -225,7 +225,7 @@ class Search:
             raise pattern_error(request.pattern, str(exc)) from exc
 
     def _build_ignore_rules(self, place: Workspace.Place) -> list[str]:
-        """Lines of an ignore file that keep ripgrep to the wanted files; those it lets pass too many are sorted out."""
+        """Return ignore rules that restrict ripgrep to the requested files; `_is_selected` drops any extra files."""
         rules = [] if self._filter is None else self._filter.ignore_rules(folder_glob(place.parts))
         return rules if self._request.no_ignore else rules + rules_above(self._workspace, place)
 
@@ -242,7 +242,7 @@ class Search:
     def _confirm_hits(
         self, place: Workspace.Place, found: list[FileMatches], counts: Mapping[bytes, int]
     ) -> list[FileHits]:
-        """What is really there of what ripgrep found, sorted by path."""
+        """Return those of ripgrep's matches that the files really contain, sorted by path."""
         root = Workspace.Place(place.root, ())
         hits = []
         for parts, matches in sorted(((each.path.split(b"/"), each.matches) for each in found), key=itemgetter(0)):
@@ -254,10 +254,10 @@ class Search:
         return hits
 
     def _confirm_matches(self, place: Workspace.Place, matches: list[Match | LongLine]) -> list[Match | LongLine]:
-        """What is really there, read through the root's descriptor."""
+        """Return the matches that the file contains, reading it through the root's descriptor."""
         try:
             file = self._workspace.open_file(place)
-        except ToolError:  # it vanished, or ripgrep was led astray
+        except ToolError:  # it vanished, or a swapped folder led ripgrep outside the root
             return []
         with file, self._workspace.errors(place):
             text = SearchedText(file)
@@ -266,13 +266,13 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """What ripgrep searches.
+    """The files that ripgrep searches.
 
     Args:
         place: A folder or a file, by its real path.
         rules: Lines of an ignore file for it.
-        paths: Files below the root that stand in place of it.
-        is_file: Nothing of it is to be sorted out by its name.
+        paths: Files beneath the root to search instead of `place`.
+        is_file: True if no file is filtered by its name.
     """
 
     place: Workspace.Place
@@ -282,6 +282,6 @@ class _Area:
 
 
 def _within_bytes(paths: Sequence[bytes], limit_bytes: int) -> list[bytes]:
-    """The paths, or as many of them at even distances as fit."""
+    """Return the paths, or as many at even distances as fit."""
     size = sum(map(len, paths))
     return list(paths) if size <= limit_bytes else pick_evenly(paths, len(paths) * limit_bytes // size)

@@ -1,1 +1,1 @@
-"""What all tools share: how bytes are text, and how sizes and lines are shown."""
+"""Shared by all tools: text encodings, and the display of sizes and lines."""

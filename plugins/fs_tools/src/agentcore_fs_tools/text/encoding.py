@@ -1,4 +1,4 @@
-"""How the bytes of a file are text: encoding, byte order mark, line ends."""
+"""Encoding, byte order mark and line ends of text files."""
 
 import codecs
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from agentcore.api import ToolError, guess_encoding
 LineEnds = Literal["lf", "crlf", "mixed", "none"]
 
 SAMPLE_BYTES = 1 << 16
-"""How much of a file is looked at to tell its encoding."""
+"""How much of a file is read to detect its encoding."""
 
-_MARKS: Sequence[tuple[bytes, str]] = (  # those of UTF-32 first: UTF-16's begins like one of them
+_MARKS: Sequence[tuple[bytes, str]] = (  # UTF-32 first: one of its marks starts with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -21,17 +21,17 @@ _MARKS: Sequence[tuple[bytes, str]] = (  # those of UTF-32 first: UTF-16's begin
 )
 
 _NAMES_OF_HOSTS = ("punycode", "idna")
-"""Codecs for names of hosts, not for files: their time grows with the square of the length."""
+"""Codecs for host names, not for files: their time grows with the square of the length."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """The way a text is written down.
+    """Encoding and byte order mark of a text.
 
     Args:
         encoding: Name of the codec.
-        mark: The byte order mark in front, or nothing.
-        is_guess: The encoding was told by statistics, not by a mark or by being valid UTF-8.
+        mark: The byte order mark at the start, or empty.
+        is_guess: True if the encoding was guessed by statistics, not known from a mark or from being valid UTF-8.
     """
 
     encoding: str = "utf-8"
@@ -40,25 +40,25 @@ class TextForm:
 
     @property
     def has_wide_units(self) -> bool:
-        """Whether a line end is more than one byte."""
+        """True if a line end takes more than one byte."""
         return self.encoding.startswith(("utf-16", "utf-32", "utf_16", "utf_32"))
 
     @property
     def label(self) -> str:
-        """The encoding for people: `utf-8`, `utf-8 with BOM`, `gb18030 (guessed)`."""
+        """Return the encoding for display: `utf-8`, `utf-8 with BOM`, `gb18030 (guessed)`."""
         return self.encoding + (" with BOM" if self.mark else "") + (" (guessed)" if self.is_guess else "")
 
     def decode(self, content: bytes, shown: str, *, errors: str = "strict") -> str:
-        """Read bytes, mark included, as text; line ends stay.
+        """Decode bytes, with or without the mark, to text; line ends are preserved.
 
         Raises:
-            ToolError: `cannot_decode`: they are no text of this encoding.
+            ToolError: `cannot_decode`: the bytes are not valid text in this encoding.
         """
         start = len(self.mark) if content.startswith(self.mark) else 0
         try:
             text = content[start:].decode(self.encoding, errors)
             if not self.encoding.startswith("utf-8"):
-                text.encode("utf-8")  # some codecs make halves of characters, which no result may hold
+                text.encode("utf-8")  # some codecs produce lone surrogates, which no result may contain
         except UnicodeError as exc:
             raise ToolError(
                 "cannot_decode",
@@ -68,10 +68,10 @@ class TextForm:
         return text
 
     def encode(self, text: str, shown: str) -> bytes:
-        """Write text as bytes, with the mark.
+        """Encode text to bytes, with the mark.
 
         Raises:
-            ToolError: `cannot_encode`: the encoding has no such character.
+            ToolError: `cannot_encode`: the encoding cannot represent a character.
         """
         try:
             return self.mark + text.encode(self.encoding)
@@ -87,7 +87,10 @@ UTF8 = TextForm()
 
 
 def named_form(encoding: str, head: bytes = b"") -> TextForm:
-    """The form of an encoding that the caller named, with the mark that a file has.
+    """Return the form of an encoding named by the caller, with the mark that the file has.
+
+    Args:
+        head: The first bytes of the file, if there is one.
 
     Raises:
         ToolError: `unknown_encoding`.
@@ -100,7 +103,7 @@ def named_form(encoding: str, head: bytes = b"") -> TextForm:
         raise ToolError("unknown_encoding", message, encoding=encoding) from exc
     if name == "utf-8-sig":
         return TextForm("utf-8", codecs.BOM_UTF8)
-    if name in ("utf-16", "utf-32"):  # these codecs take and write a mark of their own
+    if name in ("utf-16", "utf-32"):  # these codecs consume and write a mark themselves
         marked = _marked_form(head)
         return marked if marked and marked.encoding.startswith(name) else TextForm(*_little_endian(name))
     found = _marked_form(head)
@@ -108,10 +111,10 @@ def named_form(encoding: str, head: bytes = b"") -> TextForm:
 
 
 def _codec_name(encoding: str) -> str:
-    """The name of a codec for text.
+    """Return the canonical name of a text codec.
 
     Raises:
-        LookupError: There is none.
+        LookupError: There is no such codec, or it is for host names.
     """
     name = codecs.lookup(encoding).name
     if name in _NAMES_OF_HOSTS:
@@ -120,13 +123,13 @@ def _codec_name(encoding: str) -> str:
 
 
 def detect_form(head: bytes, *, is_whole: bool) -> TextForm | None:
-    """Tell how a file is written from its first bytes: by its mark, by being UTF-8, else by statistics.
+    """Detect encoding and mark of a file from its first bytes: by its mark, as valid UTF-8, else by statistics.
 
     Args:
         head: At least `SAMPLE_BYTES`, or the whole file.
-        is_whole: Whether `head` is the whole file, so that its last character is complete.
+        is_whole: True if `head` is the whole file, so that its last character is complete.
     Returns:
-        The form; None: this is no text.
+        The form; None: the file is not text.
     """
     marked = _marked_form(head)
     if marked is not None:
@@ -143,7 +146,7 @@ def detect_form(head: bytes, *, is_whole: bool) -> TextForm | None:
 
 
 def detect_line_ends(text: str) -> LineEnds:
-    """Which line ends a text has."""
+    """Return the kind of line ends in a text."""
     if "\r" not in text:
         return "lf" if "\n" in text else "none"
     both = text.count("\r\n")
@@ -154,7 +157,7 @@ def detect_line_ends(text: str) -> LineEnds:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether bytes are no text, as ripgrep sees it: a NUL and no mark of UTF-16 or UTF-32."""
+    """True if bytes are binary by ripgrep's rule: they contain a NUL and have no byte order mark."""
     return b"\0" in content and _marked_form(content) is None
 
 

@@ -1,17 +1,17 @@
-"""Sizes, lines and cuts as people read them."""
+"""Sizes, counts and truncated lines for display."""
 
 from collections.abc import Sequence
 from itertools import accumulate, takewhile
 
 _KIB = 1024
-_AROUND_CHARS = 500  # what stands above and below lines that are cut
+_AROUND_CHARS = 500  # reserved for the text above and below truncated lines
 
 LINE_CHARS = 2_000
-"""A longer line is cut where lines are shown with numbers."""
+"""Longer lines are truncated where lines are shown with numbers."""
 
 
 def show_size(size_bytes: int) -> str:
-    """A size for people: `512 B`, `1.5 KB`, `3.0 MB`; a KB is 1,024 bytes."""
+    """Format a size for display: `512 B`, `1.5 KB`, `3.0 MB`; a KB is 1,024 bytes."""
     if size_bytes < _KIB:
         return f"{size_bytes} B"
     size = float(size_bytes)
@@ -23,12 +23,12 @@ def show_size(size_bytes: int) -> str:
 
 
 def show_count(count: int, noun: str, plural: str | None = None) -> str:
-    """A count with its noun: `1 line`, `2,000 lines`."""
+    """Format a count with its noun: `1 line`, `2,000 lines`."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def cut_line(line: str, limit_chars: int = LINE_CHARS) -> str:
-    """A line without its end, cut where it is very long, with a mark that says so."""
+    """Return a line without its line end; if it is too long, truncated with a mark that says so."""
     line = line.rstrip("\r\n")
     if len(line) <= limit_chars:
         return line
@@ -36,7 +36,7 @@ def cut_line(line: str, limit_chars: int = LINE_CHARS) -> str:
 
 
 def fit_lines(lines: Sequence[str], limit_chars: int | None) -> list[str]:
-    """The first lines, as many as a model gets; all of them where there is no limit."""
+    """Return as many of the first lines as fit into a model's limit; all of them if there is no limit."""
     if limit_chars is None:
         return list(lines)
     sizes = accumulate(len(line) + 1 for line in lines)
