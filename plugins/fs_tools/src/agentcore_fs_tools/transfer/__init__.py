@@ -1,1 +1,1 @@
-"""`file_move`, `file_copy` and `file_delete`: whole files and trees."""
+"""`file_move`, `file_copy` and `file_delete`: move, copy and delete files and trees."""

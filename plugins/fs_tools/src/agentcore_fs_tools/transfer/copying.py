@@ -1,4 +1,4 @@
-"""`file_copy`, and the copying behind a move to another file system: descriptors only, links stay links."""
+"""`file_copy`, and copies for moves to another file system: by descriptors only, links stay links."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -15,13 +15,13 @@ class Copy:
     """A copy in progress, and what it copied.
 
     Args:
-        workspace: Whose errors name what cannot be read.
-        is_cancelled: Asked before each entry and each block.
-        files: Files copied.
-        folders: Folders made.
-        links: Links made anew.
-        size_bytes: Content copied.
-        skipped: Entries that are no file, folder or link.
+        workspace: The workspace of the source, for error messages.
+        is_cancelled: Checked before each entry and each block.
+        files: Number of copied files.
+        folders: Number of created folders.
+        links: Number of created links.
+        size_bytes: Size of the copied content.
+        skipped: Number of entries that are neither files, folders nor links.
     """
 
     workspace: Workspace
@@ -36,7 +36,7 @@ class Copy:
     def copy(
         self, parent: Workspace.Folder, source: Target, to: Workspace.Folder, name: bytes, *, overwrite: bool
     ) -> None:
-        """Copy an entry of an open folder into another one; it is there whole or not at all."""
+        """Copy an entry of an open folder to another one; the copy appears complete or not at all."""
         if not source.is_folder:
             self._copy_entry(parent, source.place, to, name, overwrite=overwrite, is_durable=True)
             return
@@ -103,7 +103,7 @@ class Copy:
                 self._copy_entry(source, below, target, entry.name, overwrite=False, is_durable=False)
 
     def _is_own(self, folder: Workspace.Folder, name: bytes) -> bool:
-        """Whether a folder is the copy itself, which may lie within what is copied."""
+        """Return True if a folder is the copy itself, which may be inside the source."""
         status = folder.lstat(name)
         return (status.st_dev, status.st_ino) == self._own
 
@@ -118,10 +118,10 @@ class Copy:
 def copy_path(
     workspace: Workspace, source: Target, target: Target, *, overwrite: bool, is_cancelled: Callable[[], bool]
 ) -> ToolResult:
-    """Copy a file, a link, or a folder with all in it.
+    """Copy a file, a link, or a folder with its content.
 
     Raises:
-        ToolError: `directory_not_empty` (a folder is not merged into one that has something in it), and those of
+        ToolError: `directory_not_empty` (a folder is not merged into one that is not empty), and those of
             reading and writing.
     """
     progress = Copy(workspace, is_cancelled)

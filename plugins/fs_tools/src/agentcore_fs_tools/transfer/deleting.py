@@ -1,4 +1,4 @@
-"""`file_delete`: remove a file, a link, or a folder with what is in it."""
+"""`file_delete`: remove a file, a link, or a folder with its content."""
 
 import os
 from collections.abc import Callable
@@ -10,22 +10,22 @@ from agentcore_fs_tools.transfer.targets import Target
 from agentcore_fs_tools.transfer.trash import move_to_trash
 
 DEPTH_LIMIT = 400
-"""So many folders within folders are worked on at once: each holds a descriptor for that time."""
+"""Maximum nesting of folders that are open at the same time: each uses a descriptor."""
 
 _COUNTED_ENTRIES = 1_000
-"""Entries of a folder are counted up to here before it is refused."""
+"""Maximum number of counted entries of a folder that is refused."""
 
 _LISTED_FAILURES = 20
 
 
 @dataclass(slots=True)
 class Removal:
-    """How far a removal came.
+    """A removal in progress, and its result so far.
 
     Args:
-        is_cancelled: Asked before each entry.
-        count: Entries removed.
-        failed: What could not be removed, with the name of the error.
+        is_cancelled: Checked before each entry.
+        count: Number of removed entries.
+        failed: Entries that could not be removed, each with the error.
     """
 
     is_cancelled: Callable[[], bool]
@@ -34,7 +34,7 @@ class Removal:
     _deep: list[bytes] = field(default_factory=list)
 
     def remove(self, parent: Workspace.Folder, name: bytes, shown: str, *, is_folder: bool) -> None:
-        """Remove an entry and all below it, however deep; what resists is noted, and the rest goes on."""
+        """Remove an entry and everything below it at any depth; failures are recorded and the rest is removed."""
         self._remove_entry(parent, name, shown, parent, is_folder=is_folder, depth=0)
 
     def _remove_entry(
@@ -47,12 +47,12 @@ class Removal:
             if is_folder:
                 self._empty_folder(parent, name, shown, top, depth)
                 if len(self.failed) > known:
-                    return  # it holds what was told of already
+                    return  # it contains entries that are recorded already
                 parent.remove_folder(name)
             else:
                 parent.remove_file(name)
         except FileNotFoundError:
-            return  # somebody else removed it: that is what was wanted
+            return  # it was removed by someone else, which is the goal
         except OSError as exc:
             self.failed.append((shown, exc.strerror or type(exc).__name__))
         else:
@@ -78,7 +78,7 @@ class Removal:
                 )
 
     def _move_to_top(self, folder: Workspace.Folder, name: bytes, top: Workspace.Folder) -> None:
-        """Move a folder that lies too deep to the top of what is removed, to be removed from there."""
+        """Move a folder that is nested too deeply to the top of the removed tree, to be removed from there."""
         lifted = b".agentcore-%s.tmp" % os.urandom(8).hex().encode("ascii")
         folder.rename(name, top, lifted, overwrite=False)
         self._deep.append(lifted)
@@ -87,10 +87,10 @@ class Removal:
 def delete_path(
     workspace: Workspace, target: Target, *, recursive: bool, trash: bool, is_cancelled: Callable[[], bool]
 ) -> ToolResult:
-    """Remove what a target names, or move it to the bin.
+    """Delete a target, or move it to the bin.
 
     Raises:
-        ToolError: `directory_not_empty`, `delete_incomplete` (some of it could not be removed), …
+        ToolError: `directory_not_empty`, `delete_incomplete` (some entries could not be removed), …
     """
     refuse_full_folder(workspace, target, recursive=recursive)
     facts: dict[str, object] = {"path": target.shown, "trashed": trash}
@@ -111,7 +111,7 @@ def delete_path(
 
 
 def refuse_full_folder(workspace: Workspace, target: Target, *, recursive: bool) -> None:
-    """Make sure that a folder with something in it goes only when that was asked for.
+    """Refuse to delete a folder that is not empty unless `recursive` is set.
 
     Raises:
         ToolError: `directory_not_empty`.

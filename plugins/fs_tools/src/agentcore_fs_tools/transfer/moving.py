@@ -1,4 +1,4 @@
-"""`file_move`: rename, or copy and delete where that crosses file systems."""
+"""`file_move`: rename, or copy and delete across file systems."""
 
 import errno
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from agentcore_fs_tools.transfer.targets import Target
 def move_path(
     workspace: Workspace, source: Target, target: Target, *, overwrite: bool, is_cancelled: Callable[[], bool]
 ) -> ToolResult:
-    """Give a file, link or folder another path; missing folders above it are made.
+    """Move a file, link or folder to another path; missing parent folders are created.
 
     Raises:
-        ToolError: `directory_not_empty`, `move_incomplete` (it is at both places), and those of reading and writing.
+        ToolError: `directory_not_empty`, `move_incomplete` (copied, not all deleted), and those of reading and writing.
     """
     parent, _ = workspace.open_parent(source.place)
     with parent:
@@ -47,7 +47,7 @@ def _move_across(
         Removal(lambda: False).remove(to, name, "", is_folder=True)
         message = f"{source.shown!r} holds FIFOs, sockets or devices, which cannot go to another file system."
         raise ToolError("not_a_file", message, path=source.shown)
-    removal = Removal(lambda: False)  # it is copied: leaving half of it would be worse than finishing
+    removal = Removal(lambda: False)  # not cancellable: leaving half of the source would be worse than finishing
     removal.remove(parent, source.place.name, source.shown, is_folder=source.is_folder)
     if removal.failed:
         path, reason = removal.failed[0]

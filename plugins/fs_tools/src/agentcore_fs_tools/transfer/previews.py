@@ -1,4 +1,4 @@
-"""What a person sees before something is deleted, moved or copied."""
+"""Previews of deleting, moving and copying for the user."""
 
 from agentcore.api import CallPreview, Workspace
 from agentcore_fs_tools.transfer.deleting import refuse_full_folder
@@ -6,7 +6,7 @@ from agentcore_fs_tools.transfer.targets import Target
 
 
 def preview_delete(workspace: Workspace, target: Target, *, recursive: bool) -> CallPreview:
-    """What would be deleted.
+    """Return the preview of a deletion.
 
     Raises:
         ToolError: `directory_not_empty`.
@@ -20,7 +20,7 @@ def preview_delete(workspace: Workspace, target: Target, *, recursive: bool) -> 
 
 
 def preview_transfer(workspace: Workspace, source: Target, target: Target, *, is_move: bool) -> CallPreview:
-    """What would be moved or copied, and where to."""
+    """Return the preview of a move or copy."""
     tree = source.place if source.is_folder else None
     is_protected = workspace.is_protected(target.place, holding=tree)
     if is_move and not is_protected:
@@ -32,5 +32,5 @@ def preview_transfer(workspace: Workspace, source: Target, target: Target, *, is
 
 
 def _own_path(workspace: Workspace, target: Target) -> str:
-    """The real path of an entry itself, of a link and not of what it points to."""
+    """Return the real path of the entry itself: of a link, not of its target."""
     return f"{workspace.real_path(target.place.parent)}/{workspace.show_name(target.place.name)}"

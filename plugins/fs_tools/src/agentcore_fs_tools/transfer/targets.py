@@ -1,4 +1,4 @@
-"""What may be moved, copied or deleted, and where to: the checks before anything is changed."""
+"""Sources and destinations of moving, copying and deleting, checked before anything is changed."""
 
 import os
 import stat
@@ -12,9 +12,9 @@ class Target:
     """A source or a destination.
 
     Args:
-        place: The path; a link at its end is meant itself.
-        shown: The path as callers know it.
-        status: What is there, links not followed; None: nothing.
+        place: The path; a link at its end is not followed.
+        shown: The path as shown to callers.
+        status: Status without following links; None: the path does not exist.
     """
 
     place: Workspace.Place
@@ -23,12 +23,12 @@ class Target:
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder, not a link to one."""
+        """True if it is a folder, not a link to one."""
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
 
 def locate_existing(workspace: Workspace, path: str) -> Target:
-    """What a path names.
+    """Locate an existing file, folder or link.
 
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …
@@ -38,7 +38,7 @@ def locate_existing(workspace: Workspace, path: str) -> Target:
 
 
 def locate_removable(workspace: Workspace, path: str) -> Target:
-    """What a path names, sure that it is no root and holds none.
+    """Locate an existing path that is not a workspace root and does not contain one.
 
     Raises:
         ToolError: `path_is_root`, `path_not_found`, …
@@ -49,7 +49,7 @@ def locate_removable(workspace: Workspace, path: str) -> Target:
 
 
 def destination_for(workspace: Workspace, source: Target, path: str, *, overwrite: bool) -> Target:
-    """Where something goes, sure that it can go there.
+    """Locate the destination of a move or copy, and check that the source can go there.
 
     Raises:
         ToolError: `file_exists`, `same_path`, `destination_inside_source`, `is_a_directory`, `not_a_directory`,

@@ -1,4 +1,4 @@
-"""Moving to the bin: by the FreeDesktop.org trash specification 1.0 on Linux, by the system's own way on macOS."""
+"""Move to the bin: by the FreeDesktop.org trash specification 1.0 on Linux, by the system function on macOS."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ def move_to_trash(parent: Workspace.Folder, name: bytes, shown: str) -> None:
     """Move an entry of an open folder to the bin of its file system.
 
     Raises:
-        ToolError: `no_trash`: there is no bin for this file system that we may use.
+        ToolError: `no_trash`: this file system has no usable bin.
         OSError: The entry cannot be moved.
     """
     if not _IS_LINUX:
@@ -42,7 +42,7 @@ def move_to_trash(parent: Workspace.Folder, name: bytes, shown: str) -> None:
 
 
 def _list_bins(origin: bytes, device: int) -> list[tuple[Path, bytes]]:
-    """Folders that may be the bin, and for each the folder that its records are relative to (empty: absolute)."""
+    """Return candidate bins, each with the folder to which paths in its records are relative (empty: absolute)."""
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "Trash"
     top = origin
     while top != b"/" and os.stat(os.path.dirname(top)).st_dev == device:  # noqa: PTH116, PTH120  (paths of bytes)
@@ -53,7 +53,7 @@ def _list_bins(origin: bytes, device: int) -> list[tuple[Path, bytes]]:
 
 
 def _open_bin(place: Path, device: int) -> int:
-    """Open a bin on this file system, made where it is missing; the shared `.Trash` only where it is safe."""
+    """Open a bin on this file system, created if missing; the shared `.Trash` only if it is a sticky folder."""
     if place.parent.name == ".Trash":
         shared = place.parent.lstat()
         if not stat.S_ISDIR(shared.st_mode) or not shared.st_mode & stat.S_ISVTX:
@@ -90,7 +90,7 @@ def _move_to_bin(parent: Workspace.Folder, name: bytes, trash: Workspace.Folder,
 
 
 def _by_system(parent: Workspace.Folder, name: bytes) -> None:
-    """The system takes paths only: give it the real one, while it still names the same entry."""
+    """Move by the system function, which needs a path, after checking that the path still names the entry."""
     path = parent.path_for_child() + b"/" + name
     if not os.path.samestat(os.lstat(path), parent.lstat(name)):
         raise FileNotFoundError

@@ -1,1 +1,1 @@
-"""`copy_between_hosts`: one file from one machine to another, in pieces that the server passes on."""
+"""`copy_between_hosts`: copy one file between machines, in chunks that the server relays."""

@@ -1,4 +1,4 @@
-"""What the server does for `copy_between_hosts`: it asks both sides, and passes pieces from one to the other."""
+"""The server side of `copy_between_hosts`: query both machines, and relay chunks from one to the other."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ from agentcore_fs_tools.transfer.between_hosts.messages import (
 
 _PIECE_SECONDS = 60.0
 _RECEIVE_SECONDS = 3600.0
-"""How long a file may be on its way; the call has a limit of its own."""
+"""Time limit for the transfer of one file; the call has its own limit."""
 
 _TEXTS = {
     "en": {
@@ -59,12 +59,14 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """One copy that is asked for.
+    """One requested copy.
 
     Args:
-        from_host: Where the file is; empty: on the server.
-        to_host: Where it goes; empty: to the server.
-        overwrite: Whether a file that is there is replaced.
+        from_host: Host of the source; empty: the server.
+        from_path: Path of the source on `from_host`.
+        to_host: Host of the destination; empty: the server.
+        to_path: Path of the copy itself on `to_host`.
+        overwrite: True to replace an existing file.
     """
 
     from_host: str
@@ -74,7 +76,7 @@ class Copying:
     overwrite: bool
 
     def refuse_impossible(self, hosts: Sequence[HostInfo]) -> None:
-        """See that it goes from one machine to another, and that both take part.
+        """Check that source and destination are different machines, and that both are available.
 
         Raises:
             ToolError: `same_host`, `host_not_found`, `host_away`, `host_draining`.
@@ -98,10 +100,10 @@ class Copying:
                 raise ToolError("host_draining", message, host=name)
 
     async def request_facts(self, ctx: ToolContext) -> tuple[SourceFacts, TargetFacts]:
-        """What both sides say of it, before anything is done.
+        """Query source and destination before anything is copied.
 
         Raises:
-            ToolError: Why it cannot be.
+            ToolError: Why the copy is not possible.
         """
         source = await _ask_host(ctx, self.from_host, AskSource(path=self.from_path), SourceFacts)
         question = AskTarget(path=self.to_path, size_bytes=source.size_bytes, overwrite=self.overwrite)
@@ -111,7 +113,7 @@ class Copying:
         return source, target
 
     def build_preview(self, source: SourceFacts, target: TargetFacts, locale: Literal["en", "zh"]) -> CallPreview:
-        """What a person sees before it is done."""
+        """Return the preview that is shown to the user before the copy."""
         texts = _TEXTS[locale]
         here, there = (
             texts["host"].format(name=name) if name else texts["server"] for name in (self.from_host, self.to_host)
@@ -129,15 +131,15 @@ class Copying:
             paths=(_path_on(self.from_host, source.path), _path_on(self.to_host, target.path)),
             words="\n".join([*words, *([texts["protected"]] if is_protected else [])]),
             is_protected=is_protected,
-            # what a person says of a new file is not said of one that takes another one's place
+            # a decision about a new file must not apply to one that replaces another: the caution differs
             caution=" ".join([*caution, *([texts["replaces"]] if replaced is not None else [])]),
         )
 
     async def run(self, ctx: ToolContext) -> ToolResult:
-        """Copy it.
+        """Copy the file.
 
         Raises:
-            ToolError: Why it was not copied; nothing is left of it then.
+            ToolError: Why it was not copied; nothing of the copy remains.
         """
         source, target = await self.request_facts(ctx)
         receive = Receive(
@@ -149,7 +151,7 @@ class Copying:
         )
         try:
             async with asyncio.TaskGroup() as group:
-                # it is answered when the file is in its place, and cancelled with this call: then nothing is left
+                # answered once the file is in place; cancelled with this call, it leaves nothing behind
                 receiving = group.create_task(
                     _ask_host(ctx, self.to_host, receive, Received, timeout_s=_RECEIVE_SECONDS)
                 )
@@ -159,7 +161,7 @@ class Copying:
         return self._build_result(source, target, passing.result(), is_new=receiving.result().is_new)
 
     async def _transfer_chunks(self, ctx: ToolContext, source: SourceFacts, transfer: str) -> str:
-        """Carry all pieces; gives the digest of the file."""
+        """Relay all chunks and return the SHA-256 digest of the file."""
         size = source.size_bytes
         done = 0
         digest = hashlib.sha256()

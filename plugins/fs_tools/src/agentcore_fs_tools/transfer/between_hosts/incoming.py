@@ -1,4 +1,4 @@
-"""A file that arrives in pieces: a thread writes it beside its place, and it goes there whole or not at all."""
+"""Receive a file in chunks: a thread writes a temporary file, which replaces the target only when it is complete."""
 
 import asyncio
 import hashlib
@@ -11,17 +11,18 @@ from agentcore_fs_tools.text.formatting import show_size
 from agentcore_fs_tools.transfer.between_hosts.messages import Receive
 
 IDLE_SECONDS = 150.0
-"""How long to wait for the next piece: longer than the server waits for one, from one machine and to the other."""
+"""Time limit for the next chunk: longer than the server waits to read one and to write one together."""
 
 _DROP = object()
 
 
 class Incoming:
-    """One file on its way.
+    """One incoming file.
 
     Args:
-        asked: What is known of it.
-        idle_s: How long to wait for each piece.
+        workspace: The workspace to write to.
+        asked: The request to receive it.
+        idle_s: Time limit for each chunk.
     """
 
     def __init__(self, workspace: Workspace, asked: Receive, idle_s: float = IDLE_SECONDS) -> None:
@@ -29,7 +30,7 @@ class Incoming:
         self._asked = asked
         self._idle_s = idle_s
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()  # of one piece: each is written before the next
+        self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()  # one chunk: each is written before the next
         self._wants_more = asyncio.Event()
         self._over = asyncio.Event()
         self._failure: ToolError | None = None
@@ -39,10 +40,10 @@ class Incoming:
         self._written_bytes = 0
 
     async def write_file(self) -> bool:
-        """Write it as it comes; gives whether it is new. Cancelled, it is given up.
+        """Write the file as it arrives, and return True if it is new; if cancelled, the copy is aborted.
 
         Raises:
-            ToolError: Why it cannot be written; `copy_lost`: no more pieces came; `copy_corrupted`.
+            ToolError: Why it cannot be written; `copy_lost`: no more chunks arrived; `copy_corrupted`.
         """
         try:
             return await asyncio.to_thread(self._write_in_thread)
@@ -57,12 +58,12 @@ class Incoming:
             self._wants_more.set()
 
     async def abort(self) -> None:
-        """Write no more of it, and wait until what has come is removed."""
+        """Stop writing, and wait until the partial file is removed."""
         self._queue.put(_DROP)
         await self._over.wait()
 
     async def write_chunk(self, offset: int, piece: bytes) -> None:
-        """Write the next piece.
+        """Write the next chunk, and return when it is written.
 
         Raises:
             ToolError: Why it cannot be written.
@@ -77,10 +78,10 @@ class Incoming:
             await self._wait_for_room()
 
     async def finish(self, sha256: str) -> None:
-        """No more comes: what is there goes to its place, if it is whole.
+        """Signal the end of the file, which is put in place if it is complete and matches the digest.
 
         Raises:
-            ToolError: Why nothing can come.
+            ToolError: Why writing has ended already.
         """
         async with self._turn:
             await self._wait_for_room()
@@ -104,13 +105,13 @@ class Incoming:
             self._read_chunks(),
             create_parents=True,
             overwrite=asked.overwrite,
-            mode=asked.mode & 0o755,  # nobody else may change what comes from another machine
+            mode=asked.mode & 0o755,  # no other user may change a file from another machine
         )
 
     def _read_chunks(self) -> Iterator[bytes]:
-        """The pieces as they come; whatever is raised here, the workspace leaves nothing behind."""
+        """Yield the chunks as they arrive; on any error here, the workspace removes the partial file."""
         while True:
-            with suppress(RuntimeError):  # the loop has ended: nothing comes any more
+            with suppress(RuntimeError):  # the loop has ended: no more chunks arrive
                 self._loop.call_soon_threadsafe(self._wants_more.set)
             try:
                 piece = self._queue.get(timeout=self._idle_s)
@@ -136,6 +137,6 @@ class Incoming:
 
 
 def copy_lost(why: str) -> ToolError:
-    """A file does not arrive."""
+    """Return the error for a copy that was aborted."""
     message = f"The copy was given up ({why}); nothing is left of it. Copy it again."
     return ToolError("copy_lost", message, retryable=True)

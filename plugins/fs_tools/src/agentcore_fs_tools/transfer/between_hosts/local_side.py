@@ -1,4 +1,4 @@
-"""What this machine does where a file is copied from it or to it: all by its own workspace."""
+"""The part of each machine in `copy_between_hosts`: read and write files in its own workspace."""
 
 import asyncio
 import hashlib
@@ -27,7 +27,7 @@ from agentcore_fs_tools.transfer.between_hosts.messages import (
 )
 
 _INCOMING = 4
-"""Files that may arrive at one time."""
+"""Maximum number of files that arrive at the same time."""
 
 _CLOSE_SECONDS = 2.0
 
@@ -35,11 +35,12 @@ Answer = tuple[Mapping[str, Any], bytes | None]
 
 
 class CopyingSide:
-    """Answers the questions of `copy_between_hosts`.
+    """Answers the requests of `copy_between_hosts`.
 
     Args:
-        limit_bytes: The largest file.
-        refuse_unless_writable: Raises where nothing may be written.
+        workspace: The workspace of this machine.
+        limit_bytes: Returns the maximum size of a file.
+        refuse_unless_writable: Raises if the workspace is read-only.
     """
 
     def __init__(
@@ -51,16 +52,16 @@ class CopyingSide:
         self._incoming: dict[str, Incoming] = {}
 
     async def close(self) -> None:
-        """Give up what has not arrived."""
+        """Abort incoming copies, waiting at most `_CLOSE_SECONDS`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await asyncio.gather(*(each.abort() for each in self._incoming.values()))
 
     async def answer_request(self, request: Mapping[str, Any], data: bytes | None) -> Answer:
-        """Answer one.
+        """Handle one request and return the answer with the bytes of a chunk, if any.
 
         Raises:
-            ToolError: Why it cannot be.
+            ToolError: Why the request cannot be handled.
         """
         asked = read_question(request)
         match asked:
@@ -79,7 +80,7 @@ class CopyingSide:
                 await self._get_incoming(asked.transfer).finish(asked.sha256)
         return Nothing().to_json(), None
 
-    # -- from here ---------------------------------------------------------------------------------------------
+    # -- as source --------------------------------------------------------------------------------------------
 
     def _describe_source(self, asked: AskSource) -> SourceFacts:
         place = self._workspace.locate(asked.path)
@@ -102,7 +103,7 @@ class CopyingSide:
                 raise ToolError("file_changed", message, retryable=True, path=asked.path)
         return piece
 
-    # -- to here -----------------------------------------------------------------------------------------------
+    # -- as target --------------------------------------------------------------------------------------------
 
     def _describe_target(self, asked: AskTarget) -> TargetFacts:
         self._refuse_unless_writable()
@@ -133,11 +134,11 @@ class CopyingSide:
         workspace.refuse_read_only(place, status)
 
     async def _receive_file(self, asked: Receive) -> bool:
-        """Take a file to its place; where the server is lost meanwhile, this is cancelled, and the file given up."""
+        """Receive a file and return True if it is new; cancelled, and the copy aborted, if the server disconnects."""
         if asked.transfer in self._incoming or len(self._incoming) >= _INCOMING:
             message = f"{_INCOMING} files arrive here already; try again when one has arrived."
             raise ToolError("too_many_copies", message, retryable=True, limit=_INCOMING)
-        # before anything is awaited: its pieces may be here already
+        # register it before any await: its first chunks may have arrived already
         arriving = self._incoming[asked.transfer] = Incoming(self._workspace, asked)
         try:
             target = AskTarget(path=asked.path, size_bytes=asked.size_bytes, overwrite=asked.overwrite)

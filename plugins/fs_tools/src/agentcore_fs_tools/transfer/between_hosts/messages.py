@@ -1,4 +1,4 @@
-"""What the module on the server asks the same module on another machine, and its answers, each read strictly."""
+"""Requests of the module on the server to the same module on a host, and the answers, all validated strictly."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from agentcore.api import BaseModel, Field, ToolError
 
 PIECE_BYTES = 1 << 20
-"""What is carried at one time."""
+"""Maximum size of a chunk."""
 
 _TRANSFER = r"^[0-9a-f]{32}$"
 _SHA256 = r"^[0-9a-f]{64}$"
@@ -25,7 +25,7 @@ class _Message(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     def to_json(self) -> dict[str, Any]:
-        """As it travels."""
+        """Return the message as JSON data with camelCase keys."""
         return self.model_dump(by_alias=True)
 
 
@@ -141,10 +141,10 @@ M = TypeVar("M", bound=_Message)
 
 
 def read_question(request: Any) -> Question:
-    """What the server asks.
+    """Validate a request of the server.
 
     Raises:
-        ToolError: `not_supported`: it asks for something else, as a newer one may.
+        ToolError: `not_supported`: the request is unknown, for example from a newer server.
     """
     try:
         return _QUESTIONS.validate_python(request)
@@ -154,23 +154,23 @@ def read_question(request: Any) -> Question:
 
 
 def read_answer(model: type[M], answer: Any, machine: str) -> M:
-    """What a machine answers.
+    """Validate the answer of a machine.
 
     Args:
-        machine: Its name in a sentence.
+        machine: Name of the machine for the message.
     Raises:
-        ToolError: `host_failed`: it answers something else.
+        ToolError: `host_failed`: the answer is invalid.
     """
     try:
         found = model.model_validate(answer)
     except ValidationError as exc:
         raise wrong_answer(machine) from exc
     path = getattr(found, "path", "")
-    if not path.isprintable():  # names of files are spelled so that they are: this one would look like something else
+    if not path.isprintable():  # file names are escaped to be printable: this one could be mistaken for another
         raise wrong_answer(machine)
     return found
 
 
 def wrong_answer(machine: str) -> ToolError:
-    """A machine said what cannot be."""
+    """Return the error for an invalid answer of a machine."""
     return ToolError("host_failed", f"{machine} gave an answer that cannot be right; nothing of it was used")
