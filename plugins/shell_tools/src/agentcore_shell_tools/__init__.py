@@ -1,4 +1,4 @@
-"""A shell for agents: the module `shell_tools` of agentcore."""
+"""The agentcore module `shell_tools`: a shell for agents."""
 
 from agentcore_shell_tools.module import ShellTools
 

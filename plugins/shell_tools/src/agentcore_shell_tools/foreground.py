@@ -1,4 +1,4 @@
-"""A command in the foreground: run to its end, or to its limit."""
+"""Commands in the foreground: run until they end or reach their time limit."""
 
 import asyncio
 import signal
@@ -32,15 +32,15 @@ from agentcore_shell_tools.text import decode_excerpt, shorten_middle, tail_byte
 _PROGRESS_SECONDS = 0.25
 _PROGRESS_CHARS = 200
 _SHOWN_BYTES = 16_384
-# what the end of a command and of its output may take within the call's own deadline
+# time reserved before the call's deadline for ending the command and reading its last output
 _RESERVE_S = GRACE_S + 3.0
 
 
 async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest, timeout_ms: int) -> ToolResult:
-    """Run a command and give what it wrote.
+    """Run a command and return its output.
 
     Raises:
-        ToolError: `timeout`, with what was written until then; and what starting says.
+        ToolError: `timeout`, with the output until then; and those of `Shell.start_foreground`.
     """
     loop = asyncio.get_running_loop()
     began = time.monotonic()
@@ -72,7 +72,7 @@ async def run_foreground(ctx: ToolContext, shell: Shell, request: CommandRequest
 
 
 async def _wait_with_progress(ctx: ToolContext, process: SupervisedProcess, output: ForegroundOutput) -> None:
-    """Wait for the end, and show meanwhile what it writes, with the newest line as its progress."""
+    """Wait for the end, showing new output meanwhile and reporting its newest line as progress."""
     reported = shown = 0
     while True:
         try:
@@ -88,7 +88,7 @@ async def _wait_with_progress(ctx: ToolContext, process: SupervisedProcess, outp
 
 
 def _show_output(ctx: ToolContext, output: ForegroundOutput, shown: int) -> int:
-    """Show what came after an offset; gives the offset up to which all is shown."""
+    """Show the output after an offset, and return the offset up to which it is shown."""
     end = output.whole.end
     excerpt = output.whole.since(Mark(max(shown, end.offset - _SHOWN_BYTES), end.lines))
     text, open_bytes = decode_excerpt(excerpt, is_complete=False)
@@ -105,16 +105,16 @@ def _newest_line(output: ForegroundOutput) -> str:
 
 
 async def wait_for_last_output(process: SupervisedProcess) -> None:
-    """Wait for the last output of an ended process."""
+    """Wait for the last output of an ended process, at most `SETTLE_S`."""
     try:
         async with asyncio.timeout(SETTLE_S):
             await process.wait_for_recording()
     except TimeoutError:
-        process.abandon()  # somebody outside of our reach holds its output open: what is there is what there is
+        process.abandon()  # a process outside the supervisor keeps its output open: settle for what was recorded
 
 
 class _Ran:
-    """A command that has ended."""
+    """A command that has ended, with its output and exit status for the result."""
 
     def __init__(
         self, ctx: ToolContext, started: Started[ForegroundOutput], duration_ms: int, put_aside: list[Quarantined]
@@ -152,7 +152,7 @@ class _Ran:
             f"background: true. {f'It wrote:{chr(10)}{shown}' if shown else 'It wrote nothing.'}"
         )
         data = self._build_data()
-        # a model has read it in the message
+        # a model already has it in the message
         data["output"] = "" if self._ctx.model_chars else tail_bytes(self._text, TEXT_CHARS // 4)[0]
         if is_cut:
             link = await self._save_artifact()
@@ -162,13 +162,13 @@ class _Ran:
         return ToolError("timeout", message, timeout_ms=round(limit_s * 1000), **data)
 
     async def _shorten_output(self, limit_chars: int) -> tuple[str, bool]:
-        """The output as far as it is shown, and whether something of it is not: a model sees the beginning, too."""
+        """Return the output to show, and whether it is incomplete; a model gets the start as well as the end."""
         dropped = self._excerpt.dropped_lines
         text = self._text
         if (model_chars := self._ctx.model_chars) is not None:
             limit_chars = min(limit_chars, model_chars - AROUND_CHARS)
             if dropped:
-                # in a thread: it is up to 8 MB
+                # in a thread: up to 8 MB
                 whole = await asyncio.to_thread(self._whole.since)
                 dropped = whole.dropped_lines
                 text = decode_excerpt(whole, is_complete=True)[0]
@@ -178,7 +178,7 @@ class _Ran:
         return f"{notice}{shown}", bool(cut or self._excerpt.dropped_lines)
 
     async def _save_artifact(self) -> ArtifactLink:
-        """All of the output, as an artifact."""
+        """Save the output, as far as it is recorded, as an artifact."""
         whole = await asyncio.to_thread(self._whole.since)
         return await self._ctx.artifacts.save(whole.data, mime="text/plain", name="output.txt")
 
@@ -210,7 +210,7 @@ class _Ran:
 
 
 def signal_name(number: int) -> str:
-    """Such as `SIGTERM`."""
+    """Return the name of a signal, such as `SIGTERM`."""
     try:
         return signal.Signals(number).name
     except ValueError:

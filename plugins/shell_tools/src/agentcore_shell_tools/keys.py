@@ -1,4 +1,4 @@
-"""Names of keys, and what a terminal sends for them (xterm's control sequences, "PC-Style Function Keys")."""
+"""Names of keys, and the sequences that a terminal sends for them (xterm, "PC-Style Function Keys")."""
 
 from agentcore.api import ToolError
 
@@ -32,15 +32,15 @@ _SPELLINGS = {
 }
 
 NAMES = (*_PLAIN, *_CURSOR, *_EDITING, *_FUNCTION, *_FUNCTION_NUMBERS)
-"""The keys that have a name; every other one is its character."""
+"""The named keys; all others are given as their character."""
 
 
 def encode_key(key: str, *, is_application_mode: bool) -> str:
-    """What a terminal sends for a key.
+    """Return the sequence that a terminal sends for a key.
 
     Args:
-        key: A name or one character, with modifiers in front: `enter`, `q`, `ctrl+c`, `shift+tab`, `alt+left`.
-        is_application_mode: Whether the program has asked for the other sequences of the cursor keys (DECCKM).
+        key: A name or one character, with modifiers before it: `enter`, `q`, `ctrl+c`, `shift+tab`, `alt+left`.
+        is_application_mode: True if the program has switched the cursor keys to application mode (DECCKM).
     Raises:
         ToolError: `unknown_key`.
     """

@@ -1,4 +1,4 @@
-"""`ShellTools`: the three tools, their arguments and what they say about themselves."""
+"""`ShellTools`: the three tools with their arguments and descriptions."""
 
 import asyncio
 import os
@@ -83,7 +83,7 @@ class ShellTools(Module[ShellSettings]):
         self._consent: Consent | None = None
 
     async def init(self, runtime: Runtime) -> None:
-        """See that the sandbox works, if one is asked for."""
+        """Set up the sandbox if the settings ask for one, the shell, the process table and the routes."""
         settings = self.settings
         workspace = runtime.workspace
         folder = runtime.data_dir
@@ -94,7 +94,7 @@ class ShellTools(Module[ShellSettings]):
         if sandbox.is_wanted:
             runtime.declare_requirement(SandboxRequirement(sandbox, lambda: _report_sandbox(runtime, sandbox)))
         await sandbox.search()
-        # looks for programs
+        # in a thread: it searches PATH
         self._shell = await asyncio.to_thread(Shell, sandbox, runtime.control_files, runtime.name, settings.environment)
         self._consent = Consent(sandbox)
         self._processes = Processes(runtime, self._shell)
@@ -104,14 +104,14 @@ class ShellTools(Module[ShellSettings]):
         runtime.add_route("GET", "terminals/{id}", self._serve_terminal, kind="websocket", watching=Seen)
 
     async def shutdown(self) -> None:
-        """End all commands, and wait until nothing of them is left."""
+        """End all commands and wait until all their processes are gone."""
         if self._shell is not None:
             await self._shell.close()
         if self._processes is not None:
             await self._processes.close()
 
     def get_web_component(self) -> WebComponent:
-        """The list of processes, and a terminal for each."""
+        """Return the component with the list of processes and a terminal for each."""
         return WebComponent(
             "shell-tools-panel",
             "panel.js",
@@ -324,13 +324,13 @@ class ShellTools(Module[ShellSettings]):
 
 
 def _writable_paths(named: Sequence[str], workspace: Workspace) -> tuple[Path, ...]:
-    """The paths of the setting `writable`: absolute, from the home folder (`~/`), or relative to the first root."""
+    """Resolve the paths of the setting `writable`: absolute, `~/…`, or relative to the first root."""
     first = workspace.roots[0]
     return tuple(Path(os.path.normpath(first / Path(name).expanduser())) for name in named if name.strip())
 
 
 def _report_sandbox(runtime: Runtime, sandbox: Sandbox) -> None:
-    """Note for `agentcore doctor` in which sandbox commands run; that there is none is shown as a requirement."""
+    """Report for `agentcore doctor` which sandbox commands run in; a missing sandbox is shown as a requirement."""
     if sandbox.is_on:
         caches = sandbox.wanted.caches.folder
         runtime.note("sandbox", f"commands run in it, by {sandbox.program}; caches of package managers are in {caches}")

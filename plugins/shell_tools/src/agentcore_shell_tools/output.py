@@ -1,4 +1,4 @@
-"""`Output`: what a process writes, kept stream by stream and as it comes on a screen."""
+"""`Output`: the output of a process, recorded per stream and in the order of a screen."""
 
 from agentcore.api import Recording, SupervisedProcess, Track
 from agentcore_shell_tools.limits import SCREEN_BYTES, SCREEN_LINES, STREAM_BYTES, STREAM_LINES, WHOLE_BYTES
@@ -6,12 +6,12 @@ from agentcore_shell_tools.output_signal import Bell
 
 
 class ForegroundOutput:
-    """Both streams of one command in one, in the order of writing.
+    """The output of one foreground command, both streams in one in the order of writing.
 
     Attributes:
-        recording: Where they are kept; goes to the supervisor when the command is started.
-        whole: All that it wrote.
-        newest: The lines of it that a program gets.
+        recording: The recording, passed to the supervisor when the command is started.
+        whole: The output up to `WHOLE_BYTES`.
+        newest: The last lines of it, for programs.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class ForegroundOutput:
         self.newest = Track(self.recording, self.whole.number, (STREAM_LINES, STREAM_BYTES))
 
     def record_stream(self, fd: int) -> None:
-        """Read a descriptor to its end."""
+        """Record a descriptor until its end."""
         self.recording.record(fd, self.whole)
 
 
@@ -28,11 +28,11 @@ class Output:
     """The streams of one process in the background.
 
     Attributes:
-        recording: Where they are kept; goes to the supervisor when the process is started.
-        stdout: What it wrote to its output; with a terminal both streams, in the order of writing.
-        stderr: What it wrote to its errors.
-        screen: All of it as it came, with what was typed.
-        bell: Rings when something was added, and when all streams have ended.
+        recording: The recording, passed to the supervisor when the process is started.
+        stdout: Its standard output; with a terminal both streams, in the order of writing.
+        stderr: Its standard error; empty with a terminal.
+        screen: Everything in the order of arrival, including the echo of typed text.
+        bell: Wakes waiters when output was added, and when all streams have ended.
     """
 
     def __init__(self) -> None:
@@ -45,15 +45,15 @@ class Output:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing more can come."""
+        """True once no more output can arrive."""
         return self._process is not None and self._process.is_recorded
 
     def record_stream(self, fd: int, stream: Track | None) -> None:
-        """Read a descriptor to its end; None: only the screen shows it."""
+        """Record a descriptor until its end, in a stream and on the screen; None: only on the screen."""
         self.recording.record(fd, *(() if stream is None else (stream,)), self.screen)
 
     def attach_process(self, process: SupervisedProcess) -> None:
-        """Hear from the process whose output it is."""
+        """Set the process whose output this is, so that waiters are notified."""
         self._process = process
 
     def _watch_process(self) -> None:

@@ -1,17 +1,17 @@
-"""`Bell`: wakes those who wait for output, and listens only while somebody does."""
+"""`Bell`: wakes tasks that wait for output, and listens for output only while there are any."""
 
 import asyncio
 from collections.abc import Callable
 
 _QUIET_S = 0.02
-"""Between two wakings: who waits for a flood looks at it so often, and not at each block of it."""
+"""Minimum time between two wake-ups: waiters process a flood of output at this rate, not block by block."""
 
 
 class Bell:
-    """Wakes those who wait for a change: at once after a pause, and at most every so often.
+    """Wakes the waiters for a change: at once after a pause, and at most every `_QUIET_S` seconds.
 
     Args:
-        listen: Is called when somebody begins to wait; the next change after it has to ring.
+        listen: Called when a task starts to wait; `notify_waiters` must be called on the next change after it.
     """
 
     def __init__(self, listen: Callable[[], None]) -> None:
@@ -22,7 +22,7 @@ class Bell:
         self._woken_at = 0.0
 
     def notify_waiters(self) -> None:
-        """Wake everybody who waits now."""
+        """Wake all current waiters, now or at the end of the minimum time between two wake-ups."""
         self._is_listening = False
         if not self._waiting or self._is_rung:
             return
@@ -34,7 +34,7 @@ class Bell:
             self._loop.call_at(quiet_until, self._wake_waiters)
 
     def next_change(self) -> asyncio.Future[None]:
-        """A future for the next ring; look at what changed after asking for it, and then wait."""
+        """Return a future for the next change; check the state after calling this, and then await it."""
         future = self._loop.create_future()
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)

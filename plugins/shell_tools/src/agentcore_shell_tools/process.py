@@ -25,16 +25,16 @@ class Process:
     """A command in the background, running or finished.
 
     Attributes:
-        process_id: Its name in our table, and its resource's id; never the system's.
-        session_id: Whose it is.
-        command: What was asked for.
-        folder: Where it runs.
+        process_id: Its id in the process table and as a resource, not the process id of the system.
+        session_id: The session that started it.
+        command: The requested command.
+        folder: Its working folder.
         size: Columns and rows of its terminal.
-        has_terminal: Whether its output goes to its terminal, and not to streams of their own.
-        output: What it wrote.
-        looks: Where each session's last look at it ended: of its output and of its errors.
-        is_killed: Whether somebody ended it.
-        put_aside: What was quarantined of its doing; complete when it has ended and settled.
+        has_terminal: True if its output goes to its terminal, not to separate streams.
+        output: Its recorded output.
+        looks: Where the last read of each session ended, in stdout and stderr.
+        is_killed: True if it was ended on request.
+        put_aside: Files quarantined because of it; complete when it has ended and settled.
     """
 
     def __init__(
@@ -70,23 +70,23 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Whether something of it is left."""
+        """True while the command or any process that it started runs."""
         return not self._supervised.is_over
 
     @property
     def is_command_running(self) -> bool:
-        """Whether the command itself runs; what it started may go on without it."""
+        """True while the command itself runs; processes that it started may run longer."""
         return self.is_running and self._started.status is None
 
     @property
     def exit_code(self) -> int | None:
-        """Its exit code; None while it runs, and when a signal ended it."""
+        """Return its exit code; None while it runs, and if a signal ended it."""
         status = self._started.status
         return status if status is not None and status >= 0 and not self.is_running else None
 
     @property
     def signal(self) -> str | None:
-        """The signal that ended it, such as `SIGKILL`."""
+        """Return the signal that ended it, such as `SIGKILL`; None while it runs or if it exited by itself."""
         if self.is_running:
             return None
         status = self._started.status
@@ -95,21 +95,21 @@ class Process:
         return signal_name(-status) if status < 0 else None
 
     def mark_finished(self) -> None:
-        """Take note that it is over."""
+        """Record that it has ended, and close its terminal."""
         if self.ended_at_ms is None:
             self.ended_at_ms = time.time_ns() // 1_000_000
             self.close_terminal()
             self.output.bell.notify_waiters()
 
     def close_terminal(self) -> None:
-        """Let go of its terminal."""
+        """Close its terminal; safe to call twice."""
         typing = self._typing
         self._typing = -1
         if typing >= 0:
             os.close(typing)
 
     async def terminate(self, grace_s: float = GRACE_S) -> None:
-        """End it with all that came of it, and wait until that is so."""
+        """End it with all processes that it started, and wait until they are gone."""
         if self.is_running:
             self.is_killed = True
             self._supervised.end(grace_s)
@@ -117,21 +117,21 @@ class Process:
         await self.wait_until_settled()
 
     async def wait_until_settled(self) -> None:
-        """Wait for the last output of an ended process."""
+        """Wait for the last output and the last check of control files after the process has ended."""
         await wait_for_last_output(self._supervised)
         await self._started.wait_for_quarantined()
 
     async def type_text(self, text: str) -> None:
-        """Type at its terminal.
+        """Type text into its terminal.
 
         Raises:
-            ToolError: `process_ended`; `input_full`: it does not read what it was given already.
+            ToolError: `process_ended`; `input_full`: it does not read its input.
         """
         async with self._writing:
             if self._typing < 0:
                 message = f"The process {self.process_id!r} has ended and takes no more input."
                 raise ToolError("process_ended", message, process_id=self.process_id)
-            # a descriptor of its own: the process may end while a thread writes
+            # a duplicate: the process may end, which closes the original, while a thread writes
             typing = os.dup(self._typing)
             try:
                 await asyncio.to_thread(_write_all, typing, text.encode())
@@ -144,10 +144,10 @@ class Process:
                 os.close(typing)
 
     async def press_keys(self, text: str, keys: Sequence[str]) -> None:
-        """Type a text at its terminal, and then press keys one after the other.
+        """Type text into its terminal, and then press keys one after the other.
 
         Raises:
-            ToolError: `unknown_key`: nothing was typed; and as `type`.
+            ToolError: `unknown_key`: nothing was typed; and those of `type_text`.
         """
         is_application_mode = False
         if self.has_terminal and keys:
@@ -157,7 +157,7 @@ class Process:
         pending = text
         for sequence in sequences:
             pending += sequence
-            if sequence == ESCAPE:  # with what follows at once it would be another key
+            if sequence == ESCAPE:  # text that followed immediately would turn it into another key
                 await self.type_text(pending)
                 await asyncio.sleep(_ESCAPE_S)
                 pending = ""
@@ -165,14 +165,14 @@ class Process:
             await self.type_text(pending)
 
     async def render_screen(self) -> ScreenView:
-        """What its terminal shows."""
+        """Return what its terminal shows."""
         async with self._drawing:
             self._screen = self._screen or Screen(*self.size)
-            # in a thread: it is up to 1 MB
+            # in a thread: up to 1 MB is drawn
             return await asyncio.to_thread(self._screen.update, self.output.screen, *self.size)
 
     async def wait_for_quiet(self) -> None:
-        """Wait until it has written something and then nothing for a moment, or for a second."""
+        """Wait until it has written something and then paused for `_REST_S`, at most `_REST_MOST_S`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_REST_MOST_S):
                 await self._next_output()
@@ -191,7 +191,7 @@ class Process:
             change.cancel()
 
     def explain_sandbox_failure(self, output: str) -> str:
-        """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
+        """Explain how the sandbox may have made it fail, and what to do about it; empty if nothing indicates that."""
         return self._started.explain_sandbox_failure(output)
 
     def _store_quarantined(self, looking: "asyncio.Task[list[Quarantined]]") -> None:
@@ -199,14 +199,14 @@ class Process:
             self.put_aside = looking.result()[:PUT_ASIDE_SHOWN]
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give its terminal another size."""
+        """Change the size of its terminal, if it is still open."""
         if self._typing >= 0:
             set_size(self._typing, columns, rows)
             self.size = (columns, rows)
             self.output.bell.notify_waiters()
 
     def to_json(self) -> dict[str, Any]:
-        """The process for the page."""
+        """Return the process as JSON data for the page."""
         return {
             "processId": self.process_id,
             "sessionId": self.session_id,

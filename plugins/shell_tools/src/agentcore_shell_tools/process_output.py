@@ -1,4 +1,4 @@
-"""Looking at a process in the background: what it wrote, and whether it has ended."""
+"""Read the output and the state of a background process."""
 
 import asyncio
 from typing import Any
@@ -25,7 +25,7 @@ _ENDING_S = 2.0
 
 
 def compile_filter(pattern: str | None) -> Any:
-    """The expression that chooses lines, in a dialect whose time is linear.
+    """Compile the regular expression that selects lines, with RE2, which runs in linear time.
 
     Raises:
         ToolError: `invalid_regex`.
@@ -45,15 +45,15 @@ def compile_filter(pattern: str | None) -> Any:
 async def read_process_output(
     ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool, counts: bool = True
 ) -> ToolResult:
-    """Give what a process wrote.
+    """Return the output of a process.
 
     Args:
         ctx: The call.
         process: The process.
-        block_ms: How long to wait for its end, or for a line that is chosen; None: not at all.
-        chosen: Compiled expression of the lines that are wanted; None: all.
-        from_start: Everything that is kept; else what came since this session looked last.
-        counts: Whether this is a look of the session, so that the next one begins where it ends.
+        block_ms: How long to wait for its end, or for a matching line; None: do not wait.
+        chosen: Compiled expression that selects lines; None: all lines.
+        from_start: True for all recorded output, otherwise the output since the last read of this session.
+        counts: True if the next read of this session starts where this one ends.
     """
     marks = (Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark()))
     if block_ms is not None:
@@ -64,7 +64,7 @@ async def read_process_output(
     if not is_running:
         await process.wait_until_settled()
     tracks = (process.output.stdout, process.output.stderr)
-    # a flood is cut into lines in a thread: it is up to 8 MB
+    # in a thread: up to 8 MB are split into lines
     parts = await asyncio.to_thread(
         lambda: [
             _Part.from_track(track, mark, chosen, is_complete=not is_running, has_terminal=process.has_terminal)
@@ -91,11 +91,11 @@ async def _wait_for_output(process: Process, limit_s: float, marks: tuple[Mark, 
                     await change
                 finally:
                     change.cancel()
-            async with asyncio.timeout(_ENDING_S):  # most commands leave nothing running, and are over at once
+            async with asyncio.timeout(_ENDING_S):  # most commands leave nothing running and end at once
                 while process.is_running:
                     await process.output.bell.next_change()
     except TimeoutError:
-        pass  # what there is until then is the answer
+        pass  # return the output until then
 
 
 def _has_chosen(process: Process, seen: tuple[Mark, Mark], chosen: Any) -> tuple[bool, tuple[Mark, Mark]]:
@@ -123,7 +123,7 @@ class _Part:
         excerpt = track.since(mark)
         text, waiting = decode_excerpt(excerpt, is_complete=is_complete)
         if chosen is not None and not is_complete:
-            # whether a line is wanted shows when it is whole
+            # a line can be matched only when it is complete
             whole = text[: text.rfind("\n") + 1]
             waiting += len(text[len(whole) :].encode())
             text = whole

@@ -1,4 +1,4 @@
-"""`Processes`: the table of commands in the background; each is a resource of its session."""
+"""`Processes`: the table of background commands, each of which is a resource of its session."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ _PERSONS = ("page", "token", "cli")
 
 
 class Processes:
-    """Starts, finds and forgets processes. What is finished stays readable, the newest thirty of them."""
+    """Starts, finds and removes processes. The newest `FINISHED_KEPT` finished ones stay readable."""
 
     def __init__(self, runtime: Runtime, shell: Shell) -> None:
         self._runtime = runtime
@@ -23,15 +23,15 @@ class Processes:
         self._table: dict[str, Process] = {}
         self._starting: dict[str, int] = {}
         self._has_finished = asyncio.Event()
-        # no TaskGroup: it lasts as long as the table, and `close` ends it
+        # no TaskGroup: the task lasts as long as the table, and `close` ends it
         self._forgetting = asyncio.create_task(self._remove_old_finished(), name="shell_tools:forget")
 
     def list(self) -> list[Process]:
-        """All of them, in the order they were started."""
+        """Return all processes in the order in which they were started."""
         return list(self._table.values())
 
     def get(self, process_id: str) -> Process:
-        """The process.
+        """Return a process, whatever its session.
 
         Raises:
             ToolError: `process_not_found`.
@@ -42,7 +42,7 @@ class Processes:
         return process
 
     def get_for(self, ctx: ToolContext, process_id: str) -> Process:
-        """The process, if the caller may use it: a person any, others those of their session.
+        """Return a process if the caller may use it: a user may use any, other callers those of their session.
 
         Raises:
             ToolError: `process_not_found`.
@@ -56,7 +56,7 @@ class Processes:
         """Start a command in the background of the caller's session.
 
         Raises:
-            ToolError: `too_many_processes`; and what starting says.
+            ToolError: `too_many_processes`, and those of `Shell.start_background`.
         """
         session_id = ctx.session_id
         self._refuse_too_many(session_id)
@@ -83,7 +83,7 @@ class Processes:
         running = started, typing
         process = Process(resource.resource_id, session_id, request.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
-        # what ran is not run again by itself: a shell in its folder is opened
+        # reopening does not run the command again, but opens a shell in its folder
         again = {"command": "exec bash", "background": True, "terminal": True}
         self._runtime.resources.update(
             process.process_id,
@@ -95,7 +95,10 @@ class Processes:
         return process
 
     async def close(self) -> None:
-        """End all of them; safe to call twice."""
+        """Stop the cleanup task and close all terminals; safe to call twice.
+
+        The processes themselves are ended by `Shell.close`.
+        """
         self._forgetting.cancel()
         with suppress(asyncio.CancelledError):
             await self._forgetting
@@ -116,12 +119,12 @@ class Processes:
     def _on_finished(self, process: Process) -> None:
         process.mark_finished()
         if process.process_id in self._table:
-            with suppress(ToolError):  # its resource is being released at this moment
+            with suppress(ToolError):  # its resource is being released
                 self._runtime.resources.update(process.process_id, status="finished", reopening=("", {}))
         self._has_finished.set()
 
     async def _remove_old_finished(self) -> None:
-        """Release the oldest of too many finished processes, whenever one has finished."""
+        """Release the oldest finished processes beyond `FINISHED_KEPT` whenever one finishes."""
         while True:
             await self._has_finished.wait()
             self._has_finished.clear()

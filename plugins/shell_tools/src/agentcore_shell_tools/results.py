@@ -1,4 +1,4 @@
-"""The data of results: what a program gets of each tool."""
+"""Structured results of the tools."""
 
 from typing import NotRequired, TypedDict
 

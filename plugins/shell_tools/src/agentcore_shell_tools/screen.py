@@ -1,4 +1,4 @@
-"""`Screen`: what a terminal shows, worked out from what was written to it."""
+"""`Screen`: the content of a terminal screen, computed from the output written to it."""
 
 import codecs
 import re
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
     import avt
 
 PIECE_CHARS = 64
-"""So much is drawn at one time: a sequence that repeats a character is eight of these, and can make 1.6 MB of lines."""
+"""Characters drawn at a time: a repeat sequence of only eight characters can produce 1.6 MB of lines."""
 
 _DRAWING_SECONDS = 2.0
-_LAST_CHARS = 16_384  # of what takes too long to be drawn
+_LAST_CHARS = 16_384  # drawn of output that takes too long
 _TITLE_CHARS = 200
-_CARRIED_CHARS = 512  # a title or a mode may come in two parts
+_CARRIED_CHARS = 512  # a title or mode sequence may arrive in two parts
 _HIGHLIGHTED = 10
 _TITLE = re.compile(r"\x1b\][02];([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _ALTERNATE = re.compile(r"\x1b\[\?(?:47|1047|1049)([hl])")
 _CLEARED = re.compile(r"\x1b\[[23]J|\x1bc|\x1b\[\?1049h")
 _ADDRESSED = re.compile(r"\x1b\[\d+;\d+[Hf]|\x1b\[\d+d")
 _HOME = re.compile(r"\x1b\[(?:;|1;1)?[Hf]")
-_HOMES = 2  # once alone clears the screen
+_HOMES = 2  # a single one only clears the screen
 _UPWARDS = re.compile(r"\x1b\[\d*A")
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenView:
-    """What a terminal shows at one moment.
+    """A snapshot of a terminal screen.
 
     Args:
-        columns: Its width.
-        lines: Its height.
-        rows: What is in each row, without the blanks behind it, and without the empty rows below.
+        columns: Width in characters.
+        lines: Height in rows.
+        rows: Text of each row, without trailing blanks, and without the empty rows at the bottom.
         cursor: Row and column of the cursor, from 1; None: it is hidden.
-        title: The title that the program has given.
-        highlighted: Row, from 1, and text of what stands out by its background, as the chosen line of a menu does.
-        is_full_screen: The program has the whole screen, and gives it back when it ends (the alternate screen).
-        is_partial: What was drawn some time ago may be missing.
+        title: The title set by the program.
+        highlighted: Row, from 1, and text with a different background, such as the selected line of a menu.
+        is_full_screen: True if the program uses the alternate screen.
+        is_partial: True if earlier drawing may be missing.
     """
 
     columns: int
@@ -57,7 +57,7 @@ class ScreenView:
     is_partial: bool
 
     def to_json(self) -> ScreenData:
-        """The view for programs."""
+        """Return the view as structured data for programs."""
         return {
             "columns": self.columns,
             "lines": self.lines,
@@ -70,7 +70,7 @@ class ScreenView:
         }
 
     def to_text(self) -> str:
-        """The view for a model."""
+        """Return the view as text for a model."""
         cursor = "hidden" if self.cursor is None else f"at row {self.cursor[0]}, column {self.cursor[1]}"
         title = f", title {self.title!r}" if self.title else ""
         said = [f"[screen of {self.columns} × {self.lines}{title}, cursor {cursor}]", *self.rows]
@@ -84,11 +84,11 @@ class ScreenView:
 
 
 class Screen:
-    """Follows what is written to one terminal. Its methods are for one thread at a time.
+    """Emulates one terminal from the output written to it; not thread-safe.
 
     Args:
         columns: Width of the terminal.
-        lines: Its height.
+        lines: Height of the terminal.
     """
 
     def __init__(self, columns: int, lines: int) -> None:
@@ -102,16 +102,16 @@ class Screen:
 
     @property
     def has_application_keys(self) -> bool:
-        """Whether the program has asked for the other sequences of the cursor keys."""
+        """True if the program has switched the cursor keys to application mode."""
         return self._terminal.cursor_key_app_mode
 
     def update(self, track: Track, columns: int, lines: int) -> ScreenView:
-        """Draw what has come since the last time, and give what is shown.
+        """Draw the output since the last call, and return the screen.
 
         Args:
-            track: What was written to the terminal.
-            columns: The width that it has now.
-            lines: The height that it has now.
+            track: The output written to the terminal.
+            columns: Current width.
+            lines: Current height.
         """
         if (columns, lines) != (self._columns, self._lines):
             self._columns = columns
@@ -146,7 +146,7 @@ class Screen:
             try:
                 self._terminal.feed_str(text[position : position + PIECE_CHARS])
             except BaseException as exc:
-                if type(exc).__name__ != "PanicException":  # a fault of the emulator, which derives from BaseException
+                if type(exc).__name__ != "PanicException":  # a panic of the emulator, which derives from BaseException
                     raise
                 self._terminal = self._new_terminal()
                 self._is_partial = True
@@ -175,13 +175,13 @@ class Screen:
 
 
 def outside_alternate(text: str) -> str:
-    """What was written to the ordinary screen, where a program had the whole screen in between."""
+    """Return the text written to the normal screen, without that written to the alternate screen."""
     kept: list[str] = []
     position = 0
     is_outside = True
     for found in _ALTERNATE.finditer(text):
         if found[1] == "l" and is_outside and not kept:
-            pass  # it began within
+            pass  # the text starts within the alternate screen
         elif is_outside:
             kept.append(text[position : found.start()])
         is_outside = found[1] == "l"
@@ -192,17 +192,17 @@ def outside_alternate(text: str) -> str:
 
 
 def is_drawn(text: str) -> bool:
-    """Whether a text places what it writes here and there, so that its lines one after the other say nothing."""
+    """True if a text positions its output on the screen, so that its lines in order make no sense."""
     return _ADDRESSED.search(text) is not None or len(_HOME.findall(text)) >= _HOMES
 
 
 def is_redrawn(text: str) -> bool:
-    """Whether a text goes back to lines above, as bars of progress and menus do."""
+    """True if a text moves up to earlier lines, as progress bars and menus do."""
     return _UPWARDS.search(text) is not None
 
 
 def _find_highlighted(rows: "Sequence[avt.Line]") -> list[tuple[int, str]]:
-    """What is inverse, or has another background than most; nothing where that is much."""
+    """Return text that is inverse or has an unusual background; nothing if there are too many such texts."""
     cells = [row.cells for row in rows]
     (usual, _), *_ = Counter(str(cell.pen.background) for row in cells for cell in row).most_common(1)
     found: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""`Shell`: how a command of the shell is started, for the foreground and for the background."""
+"""`Shell`: start commands in the foreground and in the background."""
 
 import asyncio
 import fcntl
@@ -39,11 +39,11 @@ _FATAL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CommandRequest:
-    """A command that is to run.
+    """A request to run a command.
 
     Args:
         command: Text for bash.
-        folder: The caller's path of its working folder; None: the first root.
+        folder: Path of the working folder as given by the caller; None: the first root.
     """
 
     command: str
@@ -52,11 +52,11 @@ class CommandRequest:
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """A process that a command had left running, and that was ended with it.
+    """A process that a command left running and that was ended with it.
 
     Args:
-        pid: The system's id of it, outside of the sandbox.
-        command: Its command line.
+        pid: Process id, as seen outside the sandbox.
+        command: Command line of the process.
     """
 
     pid: int
@@ -65,13 +65,13 @@ class LeftBehind:
 
 @dataclass(frozen=True, slots=True)
 class Started(Generic[OutputT]):
-    """A command that runs.
+    """A started command.
 
     Args:
-        process: It, under the supervisor.
-        output: What it writes.
-        sandbox: What it runs in.
-        looking: Gives what was quarantined of its doing, once it has ended; None: it is not in the sandbox.
+        process: The process under the supervisor.
+        output: Its recorded output.
+        sandbox: The sandbox of the shell.
+        looking: Returns the files quarantined because of the command, once it has ended; None: it is not sandboxed.
     """
 
     process: SupervisedProcess
@@ -81,34 +81,38 @@ class Started(Generic[OutputT]):
 
     @property
     def status(self) -> int | None:
-        """The exit code, or the negative number of the signal that ended it; None while it runs."""
+        """Return the exit code, or the negative number of the signal that ended it; None while it runs."""
         code = self.process.exit_code
-        # bubblewrap says of a signal what a shell does; codes that programs use by themselves are left alone
+        # like a shell, bubblewrap exits with 128 + the signal; only fatal signals are mapped, programs use other codes
         return 128 - code if self.looking is not None and code is not None and code - 128 in _FATAL else code
 
     @property
     def left_behind(self) -> list[LeftBehind]:
-        """What it had left running and what was ended with it, of very many the first; known when it is over."""
+        """Return the processes that it left running and that were ended with it, the first of very many.
+
+        Known once all its processes have ended.
+        """
         return [LeftBehind(*each) for each in self.process.left_behind if not self.sandbox.is_own(each[1])]
 
     def explain_sandbox_failure(self, output: str) -> str:
-        """That the sandbox may be why it failed, and what to do about it; empty: nothing looks like it."""
+        """Explain how the sandbox may have made it fail, and what to do about it; empty if nothing indicates that."""
         if self.looking is None:
             return ""
         return explain_denial(output, self.status, network=self.sandbox.wanted.network)
 
     async def wait_for_quarantined(self) -> list[Quarantined]:
-        """What was quarantined of its doing; waits for its end."""
+        """Wait until it has ended, and return the files quarantined because of it."""
         return [] if self.looking is None else await asyncio.shield(self.looking)
 
 
 class Shell:
-    """Starts bash under the supervisor, confined as the settings say.
+    """Starts bash under the supervisor, confined according to the settings.
 
     Args:
-        control_files: Guards them while commands run in the sandbox.
-        module: The module's name, for that.
-        environment: Names of variables that commands get beside the usual ones.
+        sandbox: The sandbox, which may be off.
+        control_files: Checks the control files while commands run in the sandbox.
+        module: Name of the module, for reports about control files.
+        environment: Names of variables that commands get in addition to the usual ones.
     """
 
     def __init__(self, sandbox: Sandbox, control_files: ControlFiles, module: str, environment: Sequence[str]) -> None:
@@ -120,16 +124,16 @@ class Shell:
         self._program = shutil.which("bash")
 
     async def close(self) -> None:
-        """End everything; safe to call twice."""
+        """End all commands and close the sandbox; safe to call twice."""
         await self.supervisor.close()
         await self._control_files.wait(self._module)
         await self.sandbox.close()
 
     async def start_foreground(self, request: CommandRequest, workspace: Workspace) -> Started[ForegroundOutput]:
-        """Start a command whose two streams are one, in the order of writing; its input is empty.
+        """Start a command whose stdout and stderr are one stream, in the order of writing; its input is empty.
 
         Raises:
-            ToolError: `cannot_start`, `command_too_long`, and what the folder says.
+            ToolError: `cannot_start`, `command_too_long`, and those of opening the folder.
         """
         output = ForegroundOutput()
         with _Descriptors() as ends:
@@ -140,16 +144,16 @@ class Shell:
     async def start_background(
         self, request: CommandRequest, workspace: Workspace, *, has_terminal: bool
     ) -> tuple[Started[Output], int]:
-        """Start a command whose input is a terminal; what it leaves running goes on as a part of it.
+        """Start a command whose input is a terminal; processes that it leaves running continue as part of it.
 
         Args:
             request: The command.
-            workspace: Where it runs.
-            has_terminal: Whether its output is that terminal, too; else each stream is read on its own.
+            workspace: The workspace to run in.
+            has_terminal: True if its output goes to that terminal, too; otherwise stdout and stderr are separate.
         Returns:
-            The command, and a descriptor of the terminal to type at, which the caller closes.
+            The command, and a descriptor of the terminal for typing, which the caller closes.
         Raises:
-            ToolError: `cannot_start`, `command_too_long`, and what the folder says.
+            ToolError: `cannot_start`, `command_too_long`, and those of opening the folder.
         """
         output = Output()
         with _Descriptors() as ends:
@@ -217,13 +221,13 @@ class Shell:
 
 
 def set_size(terminal: int, columns: int, rows: int) -> None:
-    """Give a terminal its size; the programs on it are told."""
+    """Set the size of a terminal, which notifies the programs on it."""
     with suppress(OSError):  # it has ended
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 class _Descriptors:
-    """Descriptors of pipes and terminals that are closed unless they are kept."""
+    """Descriptors of pipes and terminals that are closed on exit unless they are released."""
 
     def __init__(self) -> None:
         self._fds: set[int] = set()

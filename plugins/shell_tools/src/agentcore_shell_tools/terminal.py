@@ -11,7 +11,7 @@ from agentcore_shell_tools.process import Process
 
 _PIECE_BYTES = 64 * 1024
 _UNSEEN_BYTES = 512 * 1024
-"""What a view may have been sent without having drawn it; a slow one misses output instead of filling its memory."""
+"""Bytes that a view may have received but not drawn; a slow view skips output instead of filling its memory."""
 
 
 class _Message(BaseModel):
@@ -46,7 +46,7 @@ _MESSAGES: TypeAdapter[Typed | Resized | Seen] = TypeAdapter(
 
 
 class TerminalView:
-    """One view of one process, as long as its connection lasts."""
+    """One view of one process, for the lifetime of its connection."""
 
     def __init__(self, process: Process, request: Request) -> None:
         if request.socket is None:
@@ -58,7 +58,7 @@ class TerminalView:
 
     @classmethod
     async def serve(cls, process: Process, request: Request) -> None:
-        """Show a process to whoever is connected, and let them type."""
+        """Send the output of a process to the connected view, and handle its input until it disconnects."""
         view = cls(process, request)
         try:
             async with asyncio.TaskGroup() as group:
@@ -66,7 +66,7 @@ class TerminalView:
                 await view._receive_messages()
                 showing.cancel()
         except* ConnectionError:
-            pass  # the view was closed: that is how most of them end
+            pass  # the view was closed, which is normal
 
     async def _receive_messages(self) -> None:
         async for message in self._socket:
@@ -95,7 +95,7 @@ class TerminalView:
         while True:
             change = self._process.output.bell.next_change()
             try:
-                # before it is looked at: what is written in between is sent in the next round
+                # after `next_change`: output written in between is sent in the next round
                 await self._send_size()
                 is_over = not self._process.is_running and self._process.output.is_complete
                 mark, is_all_sent = await self._send_since(mark)
@@ -109,14 +109,14 @@ class TerminalView:
         await self._send_message("state", **self._process.to_json())
 
     async def _send_size(self) -> None:
-        """Say how large the terminal is: of several views one decides, and the others draw what it decided."""
+        """Send the size of the terminal if it changed: of several views one sets it, and the others adopt it."""
         if self._size != self._process.size:
             self._size = self._process.size
             columns, rows = self._size
             await self._send_message("size", columns=columns, rows=rows)
 
     async def _send_since(self, mark: Mark) -> tuple[Mark, bool]:
-        """Send the next piece; gives where it ends, and whether that is all for now."""
+        """Send the next chunk, and return its end and whether everything is sent for now."""
         screen = self._process.output.screen
         if mark.offset == screen.end.offset:
             return mark, True

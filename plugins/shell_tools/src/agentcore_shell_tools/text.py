@@ -1,11 +1,11 @@
-"""From bytes of a process to text for a model or a program."""
+"""Convert the output of a process to text for a model or a program."""
 
 import codecs
 import re
 
 from agentcore.api import Excerpt
 
-# CSI and OSC sequences, single escapes, and what a terminal does not print (ECMA-48)
+# CSI and OSC sequences, single escapes and non-printing control characters (ECMA-48)
 _CONTROLS = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
@@ -15,17 +15,17 @@ _LONGEST_CHARACTER = 4
 
 
 def decode_excerpt(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
-    """The text of a part of a stream; what is not UTF-8 becomes U+FFFD.
+    """Decode an excerpt of a stream; bytes that are not UTF-8 become U+FFFD.
 
     Args:
-        excerpt: The part.
-        is_complete: Whether the stream has ended, so that a cut character at the end stays cut.
+        excerpt: The excerpt.
+        is_complete: True if the stream has ended, so that an incomplete character at the end stays incomplete.
     Returns:
-        The text, and how many bytes at the end wait for the rest of a character.
+        The text, and the number of bytes at the end that belong to an incomplete character.
     """
     data = excerpt.data
     head = 0
-    if excerpt.start.offset:  # it may begin in the middle of a character
+    if excerpt.start.offset:  # it may start in the middle of a character
         while head < min(len(data), _LONGEST_CHARACTER) and _CONTINUATION[0] <= data[head] < _CONTINUATION[1]:
             head += 1
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -34,7 +34,7 @@ def decode_excerpt(excerpt: Excerpt, *, is_complete: bool) -> tuple[str, int]:
 
 
 def to_plain_text(text: str) -> str:
-    """What a terminal would show of a text: without colours, movements and what a line was overwritten with."""
+    """Return a text as a terminal would show it: without control sequences and overwritten parts of lines."""
     return _OVERWRITTEN.sub("", without_controls(text))
 
 
@@ -44,10 +44,10 @@ def without_controls(text: str) -> str:
 
 
 def shorten_middle(text: str, limit_chars: int) -> tuple[str, int]:
-    """The beginning and, for that is where a log says how it ended, more of the end of a long text, in whole lines.
+    """Shorten a long text to its start and more of its end, where logs report the outcome, in whole lines.
 
     Returns:
-        The text, and how many characters are left out (0: nothing was cut).
+        The text, and the number of omitted characters (0: nothing was cut).
     """
     if len(text) <= limit_chars:
         return text, 0
@@ -67,7 +67,7 @@ def _count_lines(text: str) -> int:
 
 
 def tail_bytes(text: str, limit_bytes: int) -> tuple[str, bool]:
-    """The end of a text, and whether something is missing."""
+    """Return the end of a text, at most `limit_bytes` of UTF-8, and whether it was cut."""
     raw = text.encode()
     if len(raw) <= limit_bytes:
         return text, False

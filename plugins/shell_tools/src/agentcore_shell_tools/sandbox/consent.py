@@ -1,4 +1,4 @@
-"""`Consent`: a person's one confirmation that commands run without the sandbox that the settings prefer."""
+"""`Consent`: the user's one-time confirmation that commands run without the sandbox that the settings prefer."""
 
 from collections import OrderedDict
 
@@ -8,13 +8,13 @@ _CALLS_KEPT = 1000
 
 
 class Consent:
-    """Knows whether a person has to be asked, and was.
+    """Tracks whether the user has to confirm, and has confirmed, running without the sandbox.
 
-    A call whose preview holds the question is always put to a person, so one that runs nevertheless was approved. What
-    a call was shown with stays so while it waits, for an approval is bound to it.
+    A call whose preview contains the question always waits for the user, so a call that runs nevertheless was approved.
+    The reason shown for a call does not change while it waits, since an approval is bound to it.
 
     Args:
-        sandbox: What commands would run in.
+        sandbox: The preferred sandbox.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -23,7 +23,7 @@ class Consent:
         self._asking: OrderedDict[str, str] = OrderedDict()
 
     def find_reason(self, call_id: str) -> str:
-        """Why a person has to confirm this call; empty: there is nothing to confirm."""
+        """Return why the user has to confirm this call; empty if no confirmation is needed."""
         if call_id in self._asking:
             return self._asking[call_id]
         sandbox = self._sandbox
@@ -35,10 +35,10 @@ class Consent:
         return sandbox.reason
 
     async def check_confirmed(self, call_id: str) -> None:
-        """See, as a call runs, that it may: in the sandbox, or without it because a person has confirmed that.
+        """Check when a call runs that it is sandboxed, or that the user has confirmed running without the sandbox.
 
         Raises:
-            ToolError: `sandbox_unavailable`: it turned out only now that the sandbox does not hold.
+            ToolError: `sandbox_unavailable`: the sandbox failed only after the preview, so nothing was confirmed.
         """
         sandbox = self._sandbox
         await sandbox.settle()

@@ -1,4 +1,4 @@
-"""Telling that the sandbox may be why a command failed, and what to do about it."""
+"""Explain how the sandbox may have made a command fail, and what to do about it."""
 
 import re
 
@@ -17,12 +17,12 @@ _HIDDEN = re.compile(r"permission denied \(publickey|could not read (?:username|
 
 
 def explain_denial(output: str, exit_code: int | None, *, network: bool) -> str:
-    """One sentence on how to allow what the sandbox has probably refused; empty: nothing looks like it.
+    """Return a sentence on what the sandbox has probably refused and how to allow it; empty if nothing indicates that.
 
     Args:
-        output: What the command wrote.
-        exit_code: How it ended; None: by a signal.
-        network: Whether commands reach the network.
+        output: Output of the command.
+        exit_code: Exit code of the command, or the negative number of the signal; None: unknown.
+        network: True if commands have network access.
     """
     tail = output[-_TAIL_CHARS:]
     if _HELD.search(tail):
