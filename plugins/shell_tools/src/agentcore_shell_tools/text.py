@@ -39,7 +39,7 @@ def to_plain_text(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """A text without colours and movements; what begins a line anew (`\\r`) stays for whoever puts pieces together."""
+    """Return a text without control sequences; `\\r` is left for the caller, who may have to join chunks."""
     return _CONTROLS.sub("", text.replace("\r\n", "\n"))
 
 

@@ -38,7 +38,7 @@ class Consent:
         """Check when a call runs that it is sandboxed, or that the user has confirmed running without the sandbox.
 
         Raises:
-            ToolError: `sandbox_unavailable`: the sandbox failed only after the preview, so nothing was confirmed.
+            ToolError: `sandbox_unavailable`: the sandbox failed after the preview, for a reason that was not confirmed.
         """
         sandbox = self._sandbox
         await sandbox.settle()
