@@ -1,2 +1,2 @@
-"""Files that modules may touch: the workspace, folders opened beneath it (openat2), names, protected paths, and
-how their bytes are text."""
+"""Files that modules may access: the workspace, folders opened beneath it (openat2), names, protected paths, and
+text encodings."""

@@ -1,4 +1,4 @@
-"""Telling the encoding of a text that is neither marked nor UTF-8, by what its letters would be."""
+"""Guess the encoding of text that is not UTF-8 and has no byte order mark, by the letters that it would contain."""
 
 import re
 import unicodedata
@@ -29,37 +29,37 @@ ENCODINGS = (
     "euc_jis_2004",
     "cp949",
 )
-"""What files are written in: those of the web; seldom ones besides cost more right answers than they give."""
+"""Candidate encodings: those of the web. Adding rare ones would cause more wrong guesses than right ones."""
 
-_USUAL = "cp1252"  # what nearly all files of Western Europe and America are, Latin-1 among them
+_USUAL = "cp1252"  # nearly all files from Western Europe and America, including Latin-1
 _WORD = re.compile(r"[^\W\d_]+")
-_ALPHABETS = frozenset(("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI"))  # Chinese and Latin do mix
+_ALPHABETS = frozenset(("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI"))  # Chinese and Latin letters do mix
 _MIXED_SHARE = 0.1
-_FEW_BYTES = 24  # too few to tell a language by
-_NEAR = 0.85  # of the best score: as good as the best, for the usual one is written more often
+_FEW_BYTES = 24  # too few to recognise a language
+_NEAR = 0.85  # share of the best score that counts as equal, since the usual encoding is more frequent
 _LIKE_USUAL = frozenset(("cp1250", "iso8859-2", "cp1254", "cp1257", "iso8859-13", "cp1258"))
-"""Other encodings of Latin letters: each gives letters, too, whatever the bytes are."""
+"""Other encodings of Latin letters: they, too, decode any bytes to letters."""
 
 _WESTERN = re.compile(
-    r"[ñÑ][aeiouáéíóúAEIOUÁÉÍÓÚ]"  # read as ń, which no vowel follows
+    r"[ñÑ][aeiouáéíóúAEIOUÁÉÍÓÚ]"  # would be ń, which is never followed by a vowel
     r"|[aouAOU][ïÏ][vfqVFQ]"
-    r"|[àÀ](?!\w)"  # read as ŕ, with which no word ends
+    r"|[àÀ](?!\w)"  # would be ŕ, which never ends a word
     r"|(?<!\w)[èÈ](?!\w)"
     r"|¿[A-ZÁÉÍÓÚ]|¡[A-ZÁÉÍÓÚ][a-záéíóú]"
 )
-"""What languages of Western Europe have, and those written in another encoding of Latin letters never seem to."""
+"""Sequences of Western European languages that languages in other Latin encodings do not appear to contain."""
 
 _SIGN_IN_WORD = re.compile(r"[^\W\d_][¢£¤¥¦§¨©¬¯±´¶¸¹¼¾¿¡]|[ªº¹³²£§][^\W\d_]|[^\W\d_][ªº³²][^\W\d_]")
-"""Signs where letters belong: `m¹ka` for `mąka`."""
+"""Signs in places of letters: `m¹ka` for `mąka`."""
 
 _SIGNS = frozenset("°±µ©®«»·–—‘’“”„…€£§½×÷†‡•™\N{NO-BREAK SPACE}")
 
 
 def guess_encoding(sample: bytes) -> str | None:
-    """The codec that a text is most probably written in; None: it is no text.
+    """Return the most probable codec of a text; None if it is not text.
 
     Args:
-        sample: The beginning of a text with bytes beyond ASCII; it may end within a character.
+        sample: The start of a text with non-ASCII bytes; it may end within a character.
     """
     import chardet  # noqa: PLC0415 - 60 ms, for texts that are not UTF-8
 
@@ -74,7 +74,7 @@ def guess_encoding(sample: bytes) -> str | None:
 
 
 def _is_plausible_text(text: str) -> bool:
-    """Whether hardly a word holds signs, or letters of several scripts, as where `dйjа` is read for `déjà`."""
+    """Return True if few words contain signs or mix scripts, as in `dйjа`, a misread `déjà`."""
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     wrong = sum(len(_ALPHABETS & set(map(_script_name, word))) > 1 for word in words) + len(_SIGN_IN_WORD.findall(text))
     return wrong <= len(words) * _MIXED_SHARE
@@ -85,7 +85,7 @@ def _script_name(letter: str) -> str:
 
 
 def _could_be_usual(sample: bytes, likely: str, *, is_near: bool) -> bool:
-    """Whether nothing speaks for another encoding than the usual one, or only one letter of a very short text."""
+    """Return True if nothing indicates an encoding other than the usual one, except one letter of a very short text."""
     try:
         text = sample.decode(_USUAL)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Failures of the operating system as errors that a caller can act on."""
+"""Convert errors of the operating system to errors that a caller can act on."""
 
 import errno
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _RETRYABLE = frozenset(("disk_full", "file_busy", "too_many_open_files"))
 
 
 def file_error(exc: OSError, shown: str) -> ToolError:
-    """The error for a caller; it names the path as the caller knows it, and nothing of what lies outside."""
+    """Return the error for a caller, with the path as shown to callers and nothing about paths outside the roots."""
     known = _ERRORS.get(exc.errno or 0)
     if known is None:
         name = errno.errorcode.get(exc.errno or 0, "an unknown error")
@@ -43,7 +43,7 @@ def file_error(exc: OSError, shown: str) -> ToolError:
 
 @contextmanager
 def file_errors(shown: str) -> Iterator[None]:
-    """Turn each `OSError` of the block into the error for a caller.
+    """Convert each `OSError` in the block to the error for a caller.
 
     Raises:
         ToolError: `path_not_found`, `permission_denied`, `disk_full` and the others of `file_error`.

@@ -1,4 +1,4 @@
-"""`Folder`: work on single names by descriptor, so that no path is ever looked up twice."""
+"""`Folder`: operations on single names relative to a descriptor, so that no path is resolved twice."""
 
 import errno
 import fcntl
@@ -21,26 +21,26 @@ _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _IS_LINUX: bool = sys.platform.startswith("linux")
-# between the last look at the old file and the new one taking its place no other write of this process comes
+# no other write of this process happens between the last check of the old file and its replacement
 _COMMIT = threading.Lock()
 _F_GETPATH = 50  # macOS, fcntl.h
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name in a folder, and what it is; a link is a link, whatever it points to."""
+    """A name in a folder and its kind; a link is a `symlink` whatever its target."""
 
     name: bytes
     kind: EntryKind
 
 
 class Folder:
-    """An open folder; what it does, it does to single names in exactly this folder, following no link.
+    """An open folder, whose methods operate on single names in exactly this folder and follow no links.
 
-    Its methods raise `OSError`; `Workspace.errors` makes errors for a caller of these.
+    They raise `OSError`, which `Workspace.errors` converts to errors for callers.
 
     Attributes:
-        fd: The descriptor; on Linux it may be one that only passes through (O_PATH).
+        fd: The descriptor; on Linux it may be opened with O_PATH.
     """
 
     __slots__ = ("fd",)
@@ -49,7 +49,7 @@ class Folder:
         self.fd = fd
 
     def close(self) -> None:
-        """Close the descriptor; harmless when it is closed already."""
+        """Close the descriptor; safe to call twice."""
         fd = self.fd
         self.fd = -1
         if fd >= 0:
@@ -62,14 +62,14 @@ class Folder:
         self.close()
 
     def real_path(self) -> bytes:
-        """The absolute path that the folder has at this moment; for display and comparison."""
+        """Return the current absolute path of the folder, for display and comparison."""
         return real_path_of(self.fd)
 
     def path_for_child(self) -> bytes:
-        """A path by which a child process enters this very folder, when it inherits or opens it before it runs.
+        """Return a path by which a child process enters exactly this folder before it runs.
 
-        On Linux it names the descriptor (`/proc/self/fd/N`: give it as `cwd` of `subprocess`), elsewhere it is the
-        real path, compared with the descriptor.
+        On Linux it names the descriptor (`/proc/self/fd/N`: pass it as `cwd` of `subprocess`), elsewhere it is the
+        real path, checked against the descriptor.
 
         Raises:
             OSError: The folder is no longer where it was.
@@ -87,13 +87,13 @@ class Folder:
             return [Entry(os.fsencode(entry.name), _kind_of(entry)) for entry in islice(found, limit)]
 
     def lstat(self, name: bytes) -> os.stat_result:
-        """The status of a name, of the link itself where it is one."""
+        """Return the status of a name, without following a link."""
         return os.stat(_check_single_name(name), dir_fd=self.fd, follow_symlinks=False)
 
     def file_times(self, names: Iterable[bytes]) -> list[int | None]:
-        """The time of the last change of each file in nanoseconds; None where there is no regular file of the name."""
+        """Return the modification time of each file in nanoseconds, None for names that are not regular files."""
         times: list[int | None] = []
-        # a search asks for very many
+        # local names, for speed: a search calls this for very many files
         look = os.stat
         fd = self.fd
         for name in names:
@@ -106,7 +106,7 @@ class Folder:
         return times
 
     def readlink(self, name: bytes) -> bytes:
-        """What a link says."""
+        """Return the target of a link as it is stored."""
         return os.readlink(_check_single_name(name), dir_fd=self.fd)
 
     def open_folder(self, name: bytes) -> "Folder":
@@ -118,15 +118,15 @@ class Folder:
         return regular_file(os.open(_check_single_name(name), _READ_FLAGS | os.O_NOFOLLOW, dir_fd=self.fd))
 
     def make_folder(self, name: bytes, mode: int = 0o777) -> None:
-        """Make a folder."""
+        """Create a folder."""
         os.mkdir(_check_single_name(name), mode, dir_fd=self.fd)
 
     def make_link(self, name: bytes, target: bytes) -> None:
-        """Make a symbolic link."""
+        """Create a symbolic link."""
         os.symlink(target, _check_single_name(name), dir_fd=self.fd)
 
     def remove_file(self, name: bytes) -> None:
-        """Remove a name that is no folder; a link is removed, not what it points to."""
+        """Remove an entry that is not a folder; a link is removed itself, not its target."""
         os.unlink(_check_single_name(name), dir_fd=self.fd)
 
     def remove_folder(self, name: bytes) -> None:
@@ -134,7 +134,7 @@ class Folder:
         os.rmdir(_check_single_name(name), dir_fd=self.fd)
 
     def rename(self, name: bytes, to: "Folder", new_name: bytes, *, overwrite: bool) -> None:
-        """Give an entry another name, in a folder of the same file system (else EXDEV); EEXIST: no `overwrite`."""
+        """Rename an entry, within a file system (else EXDEV); without `overwrite`, an existing target is EEXIST."""
         _check_single_name(name), _check_single_name(new_name)
         if overwrite:
             os.rename(name, new_name, src_dir_fd=self.fd, dst_dir_fd=to.fd)
@@ -153,17 +153,17 @@ class Folder:
         is_durable: bool = True,
         before_commit: Callable[[], None] | None = None,
     ) -> os.stat_result:
-        """Write a file so that at each moment the old content or the new one is there, whole.
+        """Write a file atomically: at any time, either the whole old content or the whole new content exists.
 
         Args:
             name: The file.
-            content: Its new content, in pieces.
-            like: Permissions (and, where allowed, the owner) are taken from here; else as for a new file.
-            mode: Permissions of a file that is like no other one; None: as the system gives new files.
-            keep_times: Whether the modification time is taken from `like`, too.
-            overwrite: Whether a target is replaced; else it is EEXIST.
-            is_durable: Whether the content is on the disk before the name is (one of many files of a copy need not be).
-            before_commit: Called when everything is written and nothing is changed; what it raises leaves it so.
+            content: Its new content, in chunks.
+            like: Status from which permissions and, if allowed, the owner are copied; None: a new file.
+            mode: Permissions if `like` is None; None: the system's default.
+            keep_times: True to copy the modification time from `like`, too.
+            overwrite: True to replace an existing file, which otherwise is EEXIST.
+            is_durable: True to flush the content to disk before the rename (not needed for each file of a tree copy).
+            before_commit: Called when everything is written but nothing replaced yet; if it raises, nothing is changed.
         Returns:
             The status of the new file.
         """
@@ -186,18 +186,18 @@ class Folder:
                     before_commit()
                 self.rename(temporary, self, name, overwrite=overwrite)
         except BaseException:
-            with suppress(OSError):  # it may be renamed already, and the first failure is the one to tell
+            with suppress(OSError):  # it may be renamed already; report the first failure
                 os.unlink(temporary, dir_fd=self.fd)
             raise
         return status
 
     def take_over(self, like: os.stat_result) -> None:
-        """Give the folder itself the permissions and times of another one."""
+        """Copy the permissions and times of another folder to this one."""
         os.fchmod(self.fd, stat.S_IMODE(like.st_mode))
         os.utime(self.fd, ns=(like.st_atime_ns, like.st_mtime_ns))
 
     def _copy_status(self, fd: int, name: bytes, like: os.stat_result, *, keep_times: bool) -> None:
-        with suppress(PermissionError):  # only root may give a file away
+        with suppress(PermissionError):  # only root may change the owner
             if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(fd, like.st_uid, like.st_gid)
         os.fchmod(fd, stat.S_IMODE(like.st_mode))
@@ -207,28 +207,28 @@ class Folder:
             os.utime(fd, ns=(like.st_atime_ns, like.st_mtime_ns))
 
     def _copy_attributes(self, fd: int, name: bytes, like: os.stat_result) -> None:
-        """Keep access lists and other extended attributes of the file that is replaced, where the system lets us."""
+        """Copy ACLs and other extended attributes from the replaced file, as far as the system permits."""
         with suppress(OSError), self.open_file(name) as old:
             if not os.path.samestat(old.stat, like):
                 return
             for attribute in os.listxattr(old.fd):
-                with suppress(OSError):  # some belong to the system, such as security labels
+                with suppress(OSError):  # some are reserved for the system, such as security labels
                     os.setxattr(fd, attribute, os.getxattr(old.fd, attribute))
 
     def _reopen(self) -> "Folder":
-        """The folder once more, with a descriptor that lists, and with a reading position of its own."""
+        """Open the folder again, with a descriptor that can list entries and has its own read position."""
         return Folder(os.open(b".", _FOLDER_FLAGS, dir_fd=self.fd))
 
 
 def real_path_of(fd: int) -> bytes:
-    """The absolute path of an open file or folder at this moment."""
+    """Return the current absolute path of an open file or folder."""
     if _IS_LINUX:
         return os.readlink(b"/proc/self/fd/%d" % fd)  # noqa: PTH115  (a path of bytes)
     return fcntl.fcntl(fd, _F_GETPATH, bytes(1024)).split(b"\0", 1)[0]
 
 
 def kind_of(mode: int) -> EntryKind:
-    """The kind of entry that a mode from `stat` tells."""
+    """Return the kind of entry for a mode from `stat`."""
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):

@@ -1,4 +1,4 @@
-"""Git's configuration as git reads it (git-config(1), and `git_parse_source` of its config.c)."""
+"""Parse git configuration as git does (git-config(1), and `git_parse_source` in its config.c)."""
 
 import os
 import re
@@ -15,17 +15,17 @@ _PLAIN_VALUE = re.compile(r'[ \t]*[A-Za-z][A-Za-z0-9-]*(?:[ \t]*=[ \t]*(?:[^"\\#
 _PLAIN_COMMENT = re.compile(r"[ \t]*(?:[#;][^\x00-\x08\x0b-\x1f]*)?")
 
 _INCLUDES = frozenset(("include.path", "includeif.*.path"))
-"""Keys whose value is a path of further configuration."""
+"""Keys whose value is the path of an included configuration file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigLine:
-    """One line, with those that continue it.
+    """One line with its continuation lines.
 
     Args:
-        text: All of it, without its last line end.
-        key: `section.name`, or `section.*.name` where the section has a subsection, in small letters; empty: none.
-        value: What git reads; empty for a name without a value.
+        text: The whole text, without the last line end.
+        key: `section.name`, or `section.*.name` if there is a subsection, in lower case; empty: no variable.
+        value: The value that git reads; empty for a name without a value.
     """
 
     text: str
@@ -37,12 +37,12 @@ class ConfigLine:
 
 
 class GitConfig:
-    """The lines of one file. What git would refuse is left out: it may still obey the rest in another version.
+    """The lines of one file. Invalid lines are skipped, since some version of git may still obey the rest.
 
     Attributes:
-        is_plain: True when all of it has the form in which git itself writes. Only then is it certain that git reads it
-            as this does.
-        lines: Its lines.
+        is_plain: True if the whole file has the form that git itself writes; only then is it certain that git reads it
+            the same way.
+        lines: The lines of the file.
     """
 
     def __init__(self, text: str) -> None:
@@ -51,15 +51,15 @@ class GitConfig:
         self._read(text)
 
     def hooks(self) -> tuple[str, ...]:
-        """The folders of hooks that it names."""
+        """Return the hook folders that it names."""
         return self.values("core.hookspath")
 
     def included(self) -> tuple[str, ...]:
-        """The files of further configuration that it names, whatever the condition."""
+        """Return the configuration files that it includes, whatever the condition."""
         return tuple(line.value for line in self.lines if line.key in _INCLUDES and line.value)
 
     def values(self, key: str) -> tuple[str, ...]:
-        """The values under a key that are not empty."""
+        """Return the non-empty values of a key."""
         return tuple(line.value for line in self.lines if line.key == key and line.value)
 
     def _read(self, text: str) -> None:
@@ -86,16 +86,17 @@ class GitConfig:
 
 
 def _read_value(text: str, lines: Sequence[str], at: int) -> tuple[str, int]:
-    """Read what follows the `=` of a line: quotes and escapes are resolved, and a comment ends it.
+    """Read the value after the `=` of a line, resolving quotes and escapes, up to a comment.
 
     Args:
+        text: The rest of the line after the `=`.
         lines: All lines.
-        at: The number of the next one, which continues this one where that ends with a backslash.
+        at: Number of the next line, which continues this one if this one ends with a backslash.
     Returns:
         The value, and the number of the line after it.
     """
     value: list[str] = []
-    length = 0  # without space at the end
+    length = 0  # without trailing space
     is_quoted = False
     place = 0
     while place < len(text):
@@ -124,13 +125,13 @@ def _read_value(text: str, lines: Sequence[str], at: int) -> tuple[str, int]:
 
 
 def read_gitdir(text: str) -> str:
-    """The folder that a file named `.git` leads to, as it spells that; empty: none."""
+    """Return the folder that a file named `.git` refers to, as written there; empty if none."""
     name = text.removeprefix("gitdir: ").rstrip("\r\n")  # as git reads it
     return "" if "\0" in name else name
 
 
 def global_config_files() -> tuple[str, ...]:
-    """The configuration that holds in all repositories: the system's, and the user's."""
+    """Return the configuration files for all repositories: the system's and the user's."""
     home = os.path.expanduser("~")  # noqa: PTH111
     config = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     return "/etc/gitconfig", f"{config}/git/config", f"{home}/.gitconfig"

@@ -1,4 +1,4 @@
-"""What git runs or obeys because the configuration of a repository, or the user's own, says where it is."""
+"""Find files that git runs or obeys because the configuration of a repository, or the user's own, names them."""
 
 import os
 import stat
@@ -12,18 +12,18 @@ from agentcore.files.protection import REPOSITORY_MARKS, is_repository
 _KEPT_SECONDS = 0.5
 _CONFIGS_READ = 20
 _CONFIG_BYTES = 256 * 1024
-"""Of a repository's configuration, at most so many files that include others, and so much of each."""
+"""Limits for reading a configuration: the number of files, including included ones, and the size of each."""
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @dataclass
 class _Configs:
-    """What some files of configuration say together.
+    """The combined content of some configuration files.
 
     Args:
-        hooks: The folders of hooks, as they spell them.
-        worktrees: The folders that are worked on, as they spell them.
-        included: The real paths of further configuration.
+        hooks: The hook folders, as written there.
+        worktrees: The working folders (`core.worktree`), as written there.
+        included: The real paths of included configuration files.
     """
 
     hooks: list[str] = field(default_factory=list)
@@ -32,10 +32,10 @@ class _Configs:
 
 
 class GitLeads:
-    """Finds the repositories above a path, and where they lead to.
+    """Finds the repositories above a path, and the hooks and configuration that they refer to.
 
-    A repository counts by a folder `.git`, by a file of that name (a worktree, a submodule), or by being one itself
-    (a bare one). What it says is read outside of the roots as well; it is shown to nobody.
+    A folder is a repository if it has a folder `.git`, a file of that name (a worktree or submodule), or is a bare
+    repository itself. Configuration outside the roots is read as well, but never shown to anyone.
     """
 
     def __init__(self) -> None:
@@ -44,9 +44,9 @@ class GitLeads:
         self._read_at = float("-inf")
 
     def above(self, folder: str) -> frozenset[str]:
-        """Find the hooks and further configuration that the repositories in a folder and above it lead to.
+        """Find the hooks and configuration that the repositories in a folder and above it refer to.
 
-        They are kept for a moment: a look through a tree asks for each file about all folders above it.
+        They are cached for `_KEPT_SECONDS`: a walk through a tree asks for each file about all folders above it.
 
         Args:
             folder: Absolute, without links.
@@ -57,7 +57,7 @@ class GitLeads:
         if now - self._read_at > _KEPT_SECONDS:
             self._found = {"": self._read_everywhere()}
             self._read_at = now
-        known = self._found  # another thread may begin anew meanwhile
+        known = self._found  # another thread may replace the cache meanwhile
         unknown: list[str] = []
         while folder not in known:
             unknown.append(folder)
@@ -85,7 +85,7 @@ class GitLeads:
 
 
 def _git_folder(folder: str) -> str:
-    """The folder of git's of the repository whose working folder this is, or that this is; empty: it is none."""
+    """Return the git folder of a working folder, or of a bare repository; empty if the folder is neither."""
     path = f"{folder}/.git"
     try:
         status = os.stat(path)  # noqa: PTH116
@@ -96,13 +96,13 @@ def _git_folder(folder: str) -> str:
     if status is not None and (name := read_gitdir(_read_text(path))):
         return os.path.join(folder, name)  # noqa: PTH118
     if not os.path.lexists(f"{folder}/HEAD"):
-        return ""  # most folders have none: the other marks are looked for no more
+        return ""  # most folders have none: skip the other marks
     marks = {mark for mark in REPOSITORY_MARKS if os.path.lexists(os.path.join(os.fsencode(folder), mark))}  # noqa: PTH118
     return folder if is_repository(marks) else ""
 
 
 def _read_configs(paths: Iterable[str]) -> _Configs:
-    """Read files of configuration, with those that they include."""
+    """Read configuration files and those that they include."""
     found = _Configs()
     ahead = list(paths)
     seen: set[str] = set()
@@ -125,7 +125,7 @@ def _joined(base: str, name: str) -> str:
 
 
 def _read_text(path: str) -> str:
-    """The beginning of a regular file; empty where it cannot be read."""
+    """Return the start of a regular file; empty if it cannot be read."""
     try:
         fd = os.open(path, _READ_FLAGS)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Rules of `.gitignore` files, held against entries on the way down through folders."""
+"""Rules of `.gitignore` files, matched against entries while walking down folders."""
 
 import re
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ class IgnoreRule:
     """One line of a `.gitignore`.
 
     Args:
-        depth: How deep below the root the folder of the file lies.
-        name: What the name of an entry is held against; None: `parts` counts.
-        parts: The path below that folder, as components.
-        is_for_folders: Whether only folders are meant.
-        is_negated: Whether what matches is not ignored after all.
+        depth: Depth of the folder of the file below the root.
+        name: Pattern for the name of an entry; None: `parts` is matched.
+        parts: Pattern for the path below that folder, as components.
+        is_for_folders: True if it matches only folders.
+        is_negated: True if a match is not ignored after all.
     """
 
     depth: int
@@ -32,30 +32,30 @@ class IgnoreRule:
     is_negated: bool
 
     def matches(self, path: Sequence[str], *, is_folder: bool) -> bool:
-        """Whether an entry is meant, by its path below the root."""
+        """Return True if the rule matches an entry, given by its path below the root."""
         if self.is_for_folders and not is_folder:
             return False
         if self.name is not None:
             return self.name.match(path[-1]) is not None
         below = path[self.depth :]
         first = self.parts[0]
-        # most rules of this kind begin with a plain name, which spares the rest
+        # most rules of this kind start with a plain name, which avoids the full match
         return (first == below[0] or _SHAPED.search(first) is not None) and matches_prefix(self.parts, below)
 
 
 def read_rules(content: bytes, depth: int) -> list[IgnoreRule]:
-    """The rules of a `.gitignore` in a folder so deep below the root; of a huge file the first ones."""
+    """Parse the rules of a `.gitignore` in a folder at `depth` below the root; of a huge file, only the first ones."""
     lines = content[:_FILE_BYTES].decode("utf-8", "replace").splitlines()[:_RULES]
     return [rule for line in lines if (rule := _parse_rule(line, depth)) is not None]
 
 
 def is_ignored(rules: Sequence[IgnoreRule], path: Sequence[str], *, is_folder: bool) -> bool:
-    """Whether an entry is ignored: the last rule that matches counts.
+    """Return True if an entry is ignored; the last matching rule wins.
 
     Args:
-        rules: Of all folders above it, the innermost last.
-        path: Its path below the root. The folders above it are not ignored.
-        is_folder: What it is.
+        rules: Rules of all folders above it, the innermost last.
+        path: Path of the entry below the root. The folders above it must not be ignored themselves.
+        is_folder: True for a folder.
     """
     found = next((rule for rule in reversed(rules) if rule.matches(path, is_folder=is_folder)), None)
     return found is not None and not found.is_negated

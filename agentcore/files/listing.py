@@ -1,4 +1,4 @@
-"""The names of all files in the workspace, for people who mention them: found by a few letters."""
+"""Find workspace files by a few letters, for users who mention them in a message."""
 
 import heapq
 import threading
@@ -14,7 +14,7 @@ from agentcore.files.names import show_name
 from agentcore.files.workspace import Workspace
 
 ENTRIES = 20_000
-"""Files and folders that are looked at; those nearest to the roots come first."""
+"""Maximum number of listed files and folders; those nearest to the roots come first."""
 
 _SECONDS = 1.5
 _FRESH_SECONDS = 5.0
@@ -26,8 +26,8 @@ class FoundFile:
     """A file or folder of the workspace.
 
     Args:
-        path: As tools take it; that of a folder ends with a slash.
-        is_folder: What it is.
+        path: Path as accepted by tools; that of a folder ends with a slash.
+        is_folder: True for a folder.
     """
 
     path: str
@@ -35,9 +35,9 @@ class FoundFile:
 
 
 class WorkspaceFiles:
-    """Finds files of a workspace by their names. Everything here blocks: call it from a thread.
+    """Finds files of a workspace by their names. All methods block: call them in a thread.
 
-    Left out are links, what `.gitignore` files name, and what is protected.
+    Links, files ignored by `.gitignore` and protected files are left out.
 
     Args:
         workspace: The workspace.
@@ -51,13 +51,13 @@ class WorkspaceFiles:
         self._listed_at = float("-inf")
 
     def find_files(self, query: str, limit: int) -> tuple[list[FoundFile], bool]:
-        """The files that letters name best, and whether there are more files than are looked at.
+        """Return the files that match the letters best, and whether the listing is incomplete.
 
         Args:
-            query: Letters that stand in the path in this order; empty: those nearest to the roots.
-            limit: How many at most.
+            query: Letters that occur in the path in this order; empty: the files nearest to the roots.
+            limit: Maximum number of files.
         """
-        with self._listing:  # each letter that is typed asks: one looks, the others wait for it
+        with self._listing:  # each typed letter is a request: one lists the files, the others wait for it
             if time.monotonic() - self._listed_at > _FRESH_SECONDS:
                 self._listed, self._is_cut = self._list_files()
                 self._listed_at = time.monotonic()
@@ -71,7 +71,7 @@ class WorkspaceFiles:
         return [found for _, _, found in best], self._is_cut
 
     def _list_files(self) -> tuple[list[FoundFile], bool]:
-        """All names, folder by folder from the roots down, as many as time and bounds allow."""
+        """List names folder by folder, breadth first from the roots, within the limits of time and number."""
         ends_at = time.monotonic() + _SECONDS
         found: list[FoundFile] = []
         ahead: deque[tuple[Place, list[IgnoreRule]]] = deque()
@@ -83,7 +83,7 @@ class WorkspaceFiles:
                 with self._workspace.open_folder(place) as folder:
                     self._list_folder(folder, place, rules, found, ahead)
             except (ToolError, OSError):
-                continue  # it vanished, or may not be read
+                continue  # it vanished or is not readable
         return found, bool(ahead) or len(found) >= ENTRIES
 
     def _list_folder(
@@ -116,7 +116,7 @@ class WorkspaceFiles:
 
 
 def _score_match(wanted: str, path: str) -> float:
-    """How well letters name a path; 0: not at all. What stands together counts, above all in the last name."""
+    """Return how well letters match a path, 0 if not at all; adjacent letters score higher, most in the last name."""
     there = path.casefold()
     name = there.rstrip("/").rpartition("/")[2]
     if name.startswith(wanted):
@@ -135,7 +135,7 @@ def _score_match(wanted: str, path: str) -> float:
 
 
 def _measure_spread(wanted: str, there: str) -> int | None:
-    """How many other characters stand between letters in their order; None: they are not there."""
+    """Return the number of other characters between letters in this order; None if they do not occur."""
     at = start = there.find(wanted[0])
     for letter in wanted[1:]:
         if at < 0:

@@ -1,4 +1,4 @@
-"""`Root` and `Place`: where a path starts, and the way beneath it. Nothing here looks at the disk."""
+"""`Root` and `Place`: a workspace root, and a path beneath one. This module does not access the disk."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Root:
-    """A folder that tools may touch.
+    """A folder that tools may access.
 
     Args:
-        fd: Descriptor of the folder, open for as long as the workspace is.
+        fd: Descriptor of the folder, open as long as the workspace.
         path: Its real path.
-        spellings: The components of each absolute path that names it: the real one, and the one that was configured.
+        spellings: The components of each absolute path of it: the real path and the configured ones.
     """
 
     fd: int
@@ -20,12 +20,12 @@ class Root:
 
 
 def split_path(path: bytes) -> tuple[bytes, ...]:
-    """The parts of a path that mean something: neither empty nor `.`; `..` stays."""
+    """Split a path into components, without empty ones and `.`; `..` is kept."""
     return tuple(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
 def split_absolute(roots: Sequence[Root], parts: tuple[bytes, ...]) -> tuple[Root, tuple[bytes, ...]] | None:
-    """The root that an absolute path lies in, the innermost one, and the parts beneath it; None: it lies in none."""
+    """Return the innermost root that contains an absolute path, and the components beneath it; None if none does."""
     best: tuple[int, Root] | None = None
     for root in roots:
         for spelling in root.spellings:
@@ -37,11 +37,11 @@ def split_absolute(roots: Sequence[Root], parts: tuple[bytes, ...]) -> tuple[Roo
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A path inside a root, as it was asked for: nothing is looked up yet, and links in it are not followed.
+    """A requested path inside a root, not yet resolved: links in it are not followed.
 
     Args:
         root: The root that it starts from.
-        parts: Its components beneath the root; none: the root itself. `..` may occur; the opening minds it.
+        parts: Its components beneath the root; empty: the root itself. `..` may occur and is checked when opening.
     """
 
     root: Root
@@ -49,14 +49,14 @@ class Place:
 
     @property
     def name(self) -> bytes:
-        """The last component; empty for a root."""
+        """Return the last component; empty for a root."""
         return self.parts[-1] if self.parts else b""
 
     @property
     def parent(self) -> "Place":
-        """The place without its last component."""
+        """Return the place without its last component."""
         return Place(self.root, self.parts[:-1])
 
     def child(self, *names: bytes) -> "Place":
-        """A place further below."""
+        """Return the place with further components."""
         return Place(self.root, self.parts + names)

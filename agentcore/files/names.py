@@ -1,21 +1,21 @@
-r"""File names as text: every name of a file system has one spelling in valid UTF-8, and that spelling reads back.
+r"""File names as text: every name of a file system has one reversible form in valid UTF-8.
 
-Bytes that are not UTF-8, and control characters, stand as `\xE9` (two upper-case digits). A backslash that would be
-read as the start of such a spelling stands as `\x5C`; any other backslash stays as it is.
+Bytes that are not UTF-8, and control characters, are escaped as `\xE9` (two upper-case digits). A backslash that would
+be read as the start of such an escape becomes `\x5C`; any other backslash is unchanged.
 """
 
 import re
 
-_HEX = "0[1-9A-F]|1[0-9A-F]|5C|7F|[89A-F][0-9A-F]"  # neither NUL, `/` nor `.` can be spelled this way
+_HEX = "0[1-9A-F]|1[0-9A-F]|5C|7F|[89A-F][0-9A-F]"  # neither NUL, `/` nor `.` can be escaped
 _UNSAFE = re.compile(rf"[\x01-\x1f\x7f\udc80-\udcff]|\\(?=x(?:{_HEX}))")
 _ESCAPED = re.compile(rf"\\x({_HEX})".encode("ascii"))
 
 
 def show_name(name: bytes) -> str:
-    r"""The spelling of a name or path: valid UTF-8 on one line, `\xE9` for what is none.
+    r"""Convert a name or path to valid UTF-8 on one line, other bytes escaped (`\xE9`).
 
     Args:
-        name: Bytes as the file system gives them.
+        name: Bytes from the file system.
     """
     text = name.decode("utf-8", "surrogateescape")
     if text.isprintable() and "\\" not in text:
@@ -24,10 +24,10 @@ def show_name(name: bytes) -> str:
 
 
 def read_name(text: str) -> bytes:
-    """The bytes of a name or path that `show_name` (or a person) spelled.
+    """Convert a name or path from `show_name`, or typed by a user, to bytes.
 
     Raises:
-        ValueError: The text holds a surrogate that stands for no byte.
+        ValueError: The text contains a surrogate that does not represent a byte.
     """
     name = text.encode("utf-8", "surrogateescape")
     if b"\\x" not in name:

@@ -1,8 +1,8 @@
-"""Opening a path so that it cannot lead out of a folder, whatever other processes do to it meanwhile.
+"""Open a path so that it cannot leave a folder, even if other processes change it meanwhile.
 
-Two ways under the same rules: the kernel's (`openat2` with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS, Linux 5.6), and
-a walk from descriptor to descriptor, for systems without it and for absolute links that point inside. Both raise
-`OSError` with EXDEV for a path that leaves.
+There are two implementations of the same rules: the kernel's (`openat2` with RESOLVE_BENEATH and
+RESOLVE_NO_MAGICLINKS, Linux 5.6), and a walk from descriptor to descriptor, for systems without it and for absolute
+links that point inside. Both raise `OSError` with EXDEV for a path that leaves the roots.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from agentcore.files.location import Root, split_absolute, split_path
 _SYSCALL_OPENAT2 = 437  # the same number on every architecture of Linux
 _RESOLVE_NO_MAGICLINKS = 0x02
 _RESOLVE_BENEATH = 0x08
-_KERNEL_TRIES = 8  # EAGAIN: a rename elsewhere raced with `..`; the walk cannot be disturbed by that
+_KERNEL_TRIES = 8  # EAGAIN: a rename elsewhere raced with `..`; the walk is not affected by that
 _LINKS_LIMIT = 40  # as in Linux (MAXSYMLINKS)
 _PASS_THROUGH: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -34,7 +34,7 @@ class Opener:
 
     Args:
         roots: The folders that links may lead into.
-        use_openat2: False takes the walk always; True takes the kernel's way where there is one.
+        use_openat2: True to use `openat2` if available; False to always use the walk.
     """
 
     def __init__(self, roots: Sequence[Root], *, use_openat2: bool = True) -> None:
@@ -42,20 +42,20 @@ class Opener:
         self.uses_openat2 = use_openat2 and _has_openat2(self._roots[0].fd)
 
     def open(self, root: Root, parts: Sequence[bytes], flags: int) -> int:
-        """Open a path beneath a root and give its descriptor; links are followed, also at the end.
+        """Open a path beneath a root and return its descriptor; links are followed, also at the end.
 
         Args:
-            root: Where the path starts.
-            parts: Its components; none means the root itself.
+            root: The root that the path starts from.
+            parts: Its components; empty for the root itself.
             flags: As for `os.open`, without O_CREAT. With O_NOFOLLOW a link at the end is not followed.
         Raises:
-            OSError: EXDEV: the path leaves the roots; ELOOP: more than 40 links; and whatever `open` says.
+            OSError: EXDEV: the path leaves the roots; ELOOP: more than 40 links; and those of `os.open`.
         """
         if self.uses_openat2:
             try:
                 return _open_by_kernel(root.fd, b"/".join(parts) or b".", flags)
             except OSError as exc:
-                # EXDEV may be an absolute link that points inside, which only the walk can tell
+                # EXDEV may be an absolute link that points inside, which only the walk can resolve
                 if exc.errno not in (errno.EXDEV, errno.EAGAIN, errno.ELOOP):
                     raise
         return self._walk(root, parts, flags)
@@ -69,7 +69,7 @@ class Opener:
 
 
 class _Way:
-    """A walk in progress: descriptors from the root to where it stands, and the components still to go."""
+    """A walk in progress: the descriptors from the root to the current folder, and the remaining components."""
 
     def __init__(self, roots: Sequence[Root], root: Root, parts: Sequence[bytes], *, follow_last: bool) -> None:
         self._roots = roots
@@ -80,12 +80,12 @@ class _Way:
         self._links = 0
 
     def close(self) -> None:
-        """Close what was opened on the way."""
+        """Close the folders opened during the walk."""
         while self._passed:
             os.close(self._passed.pop())
 
     def open_end(self, flags: int) -> int:
-        """Go to the end and open it; `flags` holds O_NOFOLLOW."""
+        """Walk to the end and open it; `flags` must contain O_NOFOLLOW."""
         while self._ahead:
             name = self._ahead.pop()
             if name == b"..":
@@ -120,7 +120,7 @@ class _Way:
                 descriptor = os.open(name, flags, dir_fd=self._here)
             except OSError as exc:
                 if exc.errno == errno.ELOOP and self._follow_last:
-                    continue  # it became a link since it was looked at
+                    continue  # it became a link since it was checked
                 raise
             if not (self._follow_last and stat.S_ISLNK(os.fstat(descriptor).st_mode)):
                 return descriptor
@@ -128,7 +128,7 @@ class _Way:
         return None
 
     def _follow_link(self, name: bytes) -> bool:
-        """Put what a link says in front of the components to go; False: it is no link."""
+        """Insert the target of a link before the remaining components; return False if it is not a link."""
         try:
             target = os.readlink(name, dir_fd=self._here)
         except OSError as exc:

@@ -13,7 +13,8 @@ class OpenFile:
     """A regular file, open for reading, whose size is known before anything is read.
 
     Attributes:
-        stat: What `fstat` said when it was opened.
+        fd: The descriptor.
+        stat: The status when it was opened.
     """
 
     __slots__ = ("fd", "stat")
@@ -24,11 +25,11 @@ class OpenFile:
 
     @property
     def size_bytes(self) -> int:
-        """The size when the file was opened."""
+        """Return the size when the file was opened."""
         return self.stat.st_size
 
     def read(self, limit_bytes: int, offset: int = 0) -> bytes:
-        """Read up to a bound from an offset; shorter only at the end of the file."""
+        """Read up to `limit_bytes` from an offset; fewer only at the end of the file."""
         expected = min(limit_bytes, max(self.stat.st_size - offset, 0) + 1)
         first = os.pread(self.fd, expected, offset)
         if len(first) < expected or expected == limit_bytes:
@@ -41,13 +42,13 @@ class OpenFile:
         return b"".join(parts) if len(parts) > 1 else first
 
     def blocks(self, offset: int = 0, block_bytes: int = _BLOCK_BYTES) -> Iterator[bytes]:
-        """The content from an offset to the end, block by block."""
+        """Yield the content from an offset to the end in blocks."""
         while block := os.pread(self.fd, block_bytes, offset):
             yield block
             offset += len(block)
 
     def close(self) -> None:
-        """Close the descriptor; harmless when it is closed already."""
+        """Close the descriptor; safe to call twice."""
         fd = self.fd
         self.fd = -1
         if fd >= 0:
@@ -61,7 +62,7 @@ class OpenFile:
 
 
 def regular_file(fd: int) -> OpenFile:
-    """Take over a descriptor of a regular file; anything else is closed and refused.
+    """Take ownership of the descriptor of a regular file; any other descriptor is closed and refused.
 
     Raises:
         OSError: EISDIR: a folder; ENXIO: a FIFO, a device or a socket.

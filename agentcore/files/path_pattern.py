@@ -1,4 +1,4 @@
-"""Patterns of paths in rules: in the manner of `.gitignore`, held against paths that were resolved."""
+"""Path patterns in rules: similar to `.gitignore`, matched against resolved paths."""
 
 import os
 import unicodedata
@@ -12,12 +12,12 @@ Parts = tuple[str, ...]
 
 
 class PathPattern:
-    """One pattern. All that lies below a match is matched too.
+    """One pattern, which also matches everything below a match.
 
     Args:
-        pattern: Absolute, or from the home folder with `~`; else relative to each root; one without a slash (but at
-            its end) names a file or folder at any depth. `**` stands for any number of folders, `*`, `?` and `[…]`
-            for parts of one name.
+        pattern: Absolute, or starting with `~`; otherwise relative to each root. One without a slash (except at its
+            end) matches a file or folder at any depth. `**` matches any number of folders, `*`, `?` and `[…]` match
+            within one name.
         roots: Real paths of the workspace roots.
     """
 
@@ -33,12 +33,12 @@ class PathPattern:
         self._resolved = _resolve_links(parts) if self._is_absolute else parts
 
     def matches(self, path: str, *, surely: bool) -> bool:
-        """Whether a path is meant.
+        """Return True if a path matches.
 
         Args:
             path: Absolute and resolved.
-            surely: Capitals and small letters differ, and what is not resolved is not meant; else they do not differ,
-                and it is.
+            surely: True for a certain match: case-sensitive, and a path with `..` does not match. False for a possible
+                match: case-insensitive, and a path with `..` matches.
         """
         parts = _split_path(path)
         if ".." in parts:
@@ -61,7 +61,7 @@ class PathPattern:
         return matches_prefix(pattern, way)
 
     def _relative_paths(self, parts: Parts, *, is_folded: bool = False) -> Iterator[Parts]:
-        """The path as the pattern sees it: whole, or beneath each root that it lies in."""
+        """Yield the whole path for an absolute pattern, otherwise the path beneath each root that contains it."""
         if self._is_absolute:
             yield parts
             return
@@ -76,7 +76,7 @@ def _split_path(path: str) -> Parts:
 
 
 def _resolve_links(parts: Parts) -> Parts:
-    """The pattern with links in its literal part followed, as those of the paths are that it is held against."""
+    """Follow the links in the literal part of a pattern, since the paths to match are resolved, too."""
     literal = 0
     while literal < len(parts) and not any(character in parts[literal] for character in "*?["):
         literal += 1

@@ -1,4 +1,4 @@
-"""A path as a person writes it into app.json."""
+"""`PathText`: a path as the user writes it in app.json."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,4 +17,4 @@ def _check_path_text(text: str) -> str:
 
 
 PathText = Annotated[str, AfterValidator(_check_path_text), Field(json_schema_extra={"minLength": 1})]
-"""A path, or a pattern of paths; `~` is a home folder."""
+"""A path, or a pattern of paths; a leading `~` is a home folder."""

@@ -1,4 +1,4 @@
-"""Which files inside the workspace always need a person: those that decide what runs, and what an agent may do."""
+"""Protected files, whose changes always need approval: those that control which code runs and what agents may do."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -6,7 +6,7 @@ from functools import lru_cache
 
 CONTROL_FILE = "app.json"
 MODULES_FOLDER = "modules"
-"""Protected where it stands beside a control file."""
+"""Protected if it is next to a control file."""
 
 PROTECTED = (
     CONTROL_FILE,
@@ -93,7 +93,7 @@ PROTECTED = (
     ".pnpmfile.cjs",
     ".pnpmfile.mjs",
     "bunfig.toml",
-    # Interpreters: what they run when they start in a folder.
+    # Interpreters: files that they run when they start in a folder.
     ".Rprofile",
     ".Renviron",
     ".ghci",
@@ -104,7 +104,7 @@ PROTECTED = (
     ".octaverc",
     ".perldb",
     ".pryrc",
-    # Editors and debuggers: what they run when a folder is opened.
+    # Editors and debuggers: files that they run when a folder is opened.
     ".vscode/",
     ".vs/",
     ".idea/",
@@ -202,32 +202,32 @@ PROTECTED = (
     "**/.github/prompts/",
     "**/.github/skills/",
 )
-"""The patterns that always hold; a host adds its own."""
+"""The built-in patterns; the settings add further ones."""
 
 REDIRECTS = ("**/.jj/repo",)
-"""Protected themselves, and what lies in them is not: a file of that name leads to a repository elsewhere."""
+"""Protected themselves, but not their content: a file of that name points to a repository elsewhere."""
 
 REPOSITORY_MARKS = frozenset((b"HEAD", b"objects", b"refs", b"commondir"))
-"""What makes a folder a repository of git's, whatever it is called (setup.c: `is_git_directory`)."""
+"""Entries that make a folder of any name a git repository (setup.c: `is_git_directory`)."""
 
 REPOSITORY_OBEYED = frozenset((b"config", b"config.worktree", b"hooks"))
-"""What git runs or obeys in such a folder."""
+"""Entries of such a folder that git runs or obeys."""
 
 
 def is_repository(marks: Collection[bytes]) -> bool:
-    """Whether a folder with these of the marks is one."""
+    """Return True if a folder with these of the `REPOSITORY_MARKS` is a git repository."""
     return b"HEAD" in marks and (b"commondir" in marks or (b"objects" in marks and b"refs" in marks))
 
 
 class Protection:
-    """Patterns of protected files, in the manner of `.gitignore`; capitals and small letters are the same.
+    """Patterns of protected files, similar to `.gitignore` but case-insensitive.
 
-    A pattern without a slash (but at its end) names a file or folder at any depth, one with a slash is relative to
-    the root; `**` stands for any number of folders, `*`, `?` and `[…]` for parts of one name. All that lies below a
-    match is protected too.
+    A pattern without a slash (except at its end) matches a file or folder at any depth, one with a slash is relative to
+    the root; `**` matches any number of folders, `*`, `?` and `[…]` match within one name. Everything below a match is
+    protected too.
 
     Args:
-        patterns: The host's, in addition to `PROTECTED`.
+        patterns: Patterns in addition to `PROTECTED`.
     """
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
@@ -244,7 +244,7 @@ class Protection:
         self._redirects = [_parse_pattern(pattern)[0] for pattern in REDIRECTS]
 
     def is_protected(self, parts: Sequence[str]) -> bool:
-        """Whether a path, as components beneath its root, is protected by its name or by a folder above it."""
+        """Return True if a path, as components beneath its root, or a folder above it matches a pattern."""
         folded = [part.casefold() for part in parts]
         return self._matches_pattern(folded) or self._is_redirect(folded)
 
@@ -259,12 +259,12 @@ class Protection:
     def protected_among(
         self, folder: Sequence[str], names: Collection[str], subfolders: Container[str] = ()
     ) -> list[str]:
-        """Which entries of a folder are protected, where the folder itself is not; made for walks over many names.
+        """Return the protected entries of a folder that is not protected itself; fast enough for walks over many names.
 
         Args:
-            folder: Its path, as components beneath the root.
-            names: All its entries: `modules` is protected beside a control file.
-            subfolders: Those that are folders: as such, `REDIRECTS` lead nowhere.
+            folder: Path of the folder, as components beneath the root.
+            names: All its entries: `modules` is protected next to a control file.
+            subfolders: The entries that are folders, which are no `REDIRECTS`.
         """
         found = [name for name in names if self._is_protected_entry(folder, name, is_folder=name in subfolders)]
         if CONTROL_FILE in names:
@@ -272,13 +272,13 @@ class Protection:
         return found
 
     def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
-        """Which entries of a folder are on the way to protected files: a link there leads to these elsewhere.
+        """Return the entries of a folder that protected paths start with: as a link, each would redirect these paths.
 
         Args:
-            folder: Its path, as components beneath the root.
+            folder: Path of the folder, as components beneath the root.
             names: Its entries.
         Returns:
-            For each such entry, the paths below it that are protected, up to the first part with `*`, `?` or `[…]`.
+            For each such entry, the protected paths below it, up to the first component with `*`, `?` or `[…]`.
         """
         found: dict[str, list[str]] = {}
         for name in names:
@@ -290,7 +290,7 @@ class Protection:
         return found
 
     def _patterns_below(self, folded: Sequence[str]) -> list[str]:
-        """Return the rest of each pattern that begins with this path, in its original case."""
+        """Return the rest of each pattern that starts with this path, in its original case."""
         found: set[str] = set()
         for parts, spelled in self._ways:
             *_, reached = _matched_positions(parts, folded)
@@ -299,7 +299,7 @@ class Protection:
                     rest = spelled[place:]
                     end = next((number for number, part in enumerate(rest) if _has_shape(part)), len(rest))
                     found.add("/".join(rest[:end]))
-        return sorted(found)  # an empty one, of a pattern as `x/*.pem`: that the link is new is all that counts
+        return sorted(found)  # empty for a pattern such as `x/*.pem`: only the link itself can be checked
 
     def _is_redirect(self, folded: Sequence[str]) -> bool:
         return any(
@@ -340,7 +340,7 @@ class Protection:
 
 @lru_cache(maxsize=1024)
 def _parse_pattern(pattern: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the components of a pattern, and those among them that name one thing."""
+    """Return the components of a pattern, and those of them without wildcards."""
     parts = tuple(part.casefold() for part in pattern.split("/") if part not in ("", "."))
     while parts and parts[-1] == "**":
         parts = parts[:-1]
@@ -352,12 +352,12 @@ def _has_shape(part: str) -> bool:
 
 
 def matches_prefix(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether a pattern, as components with `**`, matches a path or a folder above it."""
+    """Return True if a pattern, as components with `**`, matches a path or a folder above it."""
     return any(len(pattern) in reached for reached in _matched_positions(pattern, parts))
 
 
 def _matched_positions(pattern: Sequence[str], parts: Sequence[str]) -> Iterator[set[int]]:
-    """How many components of a pattern may stand for the path so far, after each part of a path."""
+    """Yield, after each component of a path, how many components of the pattern may have matched so far."""
     reached = {0}
     for part in parts:
         reached = {
@@ -369,7 +369,7 @@ def _matched_positions(pattern: Sequence[str], parts: Sequence[str]) -> Iterator
 
 
 def _skip_wildcards(pattern: Sequence[str], reached: set[int]) -> set[int]:
-    """Add the places after each `**`, which may also stand for no folder."""
+    """Add the positions after each `**`, which may also match no folder."""
     for place in sorted(reached):
         following = place
         while following < len(pattern) - 1 and pattern[following] == "**":

@@ -1,4 +1,4 @@
-"""Renaming without replacing what may have appeared under the new name meanwhile."""
+"""Rename without replacing an entry that may have appeared under the new name meanwhile."""
 
 import ctypes
 import errno
@@ -12,10 +12,10 @@ _RENAME_EXCL = 4  # macOS
 
 
 def rename_new(old_fd: int, old: bytes, new_fd: int, new: bytes) -> None:
-    """Rename an entry, never replacing one: in one step of the kernel, else as near to that as the system allows.
+    """Rename an entry without replacing another: atomically if the system supports it, otherwise after a check.
 
     Raises:
-        OSError: EEXIST: there is an entry of the new name.
+        OSError: EEXIST: an entry with the new name exists.
     """
     if _rename_exclusive is not None:
         function, flag = _rename_exclusive
@@ -24,7 +24,7 @@ def rename_new(old_fd: int, old: bytes, new_fd: int, new: bytes) -> None:
         code = ctypes.get_errno()
         if code not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
             raise OSError(code, os.strerror(code))
-    # this file system (NFS, some of FUSE) cannot: look first; another process may slip in between
+    # unsupported by this file system (NFS, some FUSE ones): check first, which leaves a race with other processes
     with suppress(FileNotFoundError):
         os.stat(new, dir_fd=new_fd, follow_symlinks=False)
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))

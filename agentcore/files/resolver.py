@@ -1,4 +1,4 @@
-"""`Resolver`: from a place to descriptors, links followed where they stay inside. It raises `OSError` throughout."""
+"""`Resolver`: open places by descriptor, following links that stay inside the roots."""
 
 import errno
 import os
@@ -10,16 +10,17 @@ from agentcore.files.location import Place, Root, split_absolute, split_path
 from agentcore.files.open_beneath import Opener
 
 PATH_ONLY: int = getattr(os, "O_PATH", os.O_RDONLY)
-"""Opens without reading, and without the right to read, where the system can do that."""
+"""Opens without reading, and without read permission, if the system supports that (O_PATH)."""
 
-_NOT_WAITING = os.O_NONBLOCK if PATH_ONLY == os.O_RDONLY else 0  # O_PATH waits for nothing and takes no such flag
+_NOT_WAITING = os.O_NONBLOCK if PATH_ONLY == os.O_RDONLY else 0  # O_PATH never blocks and does not accept this flag
 _LINKS_LIMIT = 40  # as in Linux (MAXSYMLINKS)
 
 
 class Resolver:
-    """Finds what a place leads to.
+    """Resolves places to open files and folders. All methods raise `OSError`.
 
     Args:
+        roots: The workspace roots.
         use_openat2: As for `Opener`.
     """
 
@@ -28,15 +29,15 @@ class Resolver:
         self._opener = Opener(roots, use_openat2=use_openat2)
 
     def open(self, place: Place, flags: int) -> int:
-        """Open what is there and give the descriptor; EXDEV where the way leaves the roots."""
+        """Open a place and return the descriptor; EXDEV if the path leaves the roots."""
         return self._opener.open(place.root, place.parts, flags)
 
     def pass_through(self, place: Place) -> Folder:
-        """Open a folder to reach what is in it; on Linux that needs no right to list it."""
+        """Open a folder to access its entries; on Linux this needs no permission to list it."""
         return Folder(self.open(place, PATH_ONLY | os.O_DIRECTORY))
 
     def exists(self, place: Place) -> bool:
-        """Whether something is there that can be reached."""
+        """Return True if a place exists and is accessible."""
         try:
             os.close(self.open(place, PATH_ONLY | _NOT_WAITING))
         except OSError:
@@ -44,7 +45,7 @@ class Resolver:
         return True
 
     def stat(self, place: Place, *, follow: bool) -> os.stat_result:
-        """The status of what is there, of a link itself unless links are followed."""
+        """Return the status of a place; of a link itself unless `follow` is set."""
         if PATH_ONLY == os.O_RDONLY:
             return self._stat_by_name(place, follow=follow)
         fd = self.open(place, PATH_ONLY | (0 if follow else os.O_NOFOLLOW))
@@ -54,7 +55,7 @@ class Resolver:
             os.close(fd)
 
     def open_or_make(self, place: Place) -> Folder:
-        """Open a folder to reach what is in it; it and those above it are made where they are missing."""
+        """Open a folder to access its entries, creating it and its parents if they are missing."""
         for depth in range(len(place.parts), -1, -1):
             try:
                 here = self.pass_through(Place(place.root, place.parts[:depth]))
@@ -64,7 +65,7 @@ class Resolver:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
     def open_parent(self, place: Place, *, follow: bool, create: bool) -> tuple[Folder, Place]:
-        """See `Workspace.open_parent`."""
+        """Open the parent folder of a place, as `Workspace.open_parent`."""
         for _ in range(_LINKS_LIMIT):
             parent = self.open_or_make(place.parent) if create else self.pass_through(place.parent)
             try:
@@ -81,7 +82,7 @@ class Resolver:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
     def real_path(self, place: Place) -> bytes:
-        """The real path of the deepest part that exists, and the rest as it is written (EINVAL: with `..` in it)."""
+        """Return the real path of the deepest existing part, the rest as written (EINVAL if that contains `..`)."""
         for depth in range(len(place.parts), 0, -1):
             try:
                 fd = self.open(Place(place.root, place.parts[:depth]), PATH_ONLY | _NOT_WAITING)
@@ -105,7 +106,7 @@ class Resolver:
         return Place(*inside)
 
     def _stat_by_name(self, place: Place, *, follow: bool) -> os.stat_result:
-        """For systems without O_PATH, where opening needs the right to read."""
+        """Return the status on systems without O_PATH, where opening needs read permission."""
         if place.name in (b"", b".."):
             with self.pass_through(place) as here:
                 return os.fstat(here.fd)
@@ -121,7 +122,7 @@ class Resolver:
 def _make_below(here: Folder, names: Sequence[bytes]) -> Folder:
     for name in names:
         with here:
-            with suppress(FileExistsError):  # somebody else made it just now
+            with suppress(FileExistsError):  # created by someone else meanwhile
                 here.make_folder(name)
             here = here.open_folder(name)
     return here

@@ -1,4 +1,4 @@
-"""`Workspace`: the folders that tools may touch, and the only way to touch them."""
+"""`Workspace`: the folders that tools may access, and the only way to access them."""
 
 import errno
 import os
@@ -31,22 +31,22 @@ _TREE_LIMIT = 20_000
 
 
 class Workspace:
-    """The workspace roots, open for as long as the host runs.
+    """The workspace roots, open until `close`.
 
-    Every path of a caller goes through `locate`, and all work on it through descriptors that were opened beneath a
-    root: a path that leaves the roots by `..`, by a link or by a race fails with `path_outside_workspace`, and
-    nothing is read or changed. Links that stay inside work. Methods are quick but they wait for the disk: call them in
-    a worker thread. Each raises `ToolError` with the types of `file_errors` for what the file system refuses.
+    Every path from a caller goes through `locate`, and all access to it through descriptors opened beneath a root: a
+    path that leaves the roots by `..`, by a link or by a race fails with `path_outside_workspace`, and nothing is read
+    or changed. Links that stay inside work. Methods are fast but wait for the disk: call them in a worker thread. Each
+    raises `ToolError` with the types of `file_errors` for what the file system refuses.
 
     Args:
         roots: Existing folders; relative paths of callers start at the first one.
-        protected: Patterns of further files that always need the user's approval (as in `.gitignore`); also absolute
-            ones, or from the home folder with `~`, in any spelling of a root.
-        spelled: Further absolute paths of the roots, as the user configured them, which may lead through links.
-        use_openat2: False: resolve paths component by component even where the kernel can do it.
+        protected: Patterns of further files that always need the user's approval (as in `.gitignore`); they may be
+            absolute or start with `~`, with any spelling of a root.
+        spelled: Further absolute paths of the roots, as the user configured them, possibly through links.
+        use_openat2: False: resolve paths component by component even if the kernel can do it.
     Raises:
         ValueError: There is no root.
-        OSError: A root does not exist or is no folder.
+        OSError: A root does not exist or is not a folder.
     """
 
     Place: TypeAlias = location.Place
@@ -81,11 +81,11 @@ class Workspace:
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The real paths of the roots."""
+        """Return the real paths of the roots."""
         return tuple(Path(os.fsdecode(root.path)) for root in self._roots)
 
     def close(self) -> None:
-        """Close the roots; harmless when they are closed already."""
+        """Close the roots; safe to call twice."""
         while self._roots:
             os.close(self._roots.pop().fd)
 
@@ -98,11 +98,11 @@ class Workspace:
     # paths
 
     def locate(self, path: str) -> Place:
-        r"""Find the root of a caller's path and the way beneath it; nothing is looked up.
+        r"""Split a caller's path into its root and the components beneath it, without accessing the disk.
 
         Args:
             path: Relative to the first root, or absolute inside any; `.` is the first root. Names that are not UTF-8
-                are spelled as `show` does (`\xE9`).
+                are escaped as by `show` (`\xE9`).
         Raises:
             ToolError: `path_outside_workspace`, `invalid_path`.
         """
@@ -117,7 +117,7 @@ class Workspace:
         return location.Place(*inside)
 
     def show(self, place: Place) -> str:
-        """The path as callers see and use it: relative in the first root, absolute in the others; always UTF-8."""
+        """Return the path as shown to callers: relative in the first root, absolute in others; always valid UTF-8."""
         way = b"/".join(place.parts)
         if place.root is self._roots[0]:
             return show_name(way or b".")
@@ -125,28 +125,28 @@ class Workspace:
 
     @staticmethod
     def show_name(name: bytes) -> str:
-        r"""A name or path of the file system as valid UTF-8 on one line: `\xE9` for what is none; reads back."""
+        r"""Convert a name or path to valid UTF-8 on one line, other bytes escaped (`\xE9`); see `read_name`."""
         return show_name(name)
 
     @staticmethod
     def read_name(text: str) -> bytes:
-        """The bytes of a name that `show_name` spelled.
+        """Convert a name from `show_name` back to bytes.
 
         Raises:
             ToolError: `invalid_path`.
         """
         if "\\" not in text and text.isprintable() and text:
-            return text.encode("utf-8")  # the usual case, of which a search meets very many
+            return text.encode("utf-8")  # the common case: a search reads very many
         return _bytes_of(text)
 
     @staticmethod
     def kind_of(status: os.stat_result) -> folder.EntryKind:
-        """What a status is of: `file`, `directory`, `symlink` or `other`."""
+        """Return the kind of entry of a status: `file`, `directory`, `symlink` or `other`."""
         return folder.kind_of(status.st_mode)
 
     @staticmethod
     def is_writable(status: os.stat_result) -> bool:
-        """Whether permissions let this process write; root is told what they say, not its power to ignore them."""
+        """True if the permissions let this process write; for root too, although root may ignore them."""
         if status.st_uid == os.geteuid():
             return bool(status.st_mode & stat.S_IWUSR)
         if status.st_gid in {os.getegid(), *os.getgroups()}:
@@ -154,7 +154,7 @@ class Workspace:
         return bool(status.st_mode & stat.S_IWOTH)
 
     def real_path(self, place: Place) -> str:
-        """The absolute path that a place resolves to, links followed as far as they exist; for rules and persons.
+        """Return the absolute path of a place for rules and display, links resolved as far as it exists.
 
         Raises:
             ToolError: `path_outside_workspace`.
@@ -163,13 +163,13 @@ class Workspace:
             return show_name(self._resolver.real_path(place))
 
     def errors(self, place: Place) -> AbstractContextManager[None]:
-        """A block in which each `OSError` becomes the `ToolError` of the same meaning about this place."""
+        """Return a context manager that converts each `OSError` to the corresponding `ToolError` about this place."""
         return file_errors(self.show(place))
 
-    # looking
+    # reading
 
     def stat(self, place: Place, *, follow: bool = True) -> os.stat_result:
-        """The status of what is there; with `follow` false, of the link itself where it is one."""
+        """Return the status of a place; if it is a link and `follow` is False, of the link itself."""
         with self.errors(place):
             return self._resolver.stat(place, follow=follow)
 
@@ -196,16 +196,17 @@ class Workspace:
             raise file_error(exc, self.show(place)) from exc
 
     def open_parent(self, place: Place, *, follow: bool = False, create: bool = False) -> tuple[Folder, Place]:
-        """Open the folder that holds a place, to create, replace, rename or remove what is there by name.
+        """Open the parent folder of a place, to create, replace, rename or remove the entry by name.
 
         Args:
             place: A file, folder or link; it need not exist.
-            follow: Whether a link at the end leads on to what it points to (for writing through it).
-            create: Whether missing folders above are made.
+            follow: True to follow a link at the end to its target (for writing through it).
+            create: True to create missing parent folders.
         Returns:
-            The folder (the caller closes it), and the place without links at its end: it has the name in the folder.
+            The folder (the caller closes it), and the place, with links at its end followed if `follow` is set: its
+            name is the name in the folder.
         Raises:
-            ToolError: `invalid_path`: a root, or a path that ends with `..`; and what opening says.
+            ToolError: `invalid_path`: a root, or a path that ends with `..`; and those of opening.
         """
         if place.name in (b"", b".."):
             shown = self.show(place)
@@ -215,7 +216,7 @@ class Workspace:
             return self._resolver.open_parent(place, follow=follow, create=create)
 
     def working_folder(self, path: str | None = None) -> folder.Folder:
-        """Open the folder that a command starts in (None: the first root): `cwd=folder.path_for_child()` while open.
+        """Open the working folder of a command (None: the first root): pass `path_for_child()` as `cwd` while open.
 
         Raises:
             ToolError: `not_a_directory`, `path_not_found`, `path_outside_workspace`, …
@@ -225,11 +226,11 @@ class Workspace:
     # changing
 
     def refuse_read_only(self, place: Place, status: os.stat_result | None) -> None:
-        """Make sure that a file may be replaced: a rename takes no notice of its permissions, but somebody set them.
+        """Refuse to replace a read-only file: a rename would ignore its permissions, but they were set deliberately.
 
         Args:
             place: The file.
-            status: Of the file; None: there is none, and nothing is refused.
+            status: Status of the file; None: it does not exist, and nothing is refused.
         Raises:
             ToolError: `permission_denied`: it is read-only.
         """
@@ -243,7 +244,7 @@ class Workspace:
         raise ToolError("permission_denied", message, path=shown, mode=f"{stat.S_IMODE(status.st_mode):04o}")
 
     def make_folder(self, place: Place) -> None:
-        """Make a folder and those above it; it may exist already."""
+        """Create a folder and its missing parents; it may exist already."""
         with self.errors(place):
             self._resolver.open_or_make(place).close()
 
@@ -257,18 +258,20 @@ class Workspace:
         expected: os.stat_result | None = None,
         mode: int | None = None,
     ) -> bool:
-        """Write a whole file: a crash, a full disk or any other failure leaves the old content or the new.
+        """Write a whole file atomically: a crash, a full disk or any other failure leaves the old content or the new.
 
-        Permissions stay when a file is replaced; a link inside the workspace is followed to what it points to.
+        The permissions of a replaced file are kept; a link inside the workspace is followed to its target.
 
         Args:
-            expected: The status that the file had when it was read; another one by now is `file_changed`.
-            mode: Permissions of a file that is new; None: as the system gives new files.
+            create_parents: True to create missing parent folders.
+            overwrite: False: an existing file is `file_exists`.
+            expected: Status of the file when it was read; a different one now is `file_changed`.
+            mode: Permissions of a new file; None: the system's default.
         Returns:
-            Whether the file is new.
+            True if the file is new.
         Raises:
             ToolError: `file_exists`, `file_changed`, `is_a_directory`, `not_a_file`, `disk_full`, `path_not_found`
-                (a folder above is missing), `permission_denied` (also where the file is read-only), …
+                (a parent folder is missing), `permission_denied` (also if the file is read-only), …
         """
         parent, place = self.open_parent(place, follow=True, create=create_parents)
         name = place.name
@@ -288,10 +291,10 @@ class Workspace:
             parent.write_file(name, pieces, like=old, mode=mode, overwrite=overwrite, before_commit=check)
         return old is None
 
-    # what must stay
+    # protection
 
     def is_root(self, place: Place) -> bool:
-        """Whether a place is a root, or a folder that a root lies in: these are never deleted or moved."""
+        """Return True if a place is a root or contains one: these are never deleted or moved."""
         try:
             status = self.stat(place, follow=False)
         except ToolError as error:
@@ -301,13 +304,13 @@ class Workspace:
         return (status.st_dev, status.st_ino) in self._kept
 
     def is_protected(self, place: Place, *, holding: Place | None = None) -> bool:
-        """Whether a change at a place always needs a person (control files, git hooks, shell and agent configuration).
+        """Return True if a change always needs approval (control files, git hooks, shell and agent configuration).
 
-        The real path counts, so a link gives no way around it.
+        The real path is checked as well, so a link cannot bypass this.
 
         Args:
-            place: What is written, moved or deleted.
-            holding: A folder whose whole content goes to this place (or is here): what it holds counts as well.
+            place: The path that is written, moved or deleted.
+            holding: A folder whose content is moved or copied to this place, or is there: it is checked, too.
         Raises:
             ToolError: `path_outside_workspace`.
         """
@@ -321,7 +324,7 @@ class Workspace:
         return holding is not None and any(self._contains_protected(holding, path) for path in paths)
 
     def resolve_protected(self) -> bool:
-        """Follow links in patterns of protected files, which may lead elsewhere than before; True when they do."""
+        """Follow the links in patterns of protected files again, and return True if any target has changed."""
         patterns = frozenset(each for pattern in self._protected for each in self._spellings_of(pattern))
         if patterns == self._patterns:
             return False
@@ -332,15 +335,15 @@ class Workspace:
     def protected_among(
         self, folder: Sequence[str], names: Collection[str], subfolders: Container[str] = ()
     ) -> list[str]:
-        """See `Protection.protected_among`; nothing is looked up."""
+        """Return which entries of a folder are protected, as `Protection.protected_among`, without disk access."""
         return self._protection.protected_among(folder, names, subfolders)
 
     def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
-        """See `Protection.beginnings_among`; nothing is looked up."""
+        """Return which entries lead to protected files, as `Protection.beginnings_among`, without disk access."""
         return self._protection.beginnings_among(folder, names)
 
     def _paths_of(self, place: Place) -> set[bytes]:
-        """The path of an entry as it was asked for, its real path, and that of what it leads to if it is a link."""
+        """Return the path of an entry as requested, its real path and, if it is a link, the real path of its target."""
         if not place.parts:
             return {place.root.path}
         paths = {self._resolver.real_path(place.parent) + b"/" + place.name}
@@ -351,7 +354,7 @@ class Workspace:
         except OSError as exc:
             if exc.errno not in (errno.EXDEV, errno.ELOOP):
                 raise
-            # a link that leads out, or nowhere: nothing can be written through it, but it can be moved or deleted
+            # a link that leads outside, or in a circle: it cannot be written through, but moved or deleted
         return paths
 
     def _is_protected_path(self, path: bytes) -> bool:
@@ -367,7 +370,7 @@ class Workspace:
         )
 
     def _is_of_repository(self, root: Root, parts: tuple[bytes, ...]) -> bool:
-        """Whether a path is what git runs or obeys in a repository by any name, or would make a folder one."""
+        """Return True if git runs or obeys a path in a repository of any name, or if it makes a folder a repository."""
         for depth, name in enumerate(parts):
             if name in REPOSITORY_OBEYED or name in REPOSITORY_MARKS:
                 above = location.Place(root, parts[:depth])
@@ -377,10 +380,10 @@ class Workspace:
         return False
 
     def _is_referenced_by_git(self, path: bytes, *, holds: bool) -> bool:
-        """Return whether git is led to a path: by a repository above it, or by the user's own configuration.
+        """Return True if a repository above a path, or the user's own configuration, makes git read or run it.
 
         Args:
-            holds: Whether what is below the path counts as well.
+            holds: True to include paths below `path`.
         """
         text = os.fsdecode(path)
         for lead in self._git_leads.above(os.path.dirname(text)):  # noqa: PTH120
@@ -397,7 +400,7 @@ class Workspace:
         return False
 
     def _contains_protected(self, tree: Place, path: bytes) -> bool:
-        """Whether something in a tree would be protected if the tree stood at a path; a huge tree counts as yes."""
+        """Return True if an entry of a tree would be protected with the tree at `path`, or if the tree is too large."""
         try:
             ahead = [((), self.open_folder(tree))]  # type: list[tuple[tuple[bytes, ...], folder.Folder]]
         except ToolError:
@@ -413,7 +416,7 @@ class Workspace:
                         if seen > _TREE_LIMIT or self._is_protected_path(b"/".join((path, *below))):
                             return True
                         if entry.kind == "directory":
-                            with suppress(OSError):  # it vanished, or may not be read: then it is not moved either
+                            with suppress(OSError):  # it vanished or is not readable: then it cannot be moved either
                                 ahead.append((below, here.open_folder(entry.name)))
         finally:
             for _, rest in ahead:
@@ -421,7 +424,7 @@ class Workspace:
         return False
 
     def _spellings_of(self, pattern: str) -> set[str]:
-        """A pattern as the user wrote it and with links in its literal part followed, each relative to a root."""
+        """Return a pattern as written and with links in its literal part followed, each relative to a root."""
         text = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern  # noqa: PTH111
         if "/" not in text.rstrip("/"):
             return {text}
@@ -431,7 +434,7 @@ class Workspace:
         return {pattern, *filter(None, linked)}
 
     def _inside_of(self, pattern: str) -> str | None:
-        """An absolute pattern as one relative to its root, to which a link may lead; links inside stay as they are."""
+        """Return an absolute pattern relative to its root, to which a link may lead; links inside are not followed."""
         if (inside := self._beneath_root(pattern)) is not None:
             return inside
         parts = pattern.split("/")
@@ -441,16 +444,16 @@ class Workspace:
             if (real := os.path.realpath("/".join(parts[:depth]))) in map(str, self.roots):
                 return self._beneath_root("/".join((real, *parts[depth:])))
         followed = _follow_links(pattern)
-        return self._beneath_root(followed)  # a link outside leads past the root, into it
+        return self._beneath_root(followed)  # a link outside the root leads directly to a path below it
 
     def _beneath_root(self, path: str) -> str | None:
-        """An absolute path or pattern as one relative to its root; None: it is in none."""
+        """Return an absolute path or pattern relative to its root; None if it is in none."""
         inside = split_absolute(self._roots, split_path(path.encode("utf-8", "surrogateescape")))
         return None if inside is None else "/" + b"/".join(inside[1]).decode("utf-8", "surrogateescape")
 
 
 def _follow_links(pattern: str) -> str:
-    """An absolute pattern, the links followed in the part of it that names one thing."""
+    """Follow the links in the literal part of an absolute pattern."""
     parts = pattern.split("/")
     literal = next((place for place, part in enumerate(parts) if any(sign in part for sign in "*?[")), len(parts))
     return "/".join((os.path.realpath("/".join(parts[:literal]) or "/"), *parts[literal:]))
@@ -466,12 +469,12 @@ def _open_root(path: Path, spelled: Sequence[Path]) -> Root:
 
 
 def _identities_above(roots: Iterable[Root]) -> frozenset[tuple[int, int]]:
-    """Device and inode of each root and of each folder above it."""
+    """Return device and inode of each root and of each folder above it."""
     found = set()
     for root in roots:
         parts = split_path(root.path)
         for depth in range(len(parts) + 1):
-            with suppress(OSError):  # it is closed to us; then nobody deletes it through us either
+            with suppress(OSError):  # not accessible, so it cannot be deleted from here either
                 status = os.stat(b"/" + b"/".join(parts[:depth]))  # noqa: PTH116  (a path of bytes)
                 found.add((status.st_dev, status.st_ino))
     return frozenset(found)
@@ -489,10 +492,10 @@ def _bytes_of(path: str) -> bytes:
 
 
 def _stat_replaceable(parent: folder.Folder, name: bytes) -> os.stat_result | None:
-    """The status of the file that a write replaces, None where there is nothing yet.
+    """Return the status of the file that a write replaces; None if it does not exist.
 
     Raises:
-        OSError: EISDIR, ENXIO: it is a folder or another thing that no write may replace.
+        OSError: EISDIR, ENXIO: it is a folder, or not a regular file, which a write must not replace.
     """
     try:
         status = parent.lstat(name)
