@@ -1,4 +1,4 @@
-"""Definitions of tools as providers of models and MCP clients take them."""
+"""Tool definitions in the forms that model providers and MCP clients accept."""
 
 from agentcore.tool_forms.check import Finding, check_tool
 from agentcore.tool_forms.dialect_schema import Lowered, lower_schema

@@ -1,4 +1,4 @@
-"""What a model cannot do with a tool as it is defined, found without asking any provider."""
+"""Find what models cannot do with a tool as defined, without a request to a provider."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,11 +7,11 @@ from agentcore.tool_forms.forms import FORMS, FormName, LoweredSchema
 
 
 class Finding(NamedTuple):
-    """One thing that does not go as its author has meant it.
+    """A part of a tool that does not work as its author intended.
 
     Args:
-        form: For whom.
-        fault: What, in a sentence without the tool's name.
+        form: The form in which it does not work.
+        fault: The problem, as a sentence without the tool's name.
     """
 
     form: FormName
@@ -19,7 +19,7 @@ class Finding(NamedTuple):
 
 
 def check_tool(name: str, description: str, schema: LoweredSchema, forms: Iterable[FormName] = FORMS) -> list[Finding]:
-    """What becomes of a tool in some forms, beyond what can be put into other words."""
+    """Return what is lost or rejected of a tool in some forms and cannot be expressed differently."""
     found = []
     for form in (FORMS[each] for each in forms):
         found += [Finding(form.name, fault) for fault in schema.lower_to(form.dialect).faults]

@@ -1,4 +1,4 @@
-"""A tool's schema as a dialect takes it. What is left out, and a model should know, is said in words."""
+"""Convert a tool's schema to a dialect. Dropped keywords that a model should know are put into descriptions."""
 
 import re
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ _NUMBER_MAX = 2**53
 _SAID_CHARS = 200
 _SAID_PATTERN_CHARS = 60
 _FAR = 10_000
-"""A bound that no model comes near without meaning to."""
+"""Limits from here on are omitted: a model does not reach them by accident."""
 
-_SAID_SIZES = range(2, 1001)  # what no model comes near needs no words
+_SAID_SIZES = range(2, 1001)  # mentioned in descriptions; models do not come near larger ones
 _BLANKS_ONLY = re.compile(r"[\^$.+*?(){}\[\],\d]|\\[sS]")
-"""A pattern of which this leaves nothing only says that there are no blanks, which no model needs to be told."""
+"""A pattern of which this leaves nothing only excludes blanks, which a model need not know."""
 
 _IN_WORDS = {
     "minLength": "at least {} characters",
@@ -48,9 +48,9 @@ class Lowered(NamedTuple):
     """A schema in a dialect.
 
     Args:
-        schema: An object's JSON Schema.
-        faults: What the model cannot do because of it, one sentence each.
-        is_strict: Whether it is as the dialect wants where that is strict.
+        schema: JSON Schema of an object.
+        faults: What the model cannot do because of the conversion, one sentence each.
+        is_strict: True if it meets the requirements of a strict dialect.
     """
 
     schema: dict[str, Any]
@@ -59,7 +59,7 @@ class Lowered(NamedTuple):
 
 
 def lower_schema(schema: dict[str, Any], dialect: Dialect) -> Lowered:
-    """A tool's schema as a dialect takes it; the schema itself stays as it is."""
+    """Convert a tool's schema to a dialect, without changing the original."""
     root = without_choice(merge_all_of(for_models(inline_references(schema))))
     rest: dict[str, Any] = {key: value for key, value in root.items() if key not in _NOT_AT_ROOT}
     root = {"type": "object", "properties": {}} | rest | {"type": "object"}
@@ -87,7 +87,7 @@ class _Lowering:
         self._dialect = dialect
 
     def lower_object(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """A schema with properties, of which only those that exist are required."""
+        """Convert a schema of an object; required properties that do not exist are dropped from `required`."""
         schema = dict(schema)
         if isinstance(properties := schema.get("properties"), dict):
             required = [name for name in schema.get("required", ()) if properties.get(name) not in (None, False)]
@@ -102,7 +102,7 @@ class _Lowering:
         return self._lower_keywords(schema)
 
     def lower_part(self, part: Any) -> Any:
-        """One schema within the whole."""
+        """Convert one schema within the whole."""
         if not isinstance(part, dict):
             return self._describe_any({}) if part else {"enum": []}
         part = _unwrap_single_choice(merge_all_of(part))
@@ -119,9 +119,9 @@ class _Lowering:
         )
 
     def _describe_any(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """A schema of any value."""
+        """Return a schema that accepts any value."""
         if self._dialect.takes_any:
-            # an empty one is an object to some
+            # some readers take an empty schema for an object
             return schema if "description" in schema else schema | {"description": "any JSON value"}
         return schema | {"anyOf": [{"type": name} for name in _ANY_TYPES]}
 
@@ -131,7 +131,7 @@ class _Lowering:
         if "oneOf" in part:
             part = {key: value for key, value in part.items() if key != "oneOf"} | {"anyOf": part["oneOf"]}
         if "anyOf" in part:
-            # what stands beside a choice is not looked at
+            # keywords next to a choice are ignored by these readers
             return {key: part[key] for key in ("description", "default", "anyOf") if key in part}
         types = part.get("type")
         if not isinstance(types, list):
@@ -141,7 +141,7 @@ class _Lowering:
         return shared | {"anyOf": [{"type": name} | _of_type(name, rest) for name in types if name in _TYPES]}
 
     def _with_items(self, part: dict[str, Any]) -> dict[str, Any]:
-        """Lists whose places differ, for who knows no `prefixItems`, and lists of anything."""
+        """Convert `prefixItems` if the dialect does not support it, and lists of any values."""
         if "prefixItems" not in self._dialect.keywords and isinstance(part.get("prefixItems"), list):
             part = _merge_prefix_items(part)
         if part.get("type") != "array" or _is_typed(part.get("items")):
@@ -151,14 +151,14 @@ class _Lowering:
         return part | {"items": True}
 
     def _is_valid_bound(self, value: Any, schema: dict[str, Any]) -> bool:
-        if isinstance(value, bool):  # as the fourth draft says that a bound is no value itself
+        if isinstance(value, bool):  # in draft 4, a flag that makes the limit exclusive
             return False
         if self._dialect.takes_mixed:
             return True
         return abs(value) <= _NUMBER_MAX and (isinstance(value, int) or schema.get("type") != "integer")
 
     def _lower_keywords(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """What the dialect takes of one schema, with its parts; the rest in words where they help."""
+        """Convert the keywords of one schema and its parts; unsupported ones become text where that helps a model."""
         dialect = self._dialect
         kept: dict[str, Any] = {}
         said: list[str] = []
@@ -183,7 +183,7 @@ class _Lowering:
         return kept
 
     def _lower_keyword(self, key: str, value: Any, schema: dict[str, Any]) -> Any:
-        """The value of a keyword as the dialect takes it; None: it does not."""
+        """Convert the value of a keyword to the dialect; None if it is not supported."""
         dialect = self._dialect
         if key in MAPS | LISTS | SINGLES:
             return self._lower_parts(key, value)
@@ -212,7 +212,7 @@ class _Lowering:
 
 
 def _is_omittable(key: str, value: Any) -> bool:
-    """What no model needs to be told, and would pay for with each request: it is checked all the same."""
+    """Return True if a keyword is only worth its tokens for validation, which checks it anyway."""
     if key == "additionalProperties":
         return value is False
     if key == "default":
@@ -225,10 +225,10 @@ def _is_omittable(key: str, value: Any) -> bool:
 
 
 def _describe_keyword(key: str, value: Any) -> Iterator[str]:
-    """What is left out, as a model can use it; nothing: it needs not be told."""
+    """Yield a text for a dropped keyword, unless a model need not know it."""
     if key == "uniqueItems" and value is not True:
         return
-    if key == "const" and isinstance(value, str):  # it becomes an enum
+    if key == "const" and isinstance(value, str):  # `_lower_keywords` turns it into an enum
         return
     if key == "pattern" and (len(value) > _SAID_PATTERN_CHARS or not _BLANKS_ONLY.sub("", value)):
         return
@@ -241,7 +241,7 @@ def _describe_keyword(key: str, value: Any) -> Iterator[str]:
 
 
 def _without_null(part: Any) -> Any:
-    """An argument that may be left out, and is null then, without the null: leaving it out is shorter."""
+    """Remove null from an optional argument whose default it is: a model can omit the argument instead."""
     if not isinstance(part, dict) or part.get("default", ...) is not None:
         return part
     part = {key: value for key, value in merge_all_of(part).items() if key != "default"}
@@ -255,7 +255,7 @@ def _without_null(part: Any) -> Any:
 
 
 def _unwrap_single_choice(part: dict[str, Any]) -> dict[str, Any]:
-    """A choice of one thing is that thing; what stands beside it counts first."""
+    """Replace a choice of a single schema by that schema; keywords next to the choice take precedence."""
     for key in ("anyOf", "oneOf"):
         only = part.get(key)
         if isinstance(only, list) and len(only) == 1 and isinstance(only[0], dict):
@@ -265,7 +265,7 @@ def _unwrap_single_choice(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merge_prefix_items(part: dict[str, Any]) -> dict[str, Any]:
-    """A list in each place of which may stand what may stand in any."""
+    """Replace `prefixItems` by `items` that accept in each position what any position accepts."""
     places = part["prefixItems"]
     others = part.get("items")
     rest = {key: value for key, value in part.items() if key not in {"prefixItems", "items"}}
@@ -284,7 +284,7 @@ def _is_typed(schema: Any) -> bool:
 
 
 def _of_type(name: str, keywords: dict[str, Any]) -> dict[str, Any]:
-    """Those keywords that say something of values of a type."""
+    """Return the keywords that apply to values of a type."""
     own = _OF_TYPE.get(name, ())
     return {key: value for key, value in keywords.items() if key in own}
 

@@ -1,7 +1,7 @@
-"""What those who read definitions of tools take of a JSON Schema, one record each.
+"""The subsets of JSON Schema that readers of tool definitions accept, one record each.
 
-A definition that a provider does not take fails the whole request, with all other tools in it. So each gets what it
-takes, and no more; arguments are held against the original all the same.
+A definition that a provider rejects fails the whole request with all other tools. So each provider gets only what it
+accepts; arguments are still validated against the original schema.
 """
 
 import re
@@ -19,22 +19,22 @@ _ANTHROPIC_NAMES = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What is taken of a JSON Schema whose references stand inlined.
+    """The supported subset of a JSON Schema whose references are inlined.
 
-    At the root all want an object without a choice (`anyOf`, `oneOf`, `allOf`).
+    All dialects require an object without a choice (`anyOf`, `oneOf`, `allOf`) at the root.
 
     Attributes:
-        name: What it is called.
-        keywords: The keywords that are kept.
-        formats: The values of `format` that are kept; None: all.
-        size_max: The largest number in `minLength`, `maxLength`, `minItems`, `maxItems` that is kept; None: any.
-        needs_plain_patterns: Whether a pattern is kept only where a grammar can be made of it.
-        takes_mixed: Whether lists of types, and a choice with something beside it, are taken.
-        takes_any: Whether any value is taken without a type, and enums of other values than texts are.
-        tool_names: What a tool's name has to match; None: any that a tool can have.
-        argument_names: What an argument's name has to match; None: anything.
-        is_strict: Whether every property has to be required, and no object open.
-        description_chars: What a tool's description may have; None: any length.
+        name: Name of the dialect.
+        keywords: The supported keywords.
+        formats: The supported values of `format`; None: all.
+        size_max: The largest supported number in `minLength`, `maxLength`, `minItems` and `maxItems`; None: any.
+        needs_plain_patterns: True if only patterns that can be converted to a grammar are supported.
+        takes_mixed: True if lists of types, and keywords next to a choice, are supported.
+        takes_any: True if schemas without a type, and enums of values other than strings, are supported.
+        tool_names: Pattern for tool names; None: any name that a tool can have.
+        argument_names: Pattern for argument names; None: any.
+        is_strict: True if every property must be required, and no object may be open.
+        description_chars: Maximum length of a tool's description; None: any.
     """
 
     name: DialectName
@@ -50,7 +50,7 @@ class Dialect:
     description_chars: int | None = None
 
     def shorten_description(self, description: str) -> str:
-        """A tool's description with no more than is taken of it, cut between words."""
+        """Truncate a tool's description to the maximum length, between words."""
         limit = self.description_chars
         if limit is None or len(description) <= limit:
             return description
@@ -60,10 +60,10 @@ class Dialect:
 
 _CUT = " …"
 _OPENAI_DESCRIPTION = 1024
-"""Source: the refusal itself, `'tools[0].function.description': string too long`."""
+"""Source: the error message, `'tools[0].function.description': string too long`."""
 
 OPENAI = Dialect(name="openai", keywords=ALL, description_chars=_OPENAI_DESCRIPTION)
-"""OpenAI's own API, where a schema is advice to the model.
+"""OpenAI's own API, where a schema is only advice to the model.
 
 Source: https://platform.openai.com/docs/guides/function-calling.
 """
@@ -81,7 +81,7 @@ OPENAI_STRICT = Dialect(
     is_strict=True,
     description_chars=_OPENAI_DESCRIPTION,
 )
-"""OpenAI's API with `strict`, where the model can write nothing but what the schema says.
+"""OpenAI's API with `strict`, where the model can only generate what the schema permits.
 
 Source: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas.
 """
@@ -94,15 +94,15 @@ PORTABLE = Dialect(
     needs_plain_patterns=True,
     takes_mixed=False,
     argument_names=_ANTHROPIC_NAMES,
-    description_chars=_OPENAI_DESCRIPTION,  # relays of OpenAI's models have another address, too
+    description_chars=_OPENAI_DESCRIPTION,  # such a server may be a relay of OpenAI's models
 )
-"""Servers that make a grammar of it (llama.cpp, Ollama, LM Studio, vLLM), and whoever else may stand behind an address.
+"""Servers that convert it to a grammar (llama.cpp, Ollama, LM Studio, vLLM), and any other compatible server.
 
 Source: llama.cpp's `common/json-schema-to-grammar.cpp`.
 """
 
 MCP = replace(PORTABLE, name="mcp", keywords=PORTABLE.keywords | {"x-mcp-header"})
-"""Clients of MCP: they hand definitions on to a provider that nobody knows here; some arguments come in headers too.
+"""MCP clients, which pass definitions on to an unknown provider; some arguments are also sent as headers.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports.
 """
@@ -123,7 +123,7 @@ GEMINI = Dialect(
     takes_any=False,
     tool_names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"),
 )
-"""Gemini, which reads the same either as `parameters` or as `parametersJsonSchema`.
+"""Gemini, which accepts the same subset as `parameters` and as `parametersJsonSchema`.
 
 Source: https://ai.google.dev/api/caching#Schema.
 """
@@ -131,4 +131,4 @@ Source: https://ai.google.dev/api/caching#Schema.
 DIALECTS: Mapping[DialectName, Dialect] = {
     dialect.name: dialect for dialect in (OPENAI, OPENAI_STRICT, PORTABLE, ANTHROPIC, GEMINI, MCP)
 }
-"""All of them by name."""
+"""All dialects by name."""

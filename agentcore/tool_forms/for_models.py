@@ -1,4 +1,4 @@
-"""What an author keeps from models, by the mark `x-model`: they pay for each word with each request."""
+"""Apply the mark `x-model`, by which authors hide or shorten parts of a schema: models pay for every word."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from agentcore.tool_forms.keywords import over_parts
 
 
 def for_models(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without references as models are shown it.
+    """Return a schema without references as it is shown to models.
 
-    An optional argument marked `false` is left out; it is taken all the same. A text stands in place of a description.
+    An optional argument marked `false` is omitted, but still accepted. A marked text replaces the description.
     """
     made = over_parts(schema, lambda part: for_models(part) if isinstance(part, dict) else part)
     said = made.pop(FOR_MODELS, None)
@@ -23,7 +23,7 @@ def for_models(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_hidden(part: Any) -> bool:
-    """Whether an argument is marked; the mark may stand at what it is when it is not null."""
+    """Return True if an argument is marked as hidden, itself or in its non-null alternative."""
     if not isinstance(part, dict):
         return False
     return part.get(FOR_MODELS) is False or any(map(is_hidden, part.get("anyOf", ())))

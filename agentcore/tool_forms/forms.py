@@ -1,4 +1,4 @@
-"""Definitions of tools in the forms of those who read them: providers of models, and MCP."""
+"""Tool definitions in the formats of their readers: model providers and MCP."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ class Annotations(Protocol):
     """Hints for clients."""
 
     def to_mcp(self) -> dict[str, bool]:
-        """Under MCP's names."""
+        """Return the hints under their MCP names."""
 
 
 class Definition(Protocol):
-    """What a form is made of; `agentcore.api.ToolDefinition` is one."""
+    """The input of a form; implemented by `agentcore.api.ToolDefinition`."""
 
     @property
     def name(self) -> str:
-        """What the tool is called by."""
+        """Name of the tool."""
 
     @property
     def description(self) -> str:
-        """What it does."""
+        """Description of the tool."""
 
     @property
     def output_schema(self) -> dict[str, Any] | None:
-        """JSON Schema of the result's data."""
+        """JSON Schema of the data of the result; None: not declared."""
 
     @property
     def annotations(self) -> Annotations:
@@ -44,11 +44,11 @@ class ToolForm:
     """A form in which definitions are sent.
 
     Attributes:
-        name: What the HTTP API and the command line call it.
-        label: Who reads it.
-        dialect: What they take of a schema.
-        write: Makes the definition of a tool and its lowered schema.
-        cuts_descriptions: Whether a description goes as the dialect takes it; else it goes whole.
+        name: Name in the HTTP API and on the command line.
+        label: Name of the reader for display.
+        dialect: The schema dialect of the reader.
+        write: Creates the definition from a tool and its lowered schema.
+        cuts_descriptions: True if descriptions are truncated to the dialect's maximum.
     """
 
     name: FormName
@@ -59,7 +59,7 @@ class ToolForm:
 
 
 class LoweredSchema:
-    """A tool's schema, and what it is in each dialect, made once when it is wanted."""
+    """A tool's schema and its conversion to each dialect, computed on first use."""
 
     __slots__ = ("__weakref__", "_inlined", "_made", "schema")
 
@@ -69,14 +69,14 @@ class LoweredSchema:
         self._inlined: dict[str, Any] | None = None
 
     def lower_to(self, dialect: Dialect) -> Lowered:
-        """The schema in a dialect; whoever gets it leaves it as it is."""
+        """Return the schema in a dialect; callers must not modify it."""
         made = self._made.get(dialect.name)
         if made is None:
             made = self._made[dialect.name] = lower_schema(self.schema, dialect)
         return made
 
     def repair_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """A model's arguments, put right where there is no doubt what they mean."""
+        """Repair a model's arguments where their meaning is unambiguous."""
         if self._inlined is None:
             self._inlined = inline_references(self.schema)
         return repair_arguments(arguments, self._inlined)
@@ -100,7 +100,7 @@ def _to_anthropic(definition: Definition, lowered: Lowered) -> dict[str, Any]:
 
 def _to_gemini(definition: Definition, lowered: Lowered) -> dict[str, Any]:
     made: dict[str, Any] = {"name": definition.name, "description": definition.description}
-    # an object without properties is refused there
+    # Gemini rejects an object without properties
     return made | {"parameters": lowered.schema} if lowered.schema["properties"] else made
 
 
@@ -128,4 +128,4 @@ FORMS: Mapping[FormName, ToolForm] = {
         ToolForm("mcp", "MCP", MCP, _to_mcp, cuts_descriptions=False),
     )
 }
-"""All of them by name."""
+"""All forms by name."""

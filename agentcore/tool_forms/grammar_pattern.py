@@ -1,15 +1,15 @@
-"""Patterns of strings in a form that a grammar can be made of, as servers of local models make them.
+"""Convert string patterns to a form from which servers of local models can build a grammar.
 
-Such a grammar has no classes such as `\\S`, no look-arounds, and wants the whole string described. What it lets
-through stands between the quotes of JSON as the model writes it, so that a pattern may match neither a quote nor a
-backslash. Source: `_visit_pattern` in llama.cpp's `common/json-schema-to-grammar.cpp`.
+Such a grammar supports neither classes such as `\\S` nor look-arounds, and must describe the whole string. The model
+generates the string between the quotes of JSON, so a pattern may match neither a quote nor a backslash. Source:
+`_visit_pattern` in llama.cpp's `common/json-schema-to-grammar.cpp`.
 """
 
 import re
 from math import prod
 
 REPETITIONS = 256
-"""Most repetitions in one pattern; llama.cpp refuses 2,000, and each costs memory there."""
+"""Maximum repetitions in one pattern; llama.cpp rejects 2,000, and each takes memory there."""
 
 _TOKEN = re.compile(
     r"(?P<set>\[(?:\\[dw./-]|[A-Za-z0-9_ :/,@#%=<>!~;.+*?$(){}|-])+\])"
@@ -24,9 +24,9 @@ _SETS = {"d": "0-9", "w": "A-Za-z0-9_"}
 
 
 def grammar_pattern(pattern: str) -> str | None:
-    """The same pattern as a grammar can take it; None: it cannot.
+    """Convert a pattern for use in a grammar; None if that is not possible.
 
-    The classes `\\d` and `\\w` become the ASCII ones.
+    The classes `\\d` and `\\w` become their ASCII variants.
     """
     if not (pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith("\\$")):
         return None
@@ -35,7 +35,7 @@ def grammar_pattern(pattern: str) -> str | None:
     depth = 0
     counts = [1]
     made = ""
-    is_begun = False  # whether something stands in the alternative already
+    is_begun = False  # True once the current alternative is not empty
     while position < len(inner):
         token = _TOKEN.match(inner, position)
         if token is None:
@@ -61,13 +61,13 @@ def _write_token(token: re.Match[str]) -> str | None:
         return _write_set(token["set"][1:-1])
     if token["escape"] is not None:
         char = token["escape"][1]
-        # as a set of one, for what counts it would else count the literals before it as well
+        # as a set: otherwise a repetition would also apply to the literals before it
         return f"[{_SETS.get(char, char)}]"
     return "(" if token["group"] is not None else token[0]
 
 
 def _write_set(inside: str) -> str | None:
-    """The inside of a set without escapes; None: a grammar would read it in another way."""
+    """Return a set without escapes, with a literal hyphen at its end."""
     for char, chars in _SETS.items():
         inside = inside.replace(f"\\{char}", chars)
     is_hyphen_meant = "\\-" in inside

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema (draft 2020-12), by what stands under them."""
+"""The keywords of JSON Schema (draft 2020-12), by the kind of their value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,10 +28,10 @@ SINGLES = frozenset(
 STRUCTURE = frozenset(
     ("type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf", "enum", "const")
 )
-"""What says which shape a value has; what holds no schema and no bound of its own is left as it is."""
+"""Keywords that describe the structure of a value."""
 
 NOTES = frozenset(("description", "default"))
-"""What a model reads besides."""
+"""Annotations that a model reads."""
 
 NUMBER_BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
 
@@ -60,11 +60,11 @@ ALL = (
         )
     )
 )
-"""What means something to whoever reads a whole JSON Schema; not references, titles, and marks of one's own."""
+"""All keywords with a meaning for readers of full JSON Schema; without references, titles and custom marks."""
 
 
 def over_parts(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    """A copy of a schema in which each schema directly within it is replaced."""
+    """Return a copy of a schema in which each direct subschema is replaced by `change`."""
     changed: dict[str, Any] = {}
     for key, value in schema.items():
         if key in MAPS and isinstance(value, dict):
@@ -73,7 +73,7 @@ def over_parts(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str
             changed[key] = [change(part) for part in value]
         elif key in SINGLES and isinstance(value, dict | bool):
             changed[key] = change(value)
-        elif key == "items" and isinstance(value, list):  # a tuple, as drafts before 2020-12 write it
+        elif key == "items" and isinstance(value, list):  # a tuple in drafts before 2020-12
             changed["prefixItems"] = [change(part) for part in value]
         else:
             changed[key] = value

@@ -1,4 +1,4 @@
-"""Schemas made one: what holds together (`allOf`), and what is a choice (`anyOf`, `oneOf`) among objects."""
+"""Merge schemas: those that hold together (`allOf`), and choices among objects (`anyOf`, `oneOf`)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -11,7 +11,10 @@ _WORDS_CHARS = 300
 
 
 def merge_all_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without `allOf`: it takes all that it took before, and no more where that can be said in one schema."""
+    """Merge `allOf` into a schema.
+
+    It accepts everything that it accepted before, and nothing else if that can be expressed in one schema.
+    """
     parts = schema.get("allOf")
     if not isinstance(parts, list):
         return schema
@@ -23,9 +26,10 @@ def merge_all_of(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_choice(schema: dict[str, Any]) -> dict[str, Any]:
-    """An object without a choice at its top: it has the properties of all alternatives, and words say which belong.
+    """Merge a choice at the top of an object into one with all properties and a text on which of them go together.
 
-    Only what every alternative requires is required. A schema that is no object, or has no choice, stays as it is.
+    Only properties that every alternative requires are required. A schema that is not an object, or has no choice, is
+    returned unchanged.
     """
     key = next((key for key in _CHOICES if isinstance(schema.get(key), list)), None)
     if key is None:
@@ -47,16 +51,17 @@ def without_choice(schema: dict[str, Any]) -> dict[str, Any]:
         made["required"] = required
     if words := _describe_choice(objects, required, properties):
         made["description"] = f"{made['description']} {words}" if made.get("description") else words
-    # what one alternative forbids another may want
+    # an alternative may need properties that another one forbids
     if any(part.get("additionalProperties", True) is not False for part in objects):
         made.pop("additionalProperties", None)
     return without_choice(made)
 
 
 def without_tagged_choice(schema: dict[str, Any]) -> dict[str, Any]:
-    """A choice among objects that one fixed text tells apart, as one object; words say what goes with which text.
+    """Merge a choice among objects that differ in one fixed text; the description lists the arguments for each text.
 
-    It takes all that the choice takes, in a fraction of the characters. Anything else stays as it is.
+    The result accepts everything that the choice accepts, in a fraction of the characters. Any other schema is returned
+    unchanged.
     """
     key = next((key for key in _CHOICES if isinstance(schema.get(key), list)), None)
     if key is None or "properties" in schema:
@@ -72,7 +77,7 @@ def without_tagged_choice(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_tag(branches: list[dict[str, Any]]) -> str | None:
-    """The argument that is another fixed text in each of several objects; None: there is none."""
+    """Return the argument with a different fixed text in each of several objects; None if there is none."""
     if not branches[1:] or not all(map(_is_object, branches)):
         return None
     for name in branches[0].get("required", ()):
@@ -83,7 +88,7 @@ def _find_tag(branches: list[dict[str, Any]]) -> str | None:
 
 
 def _describe_branch(branch: Mapping[str, Any], tag: str) -> str:
-    """Such as `setText: selector, text`; an argument that may be left out has a question mark."""
+    """Describe an alternative, such as `setText: selector, text`; optional arguments get a question mark."""
     required = branch.get("required", ())
     others = [name if name in required else f"{name}?" for name in branch["properties"] if name != tag]
     described = f" ({branch['description'].rstrip('.')})" if branch.get("description") else ""
@@ -95,7 +100,7 @@ def _is_object(schema: Mapping[str, Any]) -> bool:
 
 
 def _describe_choice(objects: Iterable[Mapping[str, Any]], required: list[str], properties: Mapping[str, Any]) -> str:
-    """Which arguments belong together, such as `Give either path, or url and name.`; empty: too long to say."""
+    """Describe which arguments go together, as in `Give either path, or url and name.`; empty if unclear or long."""
     choices = []
     for part in objects:
         fixed = [f"{name} {value['const']!r}" for name, value in part.get("properties", {}).items() if _is_fixed(value)]
@@ -112,7 +117,7 @@ def _is_fixed(schema: Any) -> bool:
 
 
 def _unite_schemas(first: Any, second: Any) -> Any:
-    """A schema that takes what either takes."""
+    """Return a schema that accepts what either schema accepts."""
     if first == second or first is True or second is True:
         return first if first == second else True
     if not isinstance(first, dict) or not isinstance(second, dict):
@@ -129,7 +134,7 @@ def _allowed_values(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _intersect_schemas(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """A schema of what holds in both; where that cannot be said, what the first says counts."""
+    """Return a schema of what both accept; where that cannot be expressed, the first takes precedence."""
     result = dict(first)
     for key, value in second.items():
         result[key] = _intersect_keyword(key, result[key], value) if key in result else value

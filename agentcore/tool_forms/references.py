@@ -1,4 +1,4 @@
-"""References in a schema, each replaced by what it refers to."""
+"""Inline the references in a schema."""
 
 from typing import Any
 
@@ -9,11 +9,10 @@ _NOT_FOLLOWED = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$defs", "def
 
 
 def inline_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without `$ref` and `$defs`.
+    """Return the schema without `$ref` and `$defs`.
 
-    A part that holds itself ends where it would begin anew, and a schema that would grow beyond all bounds ends where
-    it has `LOWERED_PARTS` parts, or is `LOWERED_DEPTH` deep: there only the type is said. What refers to nothing takes
-    any value.
+    A recursive part is cut where it would repeat, and a schema that would grow too much is cut at `LOWERED_PARTS` parts
+    or at depth `LOWERED_DEPTH`: there only type and description remain. An unresolvable reference accepts any value.
     """
     found: dict[str, Any] = _Inliner(schema).inline_part(schema)
     return found
@@ -26,7 +25,7 @@ class _Inliner:
         self._parts = self._depth = 0
 
     def inline_part(self, part: Any) -> Any:
-        """One schema of the whole."""
+        """Inline the references of one schema within the whole."""
         self._parts += 1
         if not isinstance(part, dict):
             return part is not False
@@ -64,7 +63,7 @@ def _make_outline(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_target(root: dict[str, Any], reference: str) -> Any:
-    """What a reference within the same schema points at; None: nothing, or something elsewhere."""
+    """Return the target of a reference within the same schema; None if it does not exist or is external."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     part: Any = root

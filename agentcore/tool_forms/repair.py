@@ -1,7 +1,7 @@
-"""Arguments as models send them, put right where there is no doubt what they mean.
+"""Repair arguments from models where their meaning is unambiguous.
 
-Models give `null` for what they leave out, which strict schemas make them do, and lists and objects as JSON text.
-Only what the schema refuses is changed: valid arguments stay as they are, and a text stays one wherever one may stand.
+Models send `null` for omitted arguments, as strict schemas require, and lists and objects as JSON text. Only values
+that the schema rejects are changed: valid arguments are kept, and a string is kept wherever a string is allowed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,10 +23,10 @@ _ALL_TYPES = frozenset(name for names in _JSON_TYPES.values() for name in names)
 
 
 def repair_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Put arguments right.
+    """Return a repaired copy of a model's arguments.
 
     Args:
-        arguments: As the model gave them; they stay as they are.
+        arguments: The arguments from the model; they are not modified.
         schema: The schema of the tool, with its references inlined.
     """
     repaired: dict[str, Any] = _repair_value(arguments, schema)
@@ -63,7 +63,7 @@ def _repair_object(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, A
 
 
 def _decode_text(value: str, schema: dict[str, Any]) -> Any:
-    """The list or object whose JSON text stands where only such a one may stand; None: it does not."""
+    """Decode JSON text where only a list or object is allowed; None if it is not such text."""
     wanted = _allowed_types(schema)
     if "string" in wanted or not wanted & {"array", "object"}:
         return None
@@ -75,9 +75,9 @@ def _decode_text(value: str, schema: dict[str, Any]) -> Any:
 
 
 def _find_alternative(value: Any, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """The one schema that a value can be meant for; None: there are several, or none."""
+    """Return the only alternative that a value can match; None if there are several, or none."""
     choices = next((schema[key] for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list)), None)
-    # what stands beside a choice holds for each of its schemas
+    # the properties next to a choice apply to each of its schemas
     if choices is None or isinstance(value, str) or "properties" in schema:
         return schema
     fitting = [each for each in choices if isinstance(each, dict) and _can_match(value, merge_all_of(each))]
@@ -93,7 +93,7 @@ def _can_match(value: Any, schema: dict[str, Any]) -> bool:
 
 
 def _allowed_types(schema: Any) -> frozenset[str]:
-    """The types of the values that a schema may take."""
+    """Return the types of values that a schema may accept."""
     if not isinstance(schema, dict):
         return _ALL_TYPES
     schema = merge_all_of(schema)

@@ -1,4 +1,4 @@
-"""The strict form of a schema: every property is required, and null where it could be left out; no object is open.
+"""Convert a schema to strict form: all properties are required, optional ones nullable, and no object is open.
 
 Source: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas.
 """
@@ -13,16 +13,16 @@ PROPERTIES_MAX = 5_000
 
 
 class CannotBeStrictError(ValueError):
-    """The schema takes values that a strict one cannot describe; the message says which."""
+    """Raised when a schema cannot be expressed in strict form; the message says why."""
 
 
 def make_strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """The strict form of an object's schema in the strict dialect.
+    """Convert an object's schema in the strict dialect to strict form.
 
-    An object with any properties becomes the JSON text of one, which is put right when the call comes.
+    A nested object with arbitrary properties becomes a string with JSON text, which `repair_arguments` decodes.
 
     Raises:
-        CannotBeStrictError: It takes just any value somewhere, or is nested too deep or too large.
+        CannotBeStrictError: It accepts any value somewhere, is nested too deeply or has too many properties.
     """
     maker = _Strict()
     made = maker.convert_object(schema, 1)
@@ -36,7 +36,7 @@ class _Strict:
         self.properties = 0
 
     def convert_object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
-        """An object whose properties are known."""
+        """Convert an object with known properties."""
         if depth > DEPTH_MAX:
             raise CannotBeStrictError(f"objects are nested more than {DEPTH_MAX} deep")
         self.properties += len(schema["properties"])
@@ -50,7 +50,7 @@ class _Strict:
         return {**schema, "properties": properties, "required": list(properties), "additionalProperties": False}
 
     def convert_part(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
-        """Any schema within."""
+        """Convert any schema within."""
         schema = {key: value for key, value in schema.items() if key != "default"}
         if schema.get("type") == "object":
             if "properties" in schema and schema.get("additionalProperties", False) is False:
