@@ -19,7 +19,7 @@ class Finding(NamedTuple):
 
 
 def check_tool(name: str, description: str, schema: LoweredSchema, forms: Iterable[FormName] = FORMS) -> list[Finding]:
-    """Return what is lost or rejected of a tool in some forms and cannot be expressed differently."""
+    """Return the problems of a tool in some forms that the conversion of its schema cannot avoid."""
     found = []
     for form in (FORMS[each] for each in forms):
         found += [Finding(form.name, fault) for fault in schema.lower_to(form.dialect).faults]
