@@ -157,7 +157,7 @@ def detect_line_ends(text: str) -> LineEnds:
 
 
 def is_binary(content: bytes) -> bool:
-    """True if bytes are binary by ripgrep's rule: they contain a NUL and have no byte order mark."""
+    """Return True if bytes count as binary, similar to ripgrep: they contain a NUL and have no byte order mark."""
     return b"\0" in content and _marked_form(content) is None
 
 
