@@ -1,4 +1,4 @@
-"""The children of this process: hearing that one has ended, and who it was."""
+"""Notification about, and reaping of, child processes that have ended."""
 
 import contextlib
 import os
@@ -6,7 +6,7 @@ import signal
 
 
 def wake_on_children() -> int:
-    """A descriptor that becomes readable when a child has ended."""
+    """Return a descriptor that becomes readable when a child has ended."""
     woken, waking = os.pipe()
     for fd in (woken, waking):
         os.set_blocking(fd, False)
@@ -16,13 +16,13 @@ def wake_on_children() -> int:
 
 
 def drain_pipe(fd: int) -> None:
-    """Take note that it was readable."""
+    """Discard what is in a non-blocking pipe."""
     with contextlib.suppress(BlockingIOError):
         os.read(fd, 65536)
 
 
 def ended_children() -> list[tuple[int, int]]:
-    """Process ids and wait statuses of those that have ended and are not told of yet."""
+    """Reap children that have ended, and return their process ids and wait statuses."""
     ended = []
     with contextlib.suppress(ChildProcessError):
         while (one := os.waitpid(-1, os.WNOHANG))[0]:
@@ -31,7 +31,7 @@ def ended_children() -> list[tuple[int, int]]:
 
 
 def has_children() -> bool:
-    """Whether any is left."""
+    """Return True if any child is left."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

@@ -1,4 +1,4 @@
-"""All that comes of a process: found, signalled, and ended."""
+"""Finds, signals and kills all descendants of a process."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 _FREEZE_ROUNDS = 50
 _COMMAND_CHARS = 200
 _SLEEPING = frozenset((b"S", b"I", b"T", b"t", b"Z"))
-"""States of proc(5) in which a thread does nothing; one that waits for a disk (`D`) is amid a call of the system."""
+"""States of proc(5) in which a thread does nothing; one in disk sleep (`D`) is inside a system call."""
 _HAS_CHILDREN_FILES = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")  # noqa: PTH110
 
 
 def kill_all_below(root: int) -> None:
-    """Stop everything below a process, so that it cannot fork any more, and kill it."""
+    """Stop all descendants of a process, so that they cannot fork any more, and kill them."""
     frozen: set[int] = set()
     for _ in range(_FREEZE_ROUNDS):
         found = set(list_descendants(root)) - frozen
@@ -26,14 +26,14 @@ def kill_all_below(root: int) -> None:
 
 
 def send_to(number: int, pids: Iterable[int]) -> None:
-    """Signal processes; those that have ended meanwhile are no error."""
+    """Signal processes, and ignore those that have already ended or belong to another user."""
     for pid in pids:
         with contextlib.suppress(OSError):  # it has ended, or is another user's
             os.kill(pid, number)
 
 
 def list_commands(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """The command line of each process that still runs, cut where it is long; of one that has none, its name."""
+    """Yield id and command line of each process that still runs; it is truncated, or the name if there is none."""
     for pid in pids:
         command = _command_by_proc(pid) if sys.platform.startswith("linux") else _command_by_ps(pid)
         if command:
@@ -41,21 +41,21 @@ def list_commands(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
 
 
 def read_start_time(pid: int) -> str:
-    """What tells a process from another one that gets its id later; empty: it has ended, or the system does not say."""
+    """Return a process's start time, which detects reuse of its pid; empty if it has ended or the time is unknown."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-        # a program's name in front of it may hold blanks and brackets; fields by proc(5)
+        # The program's name before it may contain spaces and parentheses; fields by proc(5).
         fields = file.read().rpartition(b")")[2].split()
         return "" if fields[0] == b"Z" else fields[19].decode()
     return ""
 
 
 def read_rest(root: int) -> frozenset[tuple[int, str, str]] | None:
-    """How often each thread below a process was given the processor so far, where all of them sleep.
+    """Read the context switch counts of all threads below a process if all of them sleep.
 
-    Two equal results say that none of them has run in between: whoever wakes up and sleeps again has changed its count.
+    Two equal results prove that none of them has run in between, because each wake-up changes the counts.
 
     Returns:
-        Thread id, birth and counts of each; None: one of them runs, or the system does not say.
+        Thread id, start time and counts of each; None if one of them runs, or the system does not provide the counts.
     """
     found: set[tuple[int, str, str]] = set()
     try:
@@ -68,13 +68,13 @@ def read_rest(root: int) -> frozenset[tuple[int, str, str]] | None:
                 if fields[0] not in _SLEEPING or not counts:
                     return None
                 found.add((int(thread), fields[19].decode(), counts.decode()))
-    except OSError:  # one has ended meanwhile
+    except OSError:  # one has ended in the meantime
         return None
     return frozenset(found)
 
 
 def list_descendants(root: int) -> list[int]:
-    """All descendants of a process, as far as they do not come and go at this moment."""
+    """List all descendants of a process; may miss some that start or lose their parent during the call."""
     children_of = _read_children if _HAS_CHILDREN_FILES else _map_children()
     found: list[int] = []
     ahead = [root]
@@ -95,7 +95,7 @@ def _read_children(parent: int) -> list[int]:
 
 
 def _map_children() -> Callable[[int], list[int]]:
-    """Where the kernel does not list a process's children, everybody is asked for the parent."""
+    """Build a lookup of children from the parent of each process, for kernels that do not list children."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents_by_proc() if sys.platform.startswith("linux") else _parents_by_ps():
         children.setdefault(parent, []).append(pid)
@@ -105,7 +105,7 @@ def _map_children() -> Callable[[int], list[int]]:
 def _parents_by_proc() -> Iterator[tuple[int, int]]:
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-            # a program's name in front of it may hold blanks and brackets
+            # The program's name before it may contain spaces and parentheses.
             yield int(name), int(file.read().rpartition(b")")[2].split()[1])
 
 

@@ -1,4 +1,4 @@
-"""Who holds the server's event loop, as frames of a stack tell it; in the server and in the process that guards it."""
+"""Finds the module that blocks the event loop from a stack; used by the server and by the process that guards it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -10,13 +10,14 @@ Frame = tuple[str, str, str]
 
 
 class Holder(NamedTuple):
-    """Who holds the event loop.
+    """The code that blocks the event loop.
 
     Args:
-        module: The module whose code it is; empty: nobody can tell.
-        tool: The tool that was called, if it was one.
-        place: Where in the module's code, `file:line in function`.
-        frames: The way there from where the module's code begins, outermost first.
+        module: The module that contains the code; empty if unknown.
+        tool: The tool that was called, if any.
+        place: The location in the module's code, `file:line in function`.
+        frames: The last 12 frames of the stack from the module's first frame on, outermost first; without a module,
+            the last 12 of the whole stack.
     """
 
     module: str = ""
@@ -26,11 +27,11 @@ class Holder(NamedTuple):
 
 
 def find_holder(frames: Sequence[Frame], folders: Mapping[str, Sequence[str]]) -> Holder:
-    """The module whose code stands in a stack; without one, the end of the stack alone.
+    """Find the module whose code appears in a stack; without one, return only the last frames of the stack.
 
     Args:
         frames: The stack, outermost first.
-        folders: For each module, how the names of its files begin.
+        folders: For each module, the prefixes of its file names.
     """
     for number, (file, _, _) in enumerate(frames):
         for module, starts in folders.items():

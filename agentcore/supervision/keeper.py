@@ -1,4 +1,4 @@
-"""`Keeper`: starts one command, keeps its output, and ends everything that comes of it."""
+"""`Keeper`: starts one command, records its output, and terminates all of its descendants."""
 
 import contextlib
 import fcntl
@@ -18,8 +18,8 @@ from agentcore.supervision.prctl import die_with_parent, leave_keyring
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorder import Recorder, create_recorder
 
-# What a command leaves behind may still be writing its last lines (`> >(tee log)`): it is asked after the first time,
-# and killed after the second.
+# Processes that a command leaves behind may still be writing its last lines (`> >(tee log)`): they get SIGTERM after
+# the first delay, and SIGKILL after the second.
 _LEFT_BEHIND_ASK_S = 0.3
 _LEFT_BEHIND_KILL_S = 0.6
 _KILL_AGAIN_S = 0.05
@@ -30,7 +30,7 @@ IGNORED_HERE = (*ENDING_SIGNALS, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Keeper:
-    """Starts one command, records what it writes, and ends everything that comes of it."""
+    """Starts one command, records its output, and terminates all of its descendants."""
 
     def __init__(self, control: socket.socket, *, has_terminal: bool) -> None:
         self._control = control
@@ -45,7 +45,7 @@ class Keeper:
         self._received = b""
 
     def run(self, request: dict[str, Any], folder: int, stdio: list[int], recorded: list[int]) -> None:
-        """Run the command to the end of its last descendant, and record to the end of its streams."""
+        """Run the command until its last descendant has ended, and record until its streams have ended."""
         wake = wake_on_children()
         self._ends_with_command = request["ends_with_command"]
         try:
@@ -68,7 +68,7 @@ class Keeper:
             self._handle_events(wake)
 
     def _handle_events(self, wake: int) -> bool:
-        """Wait for whatever is next, and see to it; True where it was output alone."""
+        """Wait for the next events and handle them; True if they were only output."""
         is_output = False
         is_more = False
         for fd, _ in self._poll.poll(self._poll_timeout_ms()):
@@ -100,7 +100,7 @@ class Keeper:
             received = self._control.recv(65536)
         except ConnectionError:
             received = b""
-        if not received:  # the server is gone, or wants it gone
+        if not received:  # the server is gone, or has abandoned the command
             self._poll.unregister(self._control)
             self._is_ending = self._is_alone = True
             self._plan = [(0.0, signal.SIGKILL)]
@@ -122,23 +122,23 @@ class Keeper:
         if grace_s > 0:
             self._signal_group(signal.SIGTERM)
             self._signal_group(signal.SIGCONT)
-            if self._has_terminal:  # a shell at a terminal takes no notice of SIGTERM
+            if self._has_terminal:  # an interactive shell ignores SIGTERM
                 self._plan.insert(0, (now + grace_s / 2, signal.SIGHUP))
 
     def _signal_group(self, number: int) -> None:
         if self._is_command_over:
             send_to(number, list_descendants(os.getpid()))
             return
-        with contextlib.suppress(OSError):  # nobody of the group is left, or it is another user's
+        with contextlib.suppress(OSError):  # the group is empty, or belongs to another user
             os.killpg(self._command, number)
 
     def _reap_children(self) -> bool:
-        """Take note of who ended; False when nobody is left."""
+        """Reap children that have ended; False when none is left."""
         for pid, status in ended_children():
             if pid == self._command and not self._is_command_over:
                 self._is_command_over = True
                 self._send_message({"exited": os.waitstatus_to_exitcode(status)})
-                # who is interrupted leaves nothing either: a sandbox may be half made
+                # An interrupted command must not leave anything behind either: its sandbox may be half set up.
                 is_end = self._ends_with_command or os.WIFSIGNALED(status)
                 if is_end and not self._is_ending:
                     now = time.monotonic()
@@ -161,23 +161,23 @@ class Keeper:
             send_to(number, found)
 
     def _report_left_behind(self, found: list[int]) -> None:
-        """Say what the command has left running and what is ended now, before it can end."""
+        """Report the processes that the command left running, before they are terminated."""
         left = list(list_commands(found))
         if left:
             self._send_message({"left": left[:_LEFT_BEHIND_TOLD]})
 
     def _send_message(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # the server is gone: nobody wants to know
+        with contextlib.suppress(OSError):  # the server is gone
             self._control.sendall(json.dumps(message).encode() + b"\n")
 
 
 def _start_command(request: dict[str, Any], folder: int, stdio: list[int]) -> int:
-    """Fork and become the command.
+    """Fork and execute the command.
 
     Returns:
-        The process id of the command, which leads a session and a group of its own.
+        The process id of the command, which leads its own session and process group.
     Raises:
-        OSError: It cannot be run; its errno is that of the failed step.
+        OSError: If it cannot be run; its errno is that of the failed step.
     """
     read_end, write_end = os.pipe()
     pid = os.fork()
@@ -204,16 +204,16 @@ def _exec_command(request: dict[str, Any], folder: int, stdio: list[int]) -> Non
     if request["own_keyring"]:
         leave_keyring()
     os.fchdir(folder)
-    # beyond 0, 1, 2 first, so that none of them is overwritten before it is copied
+    # Move them above 0, 1, 2 first, so that none is overwritten before it is copied.
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in stdio]
     for number, fd in enumerate(moved):
         os.dup2(fd, number)
     if request["terminal"]:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for number in IGNORED_HERE:  # what is ignored would stay so in the command
+    for number in IGNORED_HERE:  # ignored signals stay ignored across exec
         signal.signal(number, signal.SIG_DFL)
     if not request["ends_with_command"] and not os.isatty(1):
-        # the kernel hangs up on what is left at a terminal when the command, its leader, ends
+        # The kernel sends SIGHUP to the terminal's processes when the command, the session leader, ends.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

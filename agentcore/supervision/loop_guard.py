@@ -1,10 +1,10 @@
-"""`LoopGuard`: the process that watches a server from outside, and ends it when its event loop is held for too long.
+"""`LoopGuard`: the process that watches a server from outside and ends it when its event loop is blocked for too long.
 
-No thread of the server can: who holds the loop may hold the interpreter's lock as well. The server writes its
-heartbeats into shared memory. Over a socket it says, one JSON a line: `{"modules": {NAME: {"folders": […], "tools":
-[…]}}}` whenever they change; `{"holder": {…}}` when it has found by itself who holds the loop. It is told who did where
-this process has found out. What the server is signalled comes through a pipe that the system writes to, whatever
-Python does.
+No thread of the server can do this: code that blocks the loop may hold the GIL as well. The server writes its
+heartbeats into shared memory. Over a socket it sends, one JSON object per line: `{"modules": {NAME: {"folders": […],
+"tools": […]}}}` whenever they change; `{"holder": {…}}` when it has itself found the code that blocks the loop. This
+process sends `holder` to the server if it was the one that found it. Signals to the server arrive through a pipe that
+the C signal handler writes to, even if no Python code can run.
 """
 
 import contextlib
@@ -23,17 +23,17 @@ from agentcore.supervision.holder import Holder, find_holder
 from agentcore.supervision.server_threads import ServerThreads
 
 EXIT_SIGNAL = signal.SIGXCPU
-"""Its handler in the server is the system's `_exit`, so that its number is the exit code: 24 on Linux and macOS."""
+"""Its handler in the server is the C function `_exit`, so that its number is the exit code: 24 on Linux and macOS."""
 
 BEATS = 2
-"""Counters in shared memory, of 8 bytes: turns of the loop, looks of the server's own watchdog."""
+"""Number of 8-byte counters in shared memory: iterations of the loop, checks of the server's own watchdog."""
 
 _IDLE_S = 0.5
 _ASK_AFTER_S = 0.2
 _ASK_AGAIN_S = 1.0
 _SILENT_S = 0.25
 _SHOW_AFTER_S = 1.0
-_SLOWEST_LOOK = 2  # a look that comes later says that this process did not run either
+_SLOWEST_LOOK = 2  # a check that is later than this means that this process did not run either
 _STALLED_S = 3.0
 _EXIT_S = 2.0
 _CHILDREN_S = 5.0
@@ -44,13 +44,14 @@ class LoopGuard:
     """Watches one server.
 
     Args:
-        control: The socket to the server; its end is the server's.
-        memory: Its heartbeats.
-        signals: Where the system writes what the server is signalled.
-        stacks: Where threads of the server write their stacks.
-        orders: `pid` of the server; `limit_s` and `grace_s`, how long the loop may be held at most, and once the
-            server was told to end; `stop_s`, how long its end may take; `report`, a file that says who holds the loop
-            while it is held; `log`, the file of the log, beside stderr; `is_terminal`, whether a person reads the log.
+        control: The socket to the server; it closes when the server ends.
+        memory: Descriptor of the shared memory with the heartbeats.
+        signals: Descriptor from which the signals sent to the server are read.
+        stacks: Descriptor from which stacks of server threads are read.
+        orders: `pid` of the server; `limit_s` and `grace_s`, how long the loop may be blocked at most, before and after
+            the server was signalled to stop; `stop_s`, how long stopping may take; `report`, a file that describes what
+            blocks the loop while it is blocked; `log`, the log file, in addition to stderr; `is_terminal`, true if
+            stderr is a terminal.
     """
 
     def __init__(self, control: socket.socket, memory: int, signals: int, stacks: int, orders: dict[str, Any]) -> None:
@@ -70,7 +71,7 @@ class LoopGuard:
         self._is_silent = self._is_shown = False
 
     def run(self) -> None:
-        """Watch until the server is gone."""
+        """Watch until the server has ended."""
         poll = select.poll()
         for fd in (self._control.fileno(), self._signals):
             poll.register(fd, select.POLLIN)
@@ -92,7 +93,7 @@ class LoopGuard:
         return _SILENT_S if self._is_silent else _IDLE_S
 
     def _receive_messages(self) -> bool:
-        """Take what the server says; False: it is gone."""
+        """Handle the server's messages; False if it has ended."""
         try:
             received = self._control.recv(1024 * 1024)
         except ConnectionError:
@@ -101,7 +102,7 @@ class LoopGuard:
         for line in lines:
             try:
                 message = json.loads(line)
-            except ValueError:  # cut off: the server could not send all of it
+            except ValueError:  # truncated: the server could not send all of it
                 continue
             if "modules" in message:
                 self._modules = message["modules"]
@@ -110,7 +111,7 @@ class LoopGuard:
         return bool(received)
 
     def _check_loop(self) -> bool:
-        """See whether the loop turns; True when the server had to be ended."""
+        """Check if the loop runs; True when the server had to be ended."""
         now = time.monotonic()
         since_s = now - self._looked_at
         self._looked_at = now
@@ -124,7 +125,7 @@ class LoopGuard:
             self._reset_held()
         else:
             self._held_s += self._threads.measure_running_s(since_s)
-            # as long as the server's own watchdog can look, it says who it is
+            # As long as the server's own watchdog can run, it reports the holder itself.
             is_blind = self._seen[1] == seen[1] or self._held_s > _SHOW_AFTER_S
             if self._holder is None and self._held_s >= self._ask_at_s and is_blind:
                 self._report_holder()
@@ -132,7 +133,7 @@ class LoopGuard:
         return self._is_too_long() and self._end_server()
 
     def _reset_held(self) -> None:
-        """The loop turns."""
+        """Reset the state after the loop has run again."""
         self._held_s = 0.0
         self._holder = None
         self._ask_at_s = _ASK_AFTER_S
@@ -147,7 +148,7 @@ class LoopGuard:
         return self._held_s >= min(self._orders["grace_s"], limit_s) or self._told_to_end_s >= stop_s
 
     def _report_holder(self) -> None:
-        """Ask the thread that is busiest, else the main one, where it is; and tell, if it is in a module's code."""
+        """Find the code that blocks the loop, and report it if it is in a module."""
         holder = self._find_holder()
         if not holder.module:
             self._ask_at_s = self._held_s + _ASK_AGAIN_S
@@ -169,14 +170,14 @@ class LoopGuard:
         return first._replace(tool=next((name for name in called if name in tools), ""))
 
     def _write_report(self, *, is_over: bool) -> None:
-        """Write who holds the loop where clients find it, who get no answer from the server."""
+        """Write what blocks the loop to a file, for clients that get no response from the server."""
         if self._held_s < _SHOW_AFTER_S and not is_over:
             return
         holder = (self._holder or Holder())._asdict()
         limit_s = self._orders["limit_s"]
         report = {"pid": self._orders["pid"], "held_s": round(self._held_s, 1), "limit_s": limit_s, "ended": is_over}
         path = self._orders["report"]
-        with contextlib.suppress(OSError):  # the folder is gone, or the disk is full: the log says it too
+        with contextlib.suppress(OSError):  # the folder is gone, or the disk is full: the log has it too
             fd = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             with open(fd, "w", encoding="utf-8") as file:  # noqa: PTH123
                 json.dump(report | holder, file)
@@ -190,7 +191,7 @@ class LoopGuard:
                 os.unlink(self._orders["report"])  # noqa: PTH108
 
     def _end_server(self) -> bool:
-        """End the server with what it has started: by its own exit code, else by force. False: it need not be."""
+        """End the server and its descendants: with `EXIT_SIGNAL`, else SIGKILL. False if it need not end after all."""
         holder = self._holder = self._holder or self._find_holder()
         self._write_log(
             "error",
@@ -202,7 +203,7 @@ class LoopGuard:
             exit_code=int(EXIT_SIGNAL),
             frames=holder.frames,
         )
-        if time.monotonic() - self._looked_at > _STALLED_S:  # nobody reads the log: the server waits for that as well
+        if time.monotonic() - self._looked_at > _STALLED_S:  # stderr is not read: the server waits for that as well
             self._held_s = 0.0
             return False
         self._write_report(is_over=True)
@@ -216,7 +217,7 @@ class LoopGuard:
         return True
 
     def _wait_until_gone(self, limit_s: float) -> bool:
-        """Wait for the end of the server, which is that of its socket."""
+        """Wait until the server has ended and its socket has closed with it; False on timeout."""
         self._control.settimeout(limit_s)
         try:
             while self._control.recv(65536):
@@ -228,7 +229,7 @@ class LoopGuard:
         return True
 
     def _kill_children(self, started: list[int]) -> None:
-        """Give commands and browsers time to end with the server, as they do by themselves, and kill the rest."""
+        """Wait for commands and browsers, which end by themselves after the server, and kill those that remain."""
         births = {one: read_start_time(one) for one in started}
         until = time.monotonic() + _CHILDREN_S
         while any(births[one] and births[one] == read_start_time(one) for one in started):
@@ -248,14 +249,14 @@ class LoopGuard:
                 os.close(fd)
         if self._orders["is_terminal"]:
             if level != "error":
-                return  # a terminal shows what ends the server, and not the rest of the log
+                return  # a terminal shows only why the server was ended
             line = _ended_text(fields)
-        with contextlib.suppress(OSError):  # nobody reads the log any more
+        with contextlib.suppress(OSError):  # stderr has no reader any more
             os.write(2, line.encode("utf-8", "replace") + b"\n")
 
 
 def _ended_text(fields: dict[str, Any]) -> str:
-    """Why the server was ended, for the user at its terminal."""
+    """Format the reason why the server was ended, for its terminal."""
     tool = f" (tool {fields['tool']})" if fields["tool"] else ""
     module = f"the module {fields['module']}{tool}" if fields["module"] else "something"
     return (
@@ -265,7 +266,7 @@ def _ended_text(fields: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Watch the server; arguments are the descriptors of its socket, of memory, signals and stacks, and the orders."""
+    """Watch the server; arguments are descriptors (socket, memory, signals, stacks) and the orders as JSON."""
     control, memory, signals, stacks = map(int, sys.argv[1:5])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it ends with the server, and not before

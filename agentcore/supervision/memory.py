@@ -6,10 +6,10 @@ import tempfile
 
 
 def shared_memory(size_bytes: int, name: str) -> int:
-    """A descriptor of memory, all zero; it takes room when it is written.
+    """Return a descriptor of zeroed memory; pages are allocated when they are first written.
 
     Raises:
-        OSError: There is no room for it.
+        OSError: If there is no room for it.
     """
     if sys.platform.startswith("linux"):
         memory = os.memfd_create(name)

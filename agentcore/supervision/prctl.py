@@ -1,4 +1,4 @@
-"""What Linux lets a process say about itself; elsewhere nothing happens. Source: prctl(2), keyctl(2)."""
+"""Linux process attributes; on other systems these functions do nothing. Source: prctl(2), keyctl(2)."""
 
 import ctypes
 import os
@@ -8,31 +8,31 @@ import sys
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
-# the C library has no function for it
+# System call numbers: the C library has no function for it.
 _KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280, "armv7l": 311, "i686": 288}
 _JOIN_SESSION_KEYRING = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what descendants leave behind."""
+    """Make this process the parent of orphaned descendants."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent ends."""
+    """Have the kernel kill this process when its parent ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def hide_from_debuggers() -> None:
-    """Keep memory and descriptors from other processes of this user."""
+    """Hide this process's memory and descriptors from other processes of the user."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def leave_keyring() -> None:
-    """Take a new, empty session keyring: the keys in the old one belong to whoever started the server.
+    """Join a new, empty session keyring: the keys in the old one belong to the user who started the server.
 
-    Where the system refuses (a container that filters the call), a command cannot ask for keys either.
+    If the system refuses (a container that filters the call), a command cannot request keys either.
     """
     number = _KEYCTL.get(os.uname().machine)
     if sys.platform.startswith("linux") and number is not None:

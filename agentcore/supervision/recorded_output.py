@@ -1,7 +1,7 @@
-"""`Recording`: the end of what a command writes, in bounded memory however much it is.
+"""`Recording`: stores the end of a command's output in a fixed amount of shared memory.
 
-The command's supervisor reads the streams and writes them here; the server only looks, so that a flood of output costs
-it nothing.
+The command's keeper reads the streams and writes them to the memory; the server only reads excerpts on demand, so that
+a flood of output costs it nothing.
 """
 
 import mmap
@@ -13,16 +13,16 @@ from agentcore.supervision.memory import shared_memory
 from agentcore.supervision.recording import BLOCK_BYTES, INDEX_BYTES, PAGE, Index, compute_offsets
 
 _PIECE_BYTES = 64 * 1024
-_SLACK_BLOCKS = 4  # so far a flood may go on while somebody reads
+_SLACK_BLOCKS = 4  # how much may be written during a read without overwriting the excerpt
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in a stream.
+    """A position in a stream.
 
     Args:
-        offset: Bytes in front of it.
-        lines: Line ends in front of it.
+        offset: Number of bytes before it.
+        lines: Number of line ends before it.
     """
 
     offset: int = 0
@@ -34,8 +34,8 @@ class Excerpt:
     """A part of a stream.
 
     Args:
-        start: Where it begins, later than asked for when that is not kept any more.
-        dropped_lines: Lines between the place that was asked for and `start`.
+        start: Where it starts; later than requested if that part is no longer stored.
+        dropped_lines: Lines between the requested position and `start`.
     """
 
     data: bytes
@@ -45,13 +45,13 @@ class Excerpt:
 
 
 class Recording:
-    """What a command writes, on tracks; made in front of its start and handed to `Supervisor.start`.
+    """Records a command's output on tracks; created before the command and passed to `Supervisor.start`.
 
     Args:
-        limits: The lines and the bytes that are kept of each track, at least.
+        limits: For each track, the maximum number of lines and of bytes in an excerpt.
 
     Attributes:
-        tracks: One for each of the limits.
+        tracks: One track for each of the limits.
     """
 
     def __init__(self, *limits: tuple[int, int]) -> None:
@@ -65,29 +65,29 @@ class Recording:
         self.tracks = tuple(Track(self, number, limit) for number, limit in enumerate(limits))
 
     def record(self, fd: int, *tracks: "Track") -> None:
-        """Have a stream recorded.
+        """Add a stream to the recording.
 
         Args:
-            fd: Where it is read; it stays the caller's, who closes it after the start.
-            tracks: Where it comes to, one after the other with what else comes to the same track.
+            fd: The descriptor to read from; the caller still owns it and closes it after the start.
+            tracks: The tracks that receive it, interleaved with other streams of the same track.
         """
         os.set_blocking(fd, False)
         self._streams.append((fd, [track.number for track in tracks]))
 
     @property
     def written(self) -> int:
-        """Bytes of all streams that have been recorded."""
+        """The number of bytes recorded from all streams."""
         return self._newest_page()[0]
 
     def request(self) -> dict[str, Any]:
-        """What the supervisor's program is told of it."""
+        """Return the part of the spawner's request that describes the recording."""
         return {"tracks": self._sizes, "record": [numbers for _, numbers in self._streams]}
 
     def open(self) -> list[int]:
-        """Make the memory, and open anew what the supervisor's program needs: the memory and each stream.
+        """Create the memory, and return descriptors for the keeper: the memory and a duplicate of each stream.
 
         Raises:
-            OSError: There is no room for it.
+            OSError: If there is no room for it.
         """
         fds = [shared_memory(self._begins[-1], "agentcore-output")]
         try:
@@ -101,11 +101,11 @@ class Recording:
         return fds
 
     def counts(self, number: int) -> Mark:
-        """The end of a track."""
+        """Return the end position of a track."""
         return Mark(*self._newest_page()[1 + 2 * number : 3 + 2 * number])
 
     def read(self, number: int, start: int, end: int) -> bytes:
-        """Bytes of a track, which may be overwritten meanwhile."""
+        """Return bytes of a track; they may be overwritten during the read (see `oldest`)."""
         shared = self._shared
         base = self._begins[number]
         size = self._sizes[number]
@@ -121,13 +121,13 @@ class Recording:
         return shared[base + first : base + size] + shared[base : base + last]
 
     def oldest(self, number: int) -> int:
-        """The first byte of a track that is not overwritten now."""
+        """Return the offset of the first byte of a track that cannot be overwritten at this moment."""
         if self._shared is None:
             return self._kept[number][0]
         return max(0, self.counts(number).offset + BLOCK_BYTES - self._sizes[number])
 
     def close(self) -> None:
-        """Give the memory back, and keep what the tracks keep; nothing is added any more. Safe to call twice."""
+        """Copy the current excerpts and release the shared memory; nothing is added afterwards. Safe to call twice."""
         if self._shared is None:
             return
         excerpts = [track.since() for track in self.tracks]
@@ -140,10 +140,10 @@ class Recording:
 
 
 class Track:
-    """The longest end of what comes to it that has at most so many lines and so many bytes.
+    """The end of one or more recorded streams, limited in lines and bytes.
 
-    A line is what ends with a newline, and what comes after the last one. While a flood comes in, less may be found:
-    what is overwritten at that moment is left out.
+    A line ends with a newline; text after the last newline counts as a line. During a flood of output an excerpt may be
+    shorter: bytes that are being overwritten at that moment are left out.
     """
 
     def __init__(self, recording: Recording, number: int, limits: tuple[int, int]) -> None:
@@ -153,11 +153,11 @@ class Track:
 
     @property
     def end(self) -> Mark:
-        """The end of what has come so far."""
+        """The current end of the track."""
         return self._recording.counts(self.number)
 
     def since(self, mark: Mark = Mark()) -> Excerpt:
-        """What came after a place, as far as it is kept."""
+        """Return the output after a position, as far as it is still stored."""
         end = self.end
         data, lines = self._read_last_lines(max(mark.offset, end.offset - self._limit_bytes), end.offset)
         start = end.offset - len(data)
@@ -169,7 +169,7 @@ class Track:
         return Excerpt(data, first, end, first.lines - mark.lines)
 
     def _read_last_lines(self, start: int, end: int) -> tuple[bytes, int]:
-        """The last lines in front of `end` that begin at `start` or later, and how many line ends they have."""
+        """Return the last lines before `end` that begin at or after `start`, and their number of line ends."""
         wanted = self._limit_lines + (self._recording.read(self.number, end - 1, end) == b"\n" if end else 0)
         pieces: list[bytes] = []
         found = 0

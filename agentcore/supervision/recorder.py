@@ -1,4 +1,4 @@
-"""`Recorder`: reads what a command writes into memory that the server shares, without the server's doing."""
+"""`Recorder`: reads a command's output in the keeper and writes it to memory shared with the server."""
 
 import contextlib
 import mmap
@@ -22,10 +22,11 @@ class Recorder:
     """Records streams until their end.
 
     Args:
-        memory: Descriptor of the shared memory; closed here.
-        sizes: Bytes of each track.
+        memory: Descriptor of the shared memory, which the constructor closes.
+        sizes: Size of each track in bytes.
+        streams: Descriptors to read from; each is closed when its stream ends.
         tracks: The tracks of each stream.
-        poll: Is told which descriptors to wait for.
+        poll: The streams are registered with it.
     """
 
     def __init__(
@@ -49,20 +50,20 @@ class Recorder:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all streams have ended."""
+        """True when all streams have ended."""
         return not self._streams
 
     @property
     def written(self) -> int:
-        """Bytes that were recorded in all."""
+        """The total number of recorded bytes."""
         return self._page[0]
 
     def has_stream(self, fd: int) -> bool:
-        """Whether this is one of the streams that go on."""
+        """Return True if this is a stream that has not ended."""
         return fd in self._streams
 
     def record_available(self, fd: int) -> None:
-        """Record what there is of a stream now."""
+        """Record the data that is available from a stream."""
         stream = self._streams[fd]
         first, *others = stream.tracks
         begin = self._page[1 + 2 * first]
@@ -70,7 +71,7 @@ class Recorder:
             size = os.readv(fd, self._track_slices(first, begin, BLOCK_BYTES))
         except BlockingIOError:
             return
-        except OSError:  # EIO: nobody holds the other end of the terminal any more
+        except OSError:  # EIO: the other end of the terminal was closed
             size = 0
         if not size:
             del self._streams[fd]
@@ -90,7 +91,7 @@ class Recorder:
         self._index.publish_page(self._page)
 
     def _track_slices(self, track: int, begin: int, size: int) -> list[memoryview]:
-        """The part of a track that holds these bytes of the stream; two pieces where it goes round."""
+        """Return the part of the ring that holds these bytes of the stream; two slices if it wraps around."""
         base, length = self._tracks[track]
         start = begin % length
         until_end = min(size, length - start)
@@ -116,13 +117,13 @@ class _Stream:
         self._line_bytes = 0.0
 
     def grow_pipe(self, fd: int) -> None:
-        """Give a pipe that was full more room; only then, because a user's pipes have a common bound (pipe(7))."""
+        """Enlarge a pipe that was full; only then, because all pipes of a user share a limit (pipe(7))."""
         self.has_grown = True
         with contextlib.suppress(OSError):
             fcntl(fd, _F_SETPIPE_SZ, _PIPE_BYTES)
 
     def count_lines(self, parts: Sequence[memoryview], size: int) -> int:
-        """The line ends; with short lines it is quicker to look at each byte than to look for the next one."""
+        """Count line ends; for short lines `bytes.count` is faster than searching for the next newline."""
         if self._line_bytes < _LONG_LINE_BYTES:
             lines = sum(bytes(part).count(b"\n") for part in parts)
         else:
@@ -132,7 +133,7 @@ class _Stream:
 
 
 def create_recorder(request: dict[str, Any], fds: Sequence[int], poll: select.poll) -> Recorder | None:
-    """The recorder that a request asks for."""
+    """Create the recorder for a request; None if nothing is recorded."""
     if not fds:
         return None
     memory, *streams = fds

@@ -1,25 +1,25 @@
-"""How the recorded output of a command lies in the memory that its keeper and the server share.
+"""Memory layout of a command's recorded output, shared by its keeper and the server.
 
-In front is an index of 64-bit numbers: the edition, which only grows, and two places for a page. The page of the newest
-edition stands in the place `edition % 2`; the keeper writes the other one and then counts on, so that a reader never
-waits: it reads again if the keeper has overtaken it. A page holds the bytes that were recorded in all, and for each
-track its bytes and its line ends since the beginning. Behind the index lie the tracks, each a ring in which byte N of
-the stream lies at N modulo its size. One process writes.
+The memory starts with an index of 64-bit numbers: the edition, which only grows, and two slots for a page. The page of
+the newest edition is in slot `edition % 2`; the keeper writes the other slot and then increments the edition, so that a
+reader never blocks: it reads again if the keeper has overtaken it. A page contains the total number of recorded bytes,
+and for each track its number of bytes and line ends since the start. The tracks follow the index, each a ring buffer in
+which byte N of the stream is at N modulo its size. There is a single writer.
 """
 
 from collections.abc import Sequence
 
 INDEX_BYTES = 4096
-"""In front of the first track."""
+"""Size of the index, which precedes the first track."""
 
 BLOCK_BYTES = 1 << 18
-"""The most that is read at one time: so far behind the end, a reader may find what is being overwritten."""
+"""Maximum number of bytes recorded at once; up to this many of a ring's oldest bytes may be overwritten at any time."""
 
 TRACKS = 8
-"""Tracks of one recording, at most."""
+"""Maximum number of tracks of one recording."""
 
 PAGE = 1 + 2 * TRACKS
-"""Numbers of a page."""
+"""Number of 64-bit numbers in a page."""
 
 
 class Index:
@@ -33,7 +33,7 @@ class Index:
         self._numbers = numbers
 
     def read_page(self) -> list[int]:
-        """The newest page: all bytes, and bytes and line ends of each track."""
+        """Return the newest page: the total of bytes, then bytes and line ends of each track."""
         while True:
             edition = self._numbers[0]
             begin = 1 + edition % 2 * PAGE
@@ -51,7 +51,7 @@ class Index:
 
 
 def compute_offsets(sizes: Sequence[int]) -> list[int]:
-    """Where tracks of these sizes begin, and where the memory ends."""
+    """Return the start offset of each track, and finally the size of the memory."""
     ends = [INDEX_BYTES]
     for size in sizes:
         ends.append(ends[-1] + size)

@@ -1,4 +1,4 @@
-"""The threads of another process, as the system shows them: what they use, and where one of them is."""
+"""Inspects the threads of another process: their processor time, and the stack of one of them."""
 
 import contextlib
 import ctypes
@@ -12,7 +12,7 @@ from agentcore.supervision.descendants import send_to
 from agentcore.supervision.holder import Frame
 
 SHOW_STACK = signal.SIGURG
-"""Has a thread of the server write its stack. Nobody else uses it, and by default a process takes no notice of it."""
+"""Makes a thread of the server write its stack. It has no other use, and processes ignore it by default."""
 
 _DUMP_BYTES = 64 * 1024
 _DUMP_SECONDS = 0.5
@@ -24,13 +24,15 @@ _RUNNABLE = "R"
 
 
 class ServerThreads:
-    """Looks at the threads of a process again and again.
+    """Samples the threads of a process.
 
     Args:
-        stacks: Where it writes stacks to.
+        pid: The process id.
+        stacks: Descriptor from which the process's stacks are read.
 
     Attributes:
-        busiest: The thread that has used most of the time since the last look; 0: none has used much.
+        busiest: Id of the thread that used the most processor time since the last sample; 0 if none used at least a
+            quarter of the time.
     """
 
     def __init__(self, pid: int, stacks: int) -> None:
@@ -41,14 +43,15 @@ class ServerThreads:
         self.busiest = 0
 
     def reset(self) -> None:
-        """Begin anew: what was used before the next look does not count."""
+        """Reset the sampling: time used before the next sample does not count."""
         self._used = {}
         self.busiest = 0
 
     def measure_running_s(self, elapsed_s: float) -> float:
-        """For how much of the time since the last look the process could run, in seconds.
+        """Measure how long the process could run since the last sample, in seconds.
 
-        Not while it was stopped by a signal or a debugger; and where it wants a processor, as long as it had one.
+        Time while it was stopped by a signal or a debugger does not count. While it waits for a processor, only the
+        processor time that it got counts.
         """
         if not sys.platform.startswith("linux"):
             return 0.0 if _is_stopped(self._pid) else elapsed_s
@@ -57,7 +60,7 @@ class ServerThreads:
         with contextlib.suppress(OSError):  # it has ended
             for name in os.listdir(f"/proc/{self._pid}/task"):  # noqa: PTH208
                 with contextlib.suppress(OSError), open(f"/proc/{self._pid}/task/{name}/stat", "rb") as file:  # noqa: PTH123
-                    # a program's name in front of it may hold blanks and brackets; fields by proc(5)
+                    # The program's name before it may contain spaces and parentheses; fields by proc(5).
                     fields = file.read().rpartition(b")")[2].split()
                     states += fields[0].decode()
                     used[int(name)] = (int(fields[11]) + int(fields[12])) * self._tick_s
@@ -71,9 +74,9 @@ class ServerThreads:
         return min(elapsed_s, sum(spent.values())) if _RUNNABLE in states else elapsed_s
 
     def read_stack(self, thread: int = 0) -> list[Frame]:
-        """Where a thread is (0: the main one), outermost first; empty: it does not say.
+        """Read a thread's stack (0: the main thread), outermost frame first; empty if it does not respond.
 
-        A handler in C writes it, whoever holds the interpreter's lock.
+        A C signal handler writes it, even while the GIL is held.
         """
         self._drain_pipe()
         if not (thread and _signal_thread(self._pid, thread)):
@@ -96,12 +99,12 @@ class ServerThreads:
 
 
 def _unescape_name(name: str) -> str:
-    """A name with all its letters: `faulthandler` writes those beyond ASCII as Python escapes them."""
+    """Restore a name's non-ASCII characters, which `faulthandler` writes as Python escapes."""
     return _ESCAPED.sub(lambda match: chr(int(match[match.lastindex or 0], 16)), name)
 
 
 def _signal_thread(pid: int, thread: int) -> bool:
-    """Whether the signal went to that thread: where the system has no way to, the main thread gets it."""
+    """Signal one thread; False if the system cannot, so that the caller signals the process instead."""
     tgkill = getattr(_LIBC, "tgkill", None)
     return tgkill is not None and tgkill(pid, thread, int(SHOW_STACK)) == 0
 

@@ -1,4 +1,4 @@
-"""`Spawner`: forks a keeper for each request of the server."""
+"""`Spawner`: the process that forks a keeper for each request of the server."""
 
 import gc
 import json
@@ -21,14 +21,14 @@ _LOOK_AGAIN_S = 0.05
 
 
 class Spawner:
-    """Forks a keeper for each request of the server, and outlives none of them."""
+    """Forks a keeper for each request of the server, and kills what is left of them before it ends."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._keepers: set[int] = set()
 
     def run(self) -> None:
-        """Serve until the server is gone, then until all keepers are."""
+        """Serve requests until the server is gone, then wait until all keepers have ended."""
         wake = wake_on_children()
         signal.signal(signal.SIGCONT, lambda *_: self._continue_keepers())
         poll = select.poll()
@@ -46,7 +46,7 @@ class Spawner:
         self._wait_for_keepers()
 
     def _serve_request(self) -> bool:
-        """Take one request; False when there will be no more."""
+        """Handle one request; False when there will be no more."""
         try:
             head, fds, _, _ = socket.recv_fds(self._control, HEADER.size, DESCRIPTORS)
             if not head:
@@ -76,14 +76,15 @@ class Spawner:
             self._kill_strays()
 
     def _kill_strays(self) -> None:
-        """Kill what was below a keeper that somebody killed; it is ours now."""
-        # List all first: what a living keeper's command starts between the two lists must not count as a stray.
+        """Kill the processes of a keeper that was killed: as orphans they are now children of the spawner."""
+        # List all descendants first: a process that a living keeper's command starts between the two calls must not
+        # count as a stray.
         found = set(list_descendants(os.getpid()))
         kept = {one for keeper in self._keepers for one in (keeper, *list_descendants(keeper))}
         send_to(signal.SIGKILL, found - kept)
 
     def _continue_keepers(self) -> None:
-        """A command can have stopped its keeper, which then sees neither orders nor that the server is gone."""
+        """Continue all keepers: one that its command has stopped would see neither orders nor the end of the server."""
         send_to(signal.SIGCONT, self._keepers)
 
     def _wait_for_keepers(self) -> None:
@@ -96,10 +97,10 @@ class Spawner:
 
 
 def _run_keeper(request: dict[str, Any], fds: list[int]) -> Never:
-    """The life of a keeper, in the forked child."""
+    """Run a keeper in the forked child, and exit."""
     status = 1
     try:
-        signal.signal(signal.SIGCONT, signal.SIG_DFL)  # the other keepers are none of its business
+        signal.signal(signal.SIGCONT, signal.SIG_DFL)  # the handler continues the other keepers
         adopt_orphans()
         control, folder, *others = fds
         with socket.socket(fileno=control) as server:
@@ -127,6 +128,7 @@ def main() -> None:
     hide_from_debuggers()
     for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # it ends with the server, and not before
+    # Forked keepers share these objects' pages (copy-on-write) as long as their collectors do not touch them.
     gc.collect()
     gc.freeze()
     Spawner(control).run()

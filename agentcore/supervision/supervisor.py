@@ -1,4 +1,4 @@
-"""`Supervisor`: runs commands so that nothing of them outlives its owner, or the server."""
+"""`Supervisor`: runs commands so that none of their processes survives its owner or the server."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ from agentcore.supervision.descendants import read_rest
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorded_output import Recording
 
-# nothing of the site: neither its start-up time nor what a .pth file would run
+# Started without `site`: it costs start-up time, and a .pth file could run code.
 _PROGRAM = "import sys; sys.path += sys.argv[2:]; from agentcore.supervision.spawner import main; main()"
 _SEND_SECONDS = 10.0
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 5.0
 _KEEPER_SECONDS = 2.0
-"""How much later than told a command may end before its keeper, which the command may have stopped, is continued; and
-after that, killed."""
+"""How long after its deadline a command may still run before its keeper, which the command may have stopped with a
+signal, is continued; after the same time again, the keeper is killed."""
 _LOST = -9
 _MESSAGE_BYTES = 65536
 
@@ -40,12 +40,12 @@ ENVIRONMENT = frozenset((
     "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 ))
 # fmt: on
-"""Variables that a command gets from the server's environment, beside those that begin with `LC_`. Nothing that holds
-a key: a proxy's address may hold a password, so it is not among them."""
+"""Variables that a command inherits from the server's environment, besides those that begin with `LC_`. None of them
+contains secrets: proxy addresses are left out because they may include a password."""
 
 
 class SupervisorError(AgentcoreError):
-    """A command could not be started; its `errno` says why, where the system gave a reason."""
+    """Raised when a command could not be started; `errno` is the system's reason, or 0 if there is none."""
 
     def __init__(self, message: str, errno: int = 0) -> None:
         super().__init__(message)
@@ -53,12 +53,12 @@ class SupervisorError(AgentcoreError):
 
 
 class SupervisedProcess:
-    """One command under a supervisor, with everything that it starts.
+    """One command under a supervisor, with all of its descendants.
 
     Attributes:
         exit_code: None while the command runs; then its exit code, or the negative number of the signal that ended it.
-        left_behind: Process id and command line of what the command had left running and what was ended after it, of
-            very many the first; known when nothing is left.
+        left_behind: Process id and command line of each process that the command left running and that was terminated
+            after it, limited to the first ones; complete once nothing is left.
     """
 
     def __init__(self, control: socket.socket, recording: Recording | None, wake_spawner: Callable[[], None]) -> None:
@@ -79,37 +79,41 @@ class SupervisedProcess:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it is left: the command and all that came of it have ended."""
+        """True when the command and all its descendants have ended."""
         return self._over.done()
 
     @property
     def is_recorded(self) -> bool:
-        """Whether nothing can be added to the recording any more."""
+        """True when nothing more can be added to the recording."""
         return self._recorded.done()
 
     async def wait(self) -> int:
-        """Wait until nothing is left, and give the exit code (negative: the signal that ended the command)."""
+        """Wait until no process is left, and return the exit code (negative: the signal that ended the command)."""
         await asyncio.shield(self._over)
         return _LOST if self.exit_code is None else self.exit_code
 
     def on_over(self, callback: Callable[[], None]) -> None:
-        """Have a function called, in the event loop, when nothing is left."""
+        """Register a function that is called in the event loop when no process is left."""
         self._over.add_done_callback(lambda _: callback())
 
     def read_rest(self) -> frozenset[tuple[int, str, str]] | None:
-        """See `descendants.read_rest`: equal results say that nothing of it has run in between. Reads /proc."""
+        """Return a token that stays equal while no process of the command runs; see `descendants.read_rest`.
+
+        It blocks, because it reads /proc.
+        """
         return read_rest(self._keeper) if self._keeper else None
 
     async def wait_for_recording(self) -> None:
-        """Wait until the streams that are recorded have ended, which they may not do if somebody else holds them."""
+        """Wait until the recorded streams have ended; they do not while another process has them open."""
         await asyncio.shield(self._recorded)
 
     def on_output(self, beyond: int, callback: Callable[[], None]) -> None:
-        """Have a function called once, in the event loop, when there is news; a later request replaces this one.
+        """Register a function that is called once in the event loop on new output; replaces an earlier registration.
 
         Args:
-            beyond: News are more bytes in the recording than so many (`Recording.written`), or its end.
-            callback: Is called soon if that is so already.
+            beyond: The number of recorded bytes (`Recording.written`) that must be exceeded; the end of the recording
+                also counts.
+            callback: Called soon if the condition is already met.
         """
         self._on_output = callback
         if self.is_recorded:
@@ -118,14 +122,14 @@ class SupervisedProcess:
             self._send_order({"tell_beyond": beyond})
 
     def send_signal(self, number: int) -> None:
-        """Signal the command's process group; nothing happens when it has ended."""
+        """Signal the command's process group, if it has not ended."""
         self._send_order({"signal": int(number)})
 
     def end(self, grace_s: float) -> None:
-        """Have everything ended: SIGTERM to the process group now, SIGKILL to all that is left after the grace.
+        """Terminate all processes: SIGTERM to the process group now, SIGKILL to those left after the grace period.
 
         Args:
-            grace_s: Seconds; 0: SIGKILL at once.
+            grace_s: Grace period in seconds; 0 sends SIGKILL at once.
         """
         self._send_order({"end": grace_s})
         if self._insisting is None:
@@ -133,7 +137,7 @@ class SupervisedProcess:
             self._over.add_done_callback(lambda _: self._cancel_force_end())
 
     def _force_end(self) -> None:
-        """It should have ended: whoever holds its keeper up – a command can send it SIGSTOP – does so in vain."""
+        """Continue the keeper and terminate again after the deadline: a command can have sent its keeper SIGSTOP."""
         if self.is_over:
             return
         self._signal_keeper(signal.SIGCONT)
@@ -141,8 +145,8 @@ class SupervisedProcess:
         self._insisting = self._loop.call_later(_KEEPER_SECONDS, self._signal_keeper, signal.SIGKILL)
 
     def _signal_keeper(self, number: signal.Signals) -> None:
-        self._wake_spawner()  # it ends what a keeper leaves behind
-        # as long as the keeper holds its end of the line, nobody else has its number
+        self._wake_spawner()  # it terminates what a keeper leaves behind
+        # As long as the keeper's end of the socket is open, its pid cannot belong to another process.
         if self._keeper and self._control.fileno() >= 0:
             with suppress(ProcessLookupError):
                 os.kill(self._keeper, number)
@@ -155,7 +159,7 @@ class SupervisedProcess:
         """Wait until the command runs.
 
         Raises:
-            SupervisorError: It could not be run.
+            SupervisorError: If it could not be run, or did not start within 30 s.
         """
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -168,10 +172,10 @@ class SupervisedProcess:
             raise
 
     def abandon(self) -> None:
-        """Let go of the command, which kills everything of it at once."""
+        """Close the connection to the keeper, which then kills all processes of the command at once."""
         if self._control.fileno() >= 0:
             self._release()
-            self._wake_spawner()  # and with it the keeper: one that was stopped would not see that it is on its own
+            self._wake_spawner()  # continues the keeper too: a stopped one would not notice the closed socket
 
     def _release(self) -> None:
         self._loop.remove_reader(self._control)
@@ -217,7 +221,7 @@ class SupervisedProcess:
             self._fail_start(os.strerror(message["failed"]), message["failed"])
         elif "exited" in message:
             self.exit_code = message["exited"]
-            self._notify_output()  # whoever waits for the command has to see that it is over
+            self._notify_output()  # callers that wait for output have to see that the command has exited
         elif "left" in message:
             self.left_behind = tuple((pid, command) for pid, command in message["left"])
         elif "wrote" in message:
@@ -231,12 +235,13 @@ class SupervisedProcess:
 
 
 class Supervisor:
-    """Starts commands below a process that ends all their descendants, detached ones too.
+    """Starts commands below a process that terminates all their descendants, including detached ones.
 
-    They end when the command ends, when they are told to, when the supervisor closes, and when the server dies in
-    whatever way. On macOS, which has no way to adopt orphans, a process that detaches itself twice can escape.
+    They are terminated when the command ends, on request, when the supervisor closes, and when the server dies for any
+    reason. On macOS, which cannot adopt orphans, a process that detaches itself twice can escape.
 
-    Its first command starts it; it costs one small process, and a smaller one for each command that runs.
+    The first command starts the supervising process. It costs one small process, and a smaller one for each running
+    command.
     """
 
     def __init__(self) -> None:
@@ -248,10 +253,10 @@ class Supervisor:
 
     @staticmethod
     def environment(also: Iterable[str] = (), environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """What commands may know of the server's environment.
+        """Return the part of the server's environment that commands may see.
 
         Args:
-            also: Names beside those of the allow-list (`ENVIRONMENT`).
+            also: Names in addition to the allow-list (`ENVIRONMENT`).
             environ: The server's environment.
         """
         names = {*ENVIRONMENT, *also}
@@ -259,7 +264,7 @@ class Supervisor:
 
     @property
     def processes(self) -> Sequence[SupervisedProcess]:
-        """The commands of which something is left."""
+        """The commands that still have running processes."""
         self._processes = {process for process in self._processes if not process.is_recorded}
         return tuple(process for process in self._processes if not process.is_over)
 
@@ -280,19 +285,19 @@ class Supervisor:
         """Run a command in a session and process group of its own.
 
         Args:
-            argv: An absolute path of a program, and its arguments.
-            folder: The working folder; entered by descriptor, so that no path is looked up again.
-            environment: All that it gets; see `environment`.
-            stdin: A descriptor that stays the caller's; None: /dev/null. So for `stdout` and `stderr`.
-            stdout: The same for its output.
-            stderr: The same for its errors.
-            has_terminal: Whether `stdin` is a terminal that becomes the controlling one.
-            own_keyring: Whether the keys in the kernel that the server can use (keyrings(7)) are kept from it.
-            ends_with_command: Whether what it leaves running is ended after it; else that goes on, unless the command
-                ended by a signal, and all of it is over when nothing is left.
-            recording: Where streams that it writes to are recorded.
+            argv: The absolute path of a program, and its arguments.
+            folder: The working folder; entered by descriptor, so that no path is resolved again.
+            environment: Its complete environment; see `environment`.
+            stdin: A descriptor that the caller still owns; None for /dev/null. So for `stdout` and `stderr`.
+            stdout: Descriptor for its output.
+            stderr: Descriptor for its errors.
+            has_terminal: True if `stdin` is a terminal that becomes the controlling one.
+            own_keyring: True to hide the kernel keys that the server can use (keyrings(7)) from it.
+            ends_with_command: True to terminate the processes that it leaves running. Otherwise they continue, unless
+                the command ended by a signal, and the process is over when none is left.
+            recording: Records the streams that it writes to.
         Raises:
-            SupervisorError: The command cannot be run, or the supervisor is closed.
+            SupervisorError: If the command cannot be run, or the supervisor is closed.
         """
         request: dict[str, Any] = {"argv": list(argv), "env": dict(environment), "terminal": has_terminal}
         request |= {"own_keyring": own_keyring, "ends_with_command": ends_with_command}
@@ -319,21 +324,21 @@ class Supervisor:
             process.abandon()
             raise
         finally:
-            fds.close_unless_claimed()  # a cancelled call's thread may never have begun
+            fds.close_unless_claimed()  # a cancelled call's thread may never have started
         await process.wait_for_start()
         return process
 
     async def close(self, grace_s: float = 0.0) -> None:
-        """End all commands, and wait until nothing of them is left; safe to call twice.
+        """Terminate all commands, and wait until none of their processes is left; safe to call twice.
 
         Args:
-            grace_s: How long they may take after SIGTERM, in seconds; 0: they are killed at once.
+            grace_s: Seconds between SIGTERM and SIGKILL; 0 kills at once.
         """
         self._is_closed = True
         living = self.processes
         for process in living:
             process.end(grace_s)
-        with suppress(TimeoutError):  # what the kernel does not let die has lost its keeper's patience
+        with suppress(TimeoutError):  # a process that the kernel does not let die is abandoned below
             async with asyncio.timeout(grace_s + _CLOSE_SECONDS):
                 for process in living:
                     await process.wait()
@@ -357,7 +362,7 @@ class Supervisor:
                     sent = socket.send_fds(requests, [message], fds.numbers)
                     requests.sendall(message[sent:])
                 except OSError:
-                    self._drop_spawner()  # it has half a request, and can make nothing of the next
+                    self._drop_spawner()  # it has half a request, and would misread the next one
                     raise
         finally:
             fds.close()
@@ -395,10 +400,10 @@ class Supervisor:
         return self._requests
 
     def _wake_spawner(self) -> None:
-        """Have it and its keepers go on, if a command has stopped them."""
+        """Continue the spawner and its keepers, in case a command has stopped them."""
         spawner = self._spawner
         if spawner is not None and spawner.returncode is None:
-            os.kill(spawner.pid, signal.SIGCONT)  # ours until it is waited for
+            os.kill(spawner.pid, signal.SIGCONT)  # the pid cannot be reused until it is waited for
 
     def _stop_spawner(self) -> None:
         with self._lock:
@@ -417,7 +422,7 @@ class Supervisor:
 
 
 class _Descriptors:
-    """What goes along with a request: open until it is sent, by the thread that claims it, or until nobody will."""
+    """The descriptors of a request: closed by the thread that claims and sends them, or if no thread does."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -425,26 +430,26 @@ class _Descriptors:
         self.numbers = [control.fileno()]
 
     def duplicate(self, folder: Folder, stdio: Iterable[int | None]) -> None:
-        """Open the working folder and the three streams anew."""
+        """Duplicate the descriptors of the working folder and the three streams."""
         self.numbers.append(os.open(folder.path_for_child(), os.O_RDONLY | os.O_DIRECTORY))
         for fd in stdio:
             self.numbers.append(os.open(os.devnull, os.O_RDWR) if fd is None else os.dup(fd))
 
     def add(self, fds: Iterable[int]) -> None:
-        """Hold further ones."""
+        """Add further descriptors, which are owned from now on."""
         self.numbers += fds
 
     def claim(self) -> bool:
-        """Become the one who sends and closes them; False: somebody is already."""
+        """Claim the right to send and close them; False if they are already claimed."""
         return self._claims.acquire(blocking=False)
 
     def close_unless_claimed(self) -> None:
-        """Close them if nobody will."""
+        """Close them unless a thread has claimed them."""
         if self.claim():
             self.close()
 
     def close(self) -> None:
-        """Close what is ours."""
+        """Close all of them, including the spawner's end of the control socket."""
         self._control.close()
         for fd in self.numbers[1:]:
             os.close(fd)
@@ -452,7 +457,7 @@ class _Descriptors:
 
 
 def _list_import_folders() -> list[str]:
-    """Where the spawner finds its own code, and the one library that it needs."""
+    """List the import path of the spawner: its own code and the one library that it needs."""
     library = find_spec("stringzilla")
     folders = [Path(__file__).parents[2], *([Path(library.origin).parent] if library and library.origin else [])]
     return [str(folder) for folder in folders]

@@ -1,4 +1,4 @@
-"""Control files, which decide what runs outside of the sandbox: found, pinned by the kernel, else quarantined."""
+"""Guards control files, which decide what runs outside the sandbox: pins them with mounts, else quarantines changes."""
 
 from agentcore.supervision.control.guard import ConfinedRun, ControlFiles, ControlReport
 from agentcore.supervision.control.pinned_paths import PinnedPaths

@@ -1,4 +1,4 @@
-"""`ChangeChecker`: whether a control file that is new or changed may stay as it is."""
+"""`ChangeChecker`: decides if a new or changed control file may stay as it is."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -18,17 +18,16 @@ _CHARS_SHOWN = 80
 
 @dataclass(slots=True)
 class Known:
-    """All that is trusted: how the control files were before, and what stood where.
+    """The trusted state: the control files as they were before, and the history of folders.
 
     Args:
         entries: The control files.
-        guarded: Folders of which all that is in them is a control file.
-        git: The folders of all repositories.
-        made: Folders that commands have made.
-        kept: Folders that commands have moved, which stay what they were wherever they are.
-        gone: Folders that were none of these and that commands have moved away or removed: what comes in their place
-            has not been made.
-        closed: Folders that could not be listed at some time: what is in them may have been there before.
+        guarded: Folders in which every file is a control file.
+        git: The git folders of all repositories.
+        made: Folders that commands have created.
+        kept: Folders that commands have moved and that do not count as created, wherever they are now.
+        gone: Other folders that commands have moved away or removed: a folder in their place does not count as created.
+        closed: Folders that could not be listed at some time: their content may have existed before.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -40,7 +39,7 @@ class Known:
     closed: set[str] = field(default_factory=set)
 
     def is_made(self, path: str) -> bool:
-        """Whether a path lies in a folder that commands have made."""
+        """True if a path is in a folder that commands have created."""
         if not self.made:
             return False
         return next(
@@ -48,12 +47,12 @@ class Known:
         )
 
     def track_folder_changes(self, found: Found) -> None:
-        """Take note of which folders commands have made and moved."""
+        """Record which folders commands have created and moved."""
         self.closed.update(found.closed)
         there = {path: listed for path in found.before if (listed := found.folders.get(path)) is not None}
         moved = {path: now for path, now in there.items() if _get_inode(found.before[path]) != now.inode}
         if moved:
-            # a folder that was moved is not where it was: it is among those that have changed
+            # A moved folder is missing at its old path, so it is among the changed ones.
             inodes = {
                 _get_inode(was) for path, was in found.before.items() if was is not None and not self.is_made(path)
             }
@@ -61,7 +60,7 @@ class Known:
         self._track_removed_folders(found)
         for path in sorted(path for path, now in moved.items() if now.role == "plain" and found.before[path] is None):
             above, name = os.path.split(path)
-            # configuration lies in hidden ones
+            # Hidden folders never count as created: they hold configuration.
             is_new = found.get_previous(above) is not None and path not in self.kept and not is_below(path, self.closed)
             is_new = is_new and len(self.gone) <= GONE_REMEMBERED and not is_below(path, self.gone)
             if is_new and not name.startswith(".") and not self.is_made(path):
@@ -85,13 +84,13 @@ def _get_inode(listed: Listed | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What has to go.
+    """A file or folder that has to be quarantined.
 
     Args:
-        path: The file, or the folder that it came in.
-        why: What would have come of it.
-        instead: What takes its place; None: nothing.
-        replacement: What that is, in words.
+        path: The file, or the new folder that contains it.
+        why: Why it is harmful.
+        instead: The content that replaces it; None for nothing.
+        replacement: A description of the replacement.
     """
 
     path: str
@@ -101,15 +100,15 @@ class Verdict:
 
 
 class ChangeChecker:
-    """Holds what there is against what was.
+    """Compares the current state with the trusted one.
 
     Args:
-        known: What was.
-        found: What there is.
-        entries: The control files that there are.
-        distrusted: Folders outside of the roots that confined programs write.
+        known: The trusted state.
+        found: The current state.
+        entries: The current control files.
+        distrusted: Folders outside the roots that confined programs can write to.
         roots: The workspace roots.
-        is_held: True when no program that runs could reach a file.
+        is_held: Returns True if no running program could reach a file.
     """
 
     def __init__(
@@ -145,7 +144,7 @@ class ChangeChecker:
         }
 
     def find_verdicts(self) -> list[Verdict]:
-        """All that has to go, each folder and file once."""
+        """Find everything that has to be quarantined, each folder and file once."""
         found: dict[str, Verdict] = {}
         trusted = {path for path, entry in self._entries.items() if self._is_trusted(path, entry)}
         self._holding_trusted = {above for path in trusted for above in walk_upwards(os.path.dirname(path))}  # noqa: PTH120
@@ -161,9 +160,9 @@ class ChangeChecker:
         before = self._known.entries.get(path)
         if before is not None and before.is_like(entry):
             return True
-        # what leads elsewhere by its content leads to another place from another
+        # A file with relative redirects means something else in another folder, so its content alone is no evidence.
         if not entry.redirects_git and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
-            return True  # it stood elsewhere: a folder was renamed or copied
+            return True  # the same file was trusted elsewhere: a folder was renamed or copied
         is_moved = before is not None and before.real_paths != entry.real_paths
         return not is_moved and self._is_held(path, entry, self._found)
 
@@ -186,7 +185,7 @@ class ChangeChecker:
         return self._create_verdict(path, "editors, shells, agents or this server obey it")
 
     def _is_new_folder(self, folder: str) -> bool:
-        """Whether a folder of nothing but control files is new, and nothing in it is trusted."""
+        """True if a folder that consists of control files is new and contains nothing trusted."""
         if folder not in self._found.guarded or self._found.get_previous(folder) is not None:
             return False
         return folder not in self._holding_trusted
@@ -197,7 +196,7 @@ class ChangeChecker:
         why = "it leads git to a place that is not looked at"
         before = self._known.entries.get(path)
         if before is not None and before.digest == entry.digest:
-            return Verdict(path, why)  # what it was leads there, too, by a link that changed
+            return Verdict(path, why)  # its former content leads there too, through a link that changed
         return self._create_verdict(path, why)
 
     def _check_config(self, path: str, entry: Entry) -> Verdict | None:
@@ -224,7 +223,7 @@ class ChangeChecker:
         return Verdict(path, f"git would go on with {_format_lines(harmful)}", instead, "the same without that")
 
     def _create_verdict(self, path: str, why: str) -> Verdict:
-        """Put a file away that is new, and back to what it was one that is not."""
+        """Create a verdict that removes a new file or restores a changed one to its former content."""
         before = self._known.entries.get(path)
         if before is not None and before.content is not None:
             return Verdict(path, why, before.content, "what was there before")
@@ -232,7 +231,7 @@ class ChangeChecker:
 
 
 def _format_lines(lines: Sequence[object]) -> str:
-    """The first of these lines, for a person."""
+    """Format the first of these lines for the user."""
     shown = (str(line)[:_CHARS_SHOWN].encode("utf-8", "surrogateescape") for line in lines[:_KEYS_SHOWN])
     return ", ".join(map(Workspace.show_name, shown))
 
@@ -240,6 +239,6 @@ def _format_lines(lines: Sequence[object]) -> str:
 def read_config(
     path: str, entry: Entry | None, distrusted: Sequence[str] = (), roots: Collection[str] | None = None
 ) -> JudgedConfig | None:
-    """A configuration of git's; None: there is none, or it cannot be read."""
+    """Parse a git configuration file; None if it does not exist or cannot be read."""
     text = None if entry is None else entry.decode_content()
     return None if text is None else JudgedConfig(text, os.path.dirname(path), distrusted, roots)  # noqa: PTH120

@@ -1,4 +1,4 @@
-"""`Entry`: one control file as it was at a look."""
+"""`Entry`: the state of one control file at the time of a scan."""
 
 import hashlib
 import os
@@ -14,11 +14,11 @@ from agentcore.supervision.control.tree import Kind
 
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CONTENT_BYTES = 64 * 1024
-"""A larger file is known by its digest alone, and cannot be put back as it was."""
+"""Only the digest is stored of a larger file, which therefore cannot be restored."""
 _STEPS_BYTES = 4 * 1024 * 1024
-"""The same for the steps of a rebase: a long one has a line for each of very many commits."""
+"""The same limit for the steps of a rebase: a long one has a line for each of very many commits."""
 _DIGEST_BYTES = 8 * 1024 * 1024
-"""Of a larger file, its size and its times stand for the rest."""
+"""A larger file is identified by its size and timestamps instead of a hash."""
 _UNCERTAIN_NS = 2_500_000_000
 
 
@@ -27,16 +27,16 @@ class Entry:
     """One control file.
 
     Args:
-        kind: What it is.
-        digest: Its content, or where it leads.
-        content: All of a small file; None: it is none.
+        kind: The kind of control file.
+        digest: A hash of its content, or its target if it is a link.
+        content: The content of a small file; None for other files.
         inode: Its inode.
-        links: How many names it has.
-        stamp: What changes when it does; None: it changed too short a time ago to rely on that.
-        targets: Paths that it leads git to.
-        real_paths: What these really are: by a link that changes, the same content leads elsewhere.
-        hooks: Where it says that git's hooks are, as it spells that.
-        included: Further configuration, as it spells that.
+        links: Its number of hard links.
+        stamp: Metadata that changes with the file; None if it changed too recently to rely on that.
+        targets: Paths that it redirects git to.
+        real_paths: The resolved targets: if a link changes, the same content redirects elsewhere.
+        hooks: Its values for the folder of git's hooks, verbatim.
+        included: Further configuration files that it includes, verbatim.
     """
 
     kind: Kind
@@ -52,25 +52,25 @@ class Entry:
 
     @property
     def redirects_git(self) -> bool:
-        """Whether git is led on by it: to another place from another folder."""
+        """True if it redirects git, so that the same content means something else in another folder."""
         return self.kind in ("redirect", "way") or bool(self.targets or self.hooks or self.included)
 
     def is_like(self, other: "Entry") -> bool:
-        """Whether it means the same, where both stand at one path."""
+        """True if both have the same effect, given that they have the same path."""
         return (self.kind, self.digest, self.real_paths) == (other.kind, other.digest, other.real_paths)
 
     def decode_content(self) -> str | None:
-        """What it holds; None: not known."""
+        """Return the content as text; None if it is not stored."""
         return None if self.content is None else self.content.decode("utf-8", "surrogateescape")
 
 
 def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
-    """Read one; None: it is not there any more.
+    """Read a control file; None if it does not exist any more.
 
     Args:
-        path: Where it is.
-        kind: What it is.
-        known: How it was before.
+        path: Its path.
+        kind: Its kind.
+        known: Its previous state, which is reused if the stamp is unchanged.
     """
     now = time.time_ns()
     try:
@@ -86,7 +86,7 @@ def read_entry(path: str, kind: Kind, known: Entry | None) -> Entry | None:
 
 
 def _add_targets(path: str, entry: Entry) -> Entry:
-    """Add where git is led: by a file or link `.git`, a `commondir`, or a configuration."""
+    """Add the redirects of git in a `.git` file or link, a `commondir` file, or a configuration file."""
     folder = os.path.dirname(path)  # noqa: PTH120
     text = entry.decode_content()
     if entry.kind == "config" and text is not None:
@@ -120,6 +120,6 @@ def _read_digest(path: str, status: os.stat_result, kept_bytes: int) -> tuple[st
 
 
 def read_entries(found: dict[str, Kind], known: Callable[[str], Entry | None]) -> dict[str, Entry]:
-    """Read all that were found and are there."""
+    """Read all control files that were found and still exist."""
     read = ((path, read_entry(path, kind, known(path))) for path, kind in found.items())
     return {path: entry for path, entry in read if entry is not None}

@@ -1,4 +1,4 @@
-"""`FolderWatch`: which of very many folders have changed, as the kernel says (inotify(7)), without looking at them."""
+"""`FolderWatch`: learns from the kernel (inotify(7)) which of very many folders have changed, without scanning them."""
 
 import ctypes
 import errno
@@ -18,27 +18,27 @@ _OVERFLOW = 0x4000
 _ONLY_FOLDERS = 0x1000000
 _NO_LINKS = 0x2000000
 _ONCE = 0x80000000
-# one event for each folder, however much happens in it: the queue is bounded
+# One event for each folder, however much happens in it: the kernel's queue is bounded.
 _MASK = _CREATE | _DELETE | _MOVED | _ATTRIB | _ONLY_FOLDERS | _NO_LINKS | _ONCE
 _LIMIT_FILE = Path("/proc/sys/fs/inotify/max_user_watches")
 _SHARE = 2
-"""The limit is the user's, for all of their programs: an editor needs some of it, too."""
+"""The divisor of the system's limit, which all programs of the user share: an editor needs some watches, too."""
 
 _LOCAL = frozenset(
     ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "jfs", "tmpfs", "ramfs", "overlay")
 )
-"""File systems of which the kernel knows each change; another machine may change files of the others."""
+"""File systems of which the kernel sees each change; files of others may be changed by another machine."""
 
 
 class WatchUnavailableError(Exception):
-    """Folders cannot be watched; the message says why, as part of a sentence."""
+    """Raised when folders cannot be watched; the message is the reason, as part of a sentence."""
 
 
 class FolderWatch:
-    """Watches folders, each until it has changed once.
+    """Watches folders, each until its first change.
 
     Raises:
-        WatchUnavailableError: The system has no such watch, or no more of them.
+        WatchUnavailableError: If the system has no inotify, or no more instances of it.
     """
 
     def __init__(self) -> None:
@@ -55,26 +55,26 @@ class FolderWatch:
         self._limit = _read_limit()
 
     def close(self) -> None:
-        """Watch nothing any more; safe to call twice."""
+        """Stop watching; safe to call twice."""
         fd = self._fd
         self._fd = -1
         if fd >= 0:
             os.close(fd)
 
     def add(self, path: str) -> bool:
-        """Watch a folder until its next change: list it afterwards, so that nothing is missed.
+        """Watch a folder until its next change; list the folder after this call, so that no change is missed.
 
         Returns:
-            False: it cannot be watched, because it is not there, no folder, or closed to us.
+            False if it cannot be watched because it does not exist, is not a folder, or is not readable.
         Raises:
-            WatchUnavailableError: There are too many.
+            WatchUnavailableError: If there are too many watches.
         """
         number = self._add_watch(self._fd, os.fsencode(path), _MASK)
         if number < 0:
             if ctypes.get_errno() == errno.ENOSPC:
                 raise self._too_many()
             return False
-        # the same number as before where the folder was moved here: that watch is this one now
+        # A folder that was moved here keeps its watch number, so the number now stands for the new path.
         self._paths[number] = path
         self._watches[path] = number
         if len(self._watches) > self._limit:
@@ -82,14 +82,14 @@ class FolderWatch:
         return True
 
     def remove(self, path: str) -> None:
-        """Do not watch a path any more; the folder that was there may be watched at another one."""
+        """Stop watching a path; the folder that was there may be watched under another path."""
         number = self._watches.pop(path, None)
         if number is not None and self._paths.get(number) == path:
             del self._paths[number]
             self._remove_watch(self._fd, number)
 
     def read_changed(self) -> set[str] | None:
-        """The paths of folders that have changed since they were added; None: too many to know which."""
+        """Return the paths of folders that changed since they were added; None if the kernel's queue overflowed."""
         changed: set[str] = set()
         is_complete = True
         with suppress(BlockingIOError):
@@ -120,11 +120,11 @@ def _read_limit() -> int:
 
 
 def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
-    """What is mounted at or below folders, and whether the kernel knows of each change there.
+    """List the mounts at or below folders, and check if all file systems involved are local.
 
     Returns:
-        Lines of /proc/self/mountinfo, to be compared with later ones; and True when all of these file systems and
-        those that the folders are in are local ones.
+        One line per mount from /proc/self/mountinfo, for comparison with later results; and True if these file systems
+        and those that contain the folders are all local, so that the kernel sees each change.
     """
     try:
         text = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape")
@@ -140,7 +140,7 @@ def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
         if any(f"{point}/".startswith(f"{root}/") for root in spelled):
             inside.append(f"{fields.split(' ')[2]} {point} {kind}")
         for root in spelled:
-            # of two mounts at one place the later one is seen
+            # Of two mounts at the same path the later one is visible.
             if f"{root}/".startswith(f"{point.rstrip('/')}/") and len(point) >= holding[root][0]:
                 holding[root] = len(point), kind
     kinds = {kind for _, kind in holding.values()} | {line.rpartition(" ")[2] for line in inside}
@@ -148,7 +148,7 @@ def read_mounts(roots: Iterable[str]) -> tuple[tuple[str, ...], bool]:
 
 
 def _escape_path(path: str) -> str:
-    """A path as /proc/self/mountinfo spells it."""
+    """Escape a path as in /proc/self/mountinfo."""
     for character, code in (("\\", "\\134"), (" ", "\\040"), ("\t", "\\011"), ("\n", "\\012")):
         path = path.replace(character, code)
     return path

@@ -1,4 +1,4 @@
-"""What git has still to do of a rebase: whether each step is one that can run nothing (git-rebase(1))."""
+"""Finds pending steps of a rebase that could run a program (git-rebase(1))."""
 
 import re
 from collections import Counter
@@ -35,13 +35,13 @@ _HARMLESS = frozenset(
 
 
 def find_harmful_steps(text: str, trusted: str = "") -> tuple[list[str], str]:
-    """Find the steps that could have git run something and were not there before.
+    """Find new steps that could make git run something.
 
     Args:
-        text: What a list of steps holds (`git-rebase-todo`).
-        trusted: What it held before.
+        text: The content of a list of steps (`git-rebase-todo`).
+        trusted: Its previous content.
     Returns:
-        These steps, and the list without them.
+        The harmful steps, and the content without them.
     """
     known = Counter(trusted.split("\n"))
     harmful: list[str] = []
@@ -60,5 +60,5 @@ def find_harmful_steps(text: str, trusted: str = "") -> tuple[list[str], str]:
 def _is_harmless(step: str) -> bool:
     match = _FIRST_WORD.match(step)
     word = match[1] if match else ""
-    # a comment begins with a sign, whichever `core.commentChar` says; commands are words
+    # Whatever `core.commentChar` is, a comment starts with a punctuation character; commands are words.
     return word in _HARMLESS or not word[:1].isalnum()

@@ -32,32 +32,34 @@ from agentcore.supervision.sandbox.sandbox import Confinement
 from agentcore.supervision.supervisor import SupervisedProcess
 
 _LEADING_ROUNDS = 100
-"""Looks that follow where configuration leads, each of which finds more."""
+"""Limit of scans that follow redirects in git's configuration while each scan discovers more of them."""
 _ROUNDS = 3
-"""Looks in one: what a program that goes on does meanwhile is found by the next of these, or by the next look."""
+"""Rounds per check: changes that a running program makes during one round are found by the next round or check."""
 _MORE_FOLDERS = f"more than {FOLDERS_LOOKED_AT:,} folders, not all of which were looked at"
 _UNSEEN_ADVICE = (
     "control files that were made there may have an effect. Look for them before you work there, and remove what is "
     "too much; until then nothing else starts in the sandbox"
 )
 _SHARE = 20
-"""Between two looks at running programs is at least so many times what a look takes, up to the longest pause."""
+"""The pause between two checks of running programs is at least this multiple of a check's duration, up to
+`LONGEST_PAUSE_S`."""
 
 
 def choose_pause(look_s: float) -> float:
-    """The seconds until the next look at running programs, after one that took so long."""
+    """Return the pause in seconds before the next check of running programs, given the duration of the last check."""
     return min(max(LOOK_SECONDS, _SHARE * look_s), LONGEST_PAUSE_S)
 
 
 @dataclass(frozen=True, slots=True)
 class ControlReport:
-    """What the user has to know of the control files.
+    """A report on control files for the user.
 
     Args:
-        modules: The modules whose programs ran, any of which may have done it; none: those of an earlier server.
-        quarantined: What was taken out of effect.
-        limit: The limit that was reached, as a sentence; empty: none.
-        advice: What to do about the limit.
+        modules: The modules whose programs were running, any of which may be the cause; empty if the programs belonged
+            to an earlier server.
+        quarantined: The files and folders that were quarantined.
+        limit: The limit that was reached, as a sentence; empty if none was.
+        advice: How to resolve the limit.
     """
 
     modules: tuple[str, ...]
@@ -68,14 +70,14 @@ class ControlReport:
 
 @dataclass(eq=False, slots=True)
 class ConfinedRun:
-    """One confined program, from before its start until the look after its end.
+    """One confined program, from before its start until the check after its end.
 
     Args:
-        module: Whose program it is.
-        hold: What the kernel has to keep from it.
+        module: The module that runs the program.
+        hold: The paths that the kernel protects from it.
         spared: Paths that it may change freely.
-        quarantined: What was quarantined since it began.
-        process: It, once it has started.
+        quarantined: Files and folders that were quarantined since the run began.
+        process: The process, once it has started.
     """
 
     module: str
@@ -99,19 +101,19 @@ class _StoredState(BaseModel):
 
 
 class ControlFiles:
-    """Knows the control files of a workspace, and quarantines what a confined program makes of them.
+    """Tracks the control files of a workspace and quarantines those that confined programs create or change.
 
-    There is one for all modules of a process: a program of one module is judged by what another one's does, too.
-    While none runs, what is there is trusted: the user, or a call that they approved, has put it there. What appears
-    or changes while one runs counts as its doing, unless the kernel kept it from that, or every program slept from
-    before the last look until after this one, as servers do between two requests. A look takes place before each
-    program starts, every few seconds while one runs, and at its end, before its result is given and before anything
-    else starts.
+    One instance serves all modules of a process, because a change cannot be attributed to one of several running
+    programs. While no program runs, all existing control files are trusted: the user, or a call that they approved, put
+    them there. A control file that appears or changes while a program runs is attributed to that program, unless the
+    kernel prevented the program from changing it, or every program slept from before the last check until after this
+    one, as servers do between two requests. Checks run before each program starts, every few seconds while one runs,
+    and at its end, before its result is returned and before anything else starts.
 
     Args:
         workspace: Its roots are searched.
-        state: A file that remembers what the next server has to know.
-        report: Called, in the event loop, with what the user has to know.
+        state: File with the state that the next server needs.
+        report: Called in the event loop with each report for the user.
     """
 
     def __init__(self, workspace: Workspace, state: Path, report: Callable[[ControlReport], None]) -> None:
@@ -135,21 +137,21 @@ class ControlFiles:
         self._rest: frozenset[object] | None = None
         self._written = ""
         self.newest: deque[Quarantined] = deque(maxlen=REPORTED_KEPT)
-        """What was quarantined last, the newest at the end."""
+        """The most recently quarantined files and folders, newest last."""
 
     async def restore(self) -> list[Quarantined]:
-        """Look at what a program did that ran when the last server ended without an orderly stop."""
+        """Check for changes by programs that were still running when the last server ended without an orderly stop."""
         async with self._turn:
             found = await asyncio.to_thread(self._restore_state)
         self._report_quarantined(found)
         return found
 
     async def begin(self, confinement: Confinement, module: str) -> ConfinedRun:
-        """Look before a program starts; `end` or `watch` has to follow.
+        """Check the control files before a program starts; the caller must call `end` or `watch` afterwards.
 
         Args:
-            confinement: What the program is confined to; what it may write beside the workspace is the user's choice.
-            module: Whose program it is.
+            confinement: The program's confinement; paths that it may write outside the workspace are the user's choice.
+            module: The module that runs the program.
         Raises:
             ToolError: `workspace_too_large`, `cannot_start`.
         """
@@ -163,12 +165,12 @@ class ControlFiles:
             await asyncio.to_thread(self._save_state, is_running=True)
         self._report_limits(run)
         if self._watching is None:
-            # no TaskGroup: it lasts beyond the program that it begins with, and `close` ends it
+            # No TaskGroup: the task outlasts the program that it is started with; `close` cancels it.
             self._watching = _create_own_task(self._check_periodically(), "control_files:look")
         return run
 
     async def end(self, run: ConfinedRun) -> list[Quarantined]:
-        """Look after a program has ended; gives what was quarantined since it began."""
+        """Check after a program has ended, and return everything quarantined since the run began."""
         async with self._turn:
             await self._check_files()
             self._runs.remove(run)
@@ -177,29 +179,29 @@ class ControlFiles:
         return run.quarantined
 
     def watch(self, run: ConfinedRun, process: SupervisedProcess) -> "asyncio.Task[list[Quarantined]]":
-        """Look as soon as nothing of a program is left, whoever waits for it."""
+        """Schedule the final check for when the program and all its descendants have ended."""
         run.process = process
 
         async def check_at_end() -> list[Quarantined]:
             await process.wait()
             return await self.end(run)
 
-        # no TaskGroup: it outlives the call that starts the program; `wait` and `close` wait for it
+        # No TaskGroup: the task outlasts the call that starts the program; `wait` and `close` wait for it.
         task = _create_own_task(check_at_end(), "control_files:look_at_end")
         self._ending[task] = run.module
         task.add_done_callback(lambda task: self._ending.pop(task, None))
         return task
 
     async def wait(self, module: str) -> None:
-        """Wait for the last looks at a module's programs, which have ended; at most 5 s."""
+        """Wait at most 5 s for the final checks of a module's programs, which have ended."""
         tasks = [task for task, owner in self._ending.items() if owner == module]
         if tasks:
             await asyncio.wait(tasks, timeout=LAST_LOOK_S)
 
     async def close(self) -> None:
-        """Wait for the last looks; the programs have ended. Safe to call twice.
+        """Wait for the final checks; all programs have ended. Safe to call twice.
 
-        What takes too long is left to the next server's first look.
+        A check that takes longer than 5 s is cancelled and left to the next server's first check.
         """
         if self._ending:
             _, late = await asyncio.wait(tuple(self._ending), timeout=LAST_LOOK_S)
@@ -214,7 +216,7 @@ class ControlFiles:
             self._tree.close()
 
     async def _check_periodically(self) -> None:
-        """Look now and then while programs run."""
+        """Check repeatedly while programs run."""
         loop = asyncio.get_running_loop()
         pause_s = LOOK_SECONDS
         while True:
@@ -226,7 +228,7 @@ class ControlFiles:
                     pause_s = choose_pause(loop.time() - began)
 
     async def _ensure_clean(self, confinement: Confinement) -> None:
-        """See that nothing is there that no earlier program may have left, and trust the rest.
+        """Quarantine what earlier programs may have left, refuse if that fails, and trust the rest.
 
         Raises:
             ToolError: `workspace_too_large`, `cannot_start`.
@@ -248,7 +250,7 @@ class ControlFiles:
             found = await asyncio.to_thread(self._check_in_thread)
         except TooLargeError:
             found = [self._report_unseen(_MORE_FOLDERS)]
-        except (OSError, ValueError) as exc:  # a name or a content that no rule foresees: nothing else begins
+        except (OSError, ValueError) as exc:  # unforeseen name or content: no other program may start
             found = [self._report_unseen(f"it could not be looked at: {exc}")]
         for run in self._runs:
             run.quarantined += found
@@ -267,7 +269,7 @@ class ControlFiles:
             self._report(ControlReport(modules, tuple(found)))
 
     def _report_limits(self, run: ConfinedRun) -> None:
-        """Report for each module, once, which limits were reached."""
+        """Report the limits that were reached, once per module and change."""
         slow = self._tree.slow_reason
         limits = [f"each look at the workspace goes through all of its folders: {slow}"] if slow else []
         limits += [run.hold.limit] if run.hold.limit else []
@@ -285,10 +287,10 @@ class ControlFiles:
     # -- in a thread -------------------------------------------------------------------------------------------
 
     def _find_control_files(self, trusted: dict[str, Entry] | None = None) -> tuple[Found, dict[str, Entry]]:
-        """Find and read all control files, those that git's configuration leads to as well.
+        """Find and read all control files, including those that git's configuration or links redirect to.
 
         Args:
-            trusted: What leads on; None: all that is there now.
+            trusted: The control files whose redirects are followed; None for all that exist now.
         """
         for _ in range(_LEADING_ROUNDS):
             left_closed = None if trusted is None else self._known.closed
@@ -307,14 +309,14 @@ class ControlFiles:
         raise OSError("git's configuration leads on and on")
 
     def _is_free(self, path: str, entry: Entry) -> bool:
-        """Whether a program may make what it likes there: what it leads to stays what it is."""
+        """True if confined programs may create such a file freely, so that its redirects do not count."""
         return entry.kind in ("named", "way") and self._known.is_made(path)
 
     def _make_known_lookup(self, found: Found, *, is_strict: bool) -> Callable[[str], Entry | None]:
-        """How a file was when it was read last, where its stamp can tell whether it still is so.
+        """Return a function that returns the last read entry of a file if its stamp is reliable evidence of no change.
 
-        While a program runs it can tell of files alone that the program cannot open for writing: what is written
-        through a mapping of memory leaves no mark on the file.
+        While a program runs, the stamp is reliable only for files that the program cannot open for writing: writes
+        through a memory mapping do not update it.
         """
         known = self._known
 
@@ -325,13 +327,13 @@ class ControlFiles:
         return find_known
 
     def _is_out_of_reach(self, path: str, entry: Entry, found: Found) -> bool:
-        """Whether a file was out of reach of every program that runs: what changed it came from outside."""
+        """True if no running program could reach a file, so that any change came from outside."""
         return bool(self._runs) and all(run.hold.covers(path, entry, found) for run in self._runs)
 
     def _refuse_unsettled(self) -> None:
         with self._in_thread:
             if not self._is_settled:
-                self._find_control_files()  # says so if the tree is still too large
+                self._find_control_files()  # raises TooLargeError if the tree is still too large
                 raise OSError("what a program made of control files could not be quarantined; remove it by hand")
 
     def _trust_current(self) -> None:
@@ -340,7 +342,7 @@ class ControlFiles:
             self._trust(*self._find_control_files())
 
     def _plan_pinned_paths(self, spared: frozenset[str]) -> PinnedPaths:
-        """What to keep from a program that is about to start."""
+        """Plan which paths the kernel protects from a program that is about to start."""
         with self._in_thread:
             entries = {path: entry for path, entry in self._known.entries.items() if not is_below(path, spared)}
             guarded = {path for path in self._known.guarded if not is_below(path, spared)}
@@ -359,10 +361,10 @@ class ControlFiles:
         self._known.closed.update(found.closed)
 
     def _trust_if_rested(self, rest: frozenset[object] | None) -> bool:
-        """Trust what is there if no program has run since the last look; True when that is so.
+        """Trust the current files and return True if no program has run since the last check.
 
         Args:
-            rest: What `_read_rest` gave before the last look.
+            rest: The result of `_read_rest` at the last check.
         """
         if rest is None or self._rest != rest or not self._is_settled:
             return False
@@ -375,13 +377,13 @@ class ControlFiles:
         return True
 
     def _read_rest(self) -> frozenset[object] | None:
-        """What two equal results of say that no program has run in between; None: one runs."""
+        """Return a token that stays equal while no program runs; None if one is running."""
         found: set[object] = set()
         for run in self._runs:
             rest = None if run.process is None else run.process.read_rest()
             if rest is None:
                 return None
-            # With the run itself: one that came and went between two looks leaves no other trace.
+            # Include the run itself: one that started and ended between two checks leaves no other trace.
             found |= rest
             found.add(run)
         return frozenset(found)
@@ -392,19 +394,19 @@ class ControlFiles:
             self._rest = self._read_rest()
             if self._trust_if_rested(last):
                 return []
-            # What one program may change freely, another one may not.
+            # One program's free paths are not free for another one.
             spared = [run.spared for run in self._runs] or [frozenset()]
             return self._quarantine_changes(frozenset.intersection(*spared))
 
     def _quarantine_changes(self, spared: frozenset[str]) -> list[Quarantined]:
         quarantined: list[Quarantined] = []
-        self._is_settled = False  # until a look finds nothing more
+        self._is_settled = False  # until a round finds nothing more
         is_whole = True
         for _ in range(_ROUNDS):
             try:
                 found, entries = self._find_control_files(self._known.entries)
             except TooLargeError:
-                is_whole = False  # what was found goes all the same
+                is_whole = False  # quarantine what was found so far all the same
                 found = self._tree.found
                 entries = read_entries(found.controls, lambda _: None)
             self._known.track_folder_changes(found)
@@ -457,7 +459,7 @@ class ControlFiles:
         return quarantined
 
     def _save_state(self, *, is_running: bool) -> None:
-        """Remember for the next server: while a program runs, what the control files were before."""
+        """Save the state for the next server, including the trusted control files while a program runs."""
         known = self._known
         known_entries = known.entries.items() if is_running else ()
         entries = {path: (entry.kind, entry.digest, entry.real_paths) for path, entry in known_entries}
@@ -481,7 +483,7 @@ class ControlFiles:
 
 
 def _create_own_task(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
-    """Create a task that belongs to no module, although one asks for it: it goes on when that module has stopped."""
+    """Create a task outside the calling module's context, so that it continues when that module has stopped."""
     return asyncio.get_running_loop().create_task(work, name=name, context=contextvars.Context())
 
 

@@ -1,6 +1,6 @@
-"""What a change of git's configuration lets git do: whether each new value is one that can run nothing.
+"""Finds new values in git's configuration that could make git run a program.
 
-Only the plain form in which git writes is judged; whatever else a file holds counts as unknown, and so as harmful.
+Only the plain form that git itself writes is checked; all other content counts as unknown, and so as harmful.
 Source: git-config(1).
 """
 
@@ -14,7 +14,7 @@ from agentcore.files.git_config import ConfigLine, GitConfig
 _ANY = re.compile(r".*")
 _SWITCH = re.compile(r"(?i:true|false|yes|no|on|off|\d{1,12}[kmg]?|)")
 _WORD = re.compile(r"[A-Za-z0-9._/-]*")
-# no `helper::address`, which runs a program of that name
+# Excludes `helper::address`, which runs a program of that name.
 _REMOTE = re.compile(r"(?:https?|git|ssh)://[^\s-]\S*|(?:[\w.-]+@)?\w[\w.-]*:(?!:)[^\s:-]\S*")
 _LOCAL = re.compile(r"(?:file://)?(\.{0,2}/.*)")
 _ADDRESS = re.compile(f"{_REMOTE.pattern}|{_LOCAL.pattern}")
@@ -77,11 +77,11 @@ class JudgedConfig(GitConfig):
         self._roots = roots
 
     def harmful(self, trusted: "JudgedConfig | None", *, has_moved: bool = False) -> list[ConfigLine]:
-        """The lines that could have git run something and were not there before.
+        """Return the new lines that could make git run something.
 
         Args:
-            trusted: The file as it was before; None: there was none.
-            has_moved: Whether its `targets` are elsewhere than they were then, by a link that changed.
+            trusted: The file as it was before; None if it did not exist.
+            has_moved: True if the real paths of its `targets` have changed since, through a link.
         """
         lines = () if trusted is None else trusted.lines
         known = Counter((each.key, each.value) for each in lines if not has_moved or self._target(each) is None)
@@ -96,12 +96,12 @@ class JudgedConfig(GitConfig):
         return found
 
     def without(self, lines: Sequence[ConfigLine]) -> str:
-        """The file without some of its lines."""
+        """Return the text of the file without some of its lines."""
         left_out = {id(line) for line in lines}
         return "".join(f"{line.text}\n" for line in self.lines if id(line) not in left_out)
 
     def targets(self) -> tuple[str, ...]:
-        """The paths that it has git work with: local repositories, and the folder of what is worked on."""
+        """Return the paths that it refers git to: local repositories, and the worktree."""
         return tuple(target for line in self.lines if (target := self._target(line)) is not None)
 
     def _is_harmless(self, line: ConfigLine) -> bool:
@@ -114,7 +114,7 @@ class JudgedConfig(GitConfig):
         if target is None:
             return True
         real_path = os.path.realpath(target)
-        # a working folder in `.git` is where nobody looks for repositories
+        # Reject a worktree in `.git`: the scan does not look for nested repositories there.
         if pattern is _WORKTREE and (".git" in real_path.split("/") or not self._is_in_roots(real_path)):
             return False
         return not any(f"{real_path}/".startswith(f"{folder}/") for folder in self._distrusted)

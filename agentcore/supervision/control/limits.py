@@ -1,22 +1,23 @@
-"""The limits of guarding control files, one constant each."""
+"""Limits for guarding control files."""
 
 FOLDERS_LOOKED_AT = 300_000
-"""Folders of the workspace that are searched for control files."""
+"""Maximum number of workspace folders that are searched for control files."""
 
 HELD_PATHS = 400
-"""Files and folders that the kernel keeps from one confined program; changes of the others are found afterwards."""
+"""Maximum number of paths that are pinned for one confined program; changes of others are found afterwards."""
 
 GONE_REMEMBERED = 5000
-"""Folders of the person that programs have moved away or removed; beyond that no new folder counts as made by one."""
+"""Maximum number of remembered user folders that programs have moved or removed; beyond it, no new folder counts as
+created by a program."""
 
 LOOK_SECONDS = 2.0
-"""Between two looks while a confined program runs, where a look takes little of that."""
+"""Minimum pause in seconds between two checks while a confined program runs."""
 
 LONGEST_PAUSE_S = 15.0
-"""Between two looks, however long one takes: a program that makes them slow gains no more time than that."""
+"""Maximum pause between two checks, however long one takes, so that a program cannot delay them by making them slow."""
 
 LAST_LOOK_S = 5.0
-"""How long a module waits for the looks at its last programs when it stops."""
+"""How long a module waits for the final checks of its programs when it stops."""
 
 REPORTED_KEPT = 50
-"""Of what was quarantined, the newest that the page can list."""
+"""Number of the most recently quarantined paths that the page can list."""

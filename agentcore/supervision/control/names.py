@@ -1,18 +1,18 @@
-"""What the files and folders that count are called."""
+"""Names of quarantined files, and recognition of git folders."""
 
 import re
 from collections.abc import Container
 
 ASIDE = re.compile(r"\.agentcore-aside(-\d+)?$")
-"""What the name of something that was quarantined ends with: no program looks for such a name."""
+"""The suffix of quarantined files and folders: no program looks for such names."""
 
 
 _NAME_BYTES = 255
-"""Of a file's name, on all common file systems."""
+"""Maximum length of a file name on all common file systems."""
 
 
 def quarantine_name(name: str, number: int) -> str:
-    """The name under which something is quarantined, at the `number`th attempt, from 1; a long one loses its end."""
+    """Return the quarantine name for the `number`th attempt, counted from 1; long names are truncated."""
     ending = ".agentcore-aside" + (f"-{number}" if number > 1 else "")
     while len(f"{name}{ending}".encode("utf-8", "surrogateescape")) > _NAME_BYTES:
         name = name[:-1]
@@ -20,7 +20,7 @@ def quarantine_name(name: str, number: int) -> str:
 
 
 def is_git_folder(path: str, names: Container[str]) -> bool:
-    """Whether git takes a folder for a repository (setup.c: `is_git_directory`), or would with little more."""
+    """Return True if git treats a folder as a repository (setup.c: `is_git_directory`), or nearly would."""
     if path.endswith("/.git"):
         return True
     return ("objects" in names and ("HEAD" in names or "refs" in names)) or ("HEAD" in names and "commondir" in names)

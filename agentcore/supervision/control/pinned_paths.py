@@ -1,4 +1,4 @@
-"""`PinnedPaths`: what the kernel keeps a command from changing and from moving away."""
+"""`PinnedPaths`: control files that mounts protect from being changed or moved by a command."""
 
 import os
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -11,12 +11,13 @@ from agentcore.supervision.control.tree import Found
 
 @dataclass(frozen=True, slots=True)
 class PinnedPaths:
-    """Mounts for the sandbox.
+    """The mounts in the sandbox that protect control files.
 
     Args:
-        pinned: Folders that cannot be renamed or removed, their content can be changed: what is below stays in place.
+        pinned: Folders that cannot be renamed or removed, although their content can be changed; they hold the fixed
+            paths below them in place.
         fixed: Files and folders that can be neither changed nor replaced, each with its inode.
-        limit: That there are more control files than can be pinned, as a sentence; empty: all are.
+        limit: A sentence that states that there are too many control files to pin all of them; empty if all are pinned.
     """
 
     pinned: frozenset[str]
@@ -24,27 +25,27 @@ class PinnedPaths:
     limit: str = ""
 
     def mounts(self) -> Iterator[tuple[str, bool]]:
-        """Each path that is mounted on itself, and whether it can be written; outer ones first."""
+        """Yield each path that is mounted on itself, and True if it is writable; outer paths first."""
         for path in sorted(self.pinned | self.fixed.keys(), key=lambda path: path.split("/")):
             yield path, path not in self.fixed
 
     def is_fixed(self, path: str) -> bool:
-        """Whether a path cannot be changed."""
+        """Return True if a path cannot be changed."""
         return is_below(path, self.fixed)
 
     def covers(self, path: str, entry: Entry, found: Found) -> bool:
-        """Whether a file was out of reach of the sandbox: what changed it came from outside."""
+        """Return True if a file could not be changed from inside the sandbox, so that any change came from outside."""
         holder = next((above for above in walk_upwards(path) if above in self.fixed), None)
         if holder is None or entry.links != 1:
             return False
         return self.fixed[holder] == (entry.inode if holder == path else found.get_inode(holder))
 
     def restrict_to_unmovable(self, roots: Collection[str], others: Sequence["PinnedPaths"]) -> "PinnedPaths":
-        """What of it no other program can move away or replace by a link while it is mounted.
+        """Return the subset that no other running program can move away, or replace by a link, before it is mounted.
 
         Args:
             roots: The workspace roots.
-            others: What is kept from the programs that run; none: all of it stays as it is.
+            others: The pinned paths of the running programs; if empty, nothing is left out.
         """
         if not others:
             return self
@@ -61,14 +62,14 @@ def plan_pinned_paths(
     roots: Collection[str],
     is_made: Callable[[str], bool],
 ) -> PinnedPaths:
-    """Plan what to hold.
+    """Plan which paths to pin, up to `HELD_PATHS`.
 
     Args:
-        guarded: Folders of which all that is in them is a control file.
+        guarded: Folders in which every file is a control file.
         entries: The control files.
-        git: The folders of all repositories.
+        git: The git folders of all repositories.
         roots: The workspace roots.
-        is_made: Whether a path is in a folder that confined programs have made, which they may move and remove.
+        is_made: Returns True if a path is in a folder that confined programs have created and may move and remove.
     """
     pinned: set[str] = set()
     fixed: dict[str, int] = {}
@@ -76,7 +77,7 @@ def plan_pinned_paths(
     for path in sorted({*guarded, *entries}):
         entry = entries.get(path)
         if entry is not None and entry.kind in ("link", "way", "steps"):
-            continue  # the whole of what a link leads to would be held, and git replaces its list of steps
+            continue  # pinning a link would pin all of its target, and git replaces its list of steps
         target = _real_target(path, entry, roots)
         if target is None or is_made(path) or is_below(target, fixed):
             continue
@@ -100,19 +101,19 @@ def _describe_left_out(number: int) -> str:
 
 
 def is_below(path: str, folders: Container[str]) -> bool:
-    """Whether a path is one of these, or lies below one."""
+    """Return True if a path is one of these folders or below one."""
     return any(above in folders for above in walk_upwards(path))
 
 
 def walk_upwards(path: str) -> Iterator[str]:
-    """A path, and each folder above it."""
+    """Yield a path and each of its parent folders except `/`."""
     while len(path) > 1:
         yield path
         path = os.path.dirname(path)  # noqa: PTH120
 
 
 def _real_target(path: str, entry: Entry | None, roots: Collection[str]) -> str | None:
-    """What is to be mounted for a control file: itself, or what a link inside the roots leads to."""
+    """Return the path to mount for a control file: itself, or its real path in the roots if it is a link."""
     if entry is not None and entry.digest.startswith("link:"):
         path = os.path.realpath(path)
         if not is_below(path, roots):
@@ -121,7 +122,7 @@ def _real_target(path: str, entry: Entry | None, roots: Collection[str]) -> str 
 
 
 def _walk_up_to_root(path: str, roots: Collection[str]) -> Iterator[str]:
-    """The folders below a root down to this one."""
+    """Yield a folder and its parent folders below a root."""
     for above in walk_upwards(path):
         if above in roots:
             return

@@ -1,4 +1,4 @@
-"""`Quarantined`: a control file that a confined program made or changed, and where it is now."""
+"""Quarantine of control files that a confined program created or changed: they are renamed to have no effect."""
 
 import os
 import stat
@@ -14,20 +14,20 @@ from agentcore.supervision.control.names import quarantine_name
 
 _ATTEMPTS = 100
 _RANDOM_NUMBERS = 10**12
-"""A program may have taken the first names; these it cannot guess."""
+"""The range of random suffixes, which a program cannot guess; it may have occupied the first names on purpose."""
 _CHANGE = stat.S_IWUSR | stat.S_IXUSR
 
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """One file or folder that was taken out of effect.
+    """One quarantined file or folder.
 
     Args:
-        path: Where it was.
-        aside: Where it is now, or a copy of it; empty: it could not be moved.
-        why: What would have come of it.
-        instead: What is in its place now.
-        advice: What a person should do where it could not be moved, as part of a sentence.
+        path: Its original path.
+        aside: Its present path, or that of a copy; empty if it could not be moved.
+        why: Why it is harmful.
+        instead: What is at the original path now.
+        advice: What the user should do if it could not be moved, as part of a sentence.
     """
 
     path: str
@@ -37,7 +37,7 @@ class Quarantined:
     advice: str = "remove it by hand"
 
     def to_json(self) -> dict[str, Any]:
-        """It for programs."""
+        """Return it as JSON, without the advice."""
         return {"path": self.path, "aside": self.aside, "why": self.why, "instead": self.instead}
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Quarantined:
 
 
 def describe_quarantined(quarantined: Sequence[Quarantined]) -> str:
-    """What a model, and whoever looks over its shoulder, is told; empty: nothing was put aside."""
+    """Describe quarantined files for the model and the user; empty if there are none."""
     if not quarantined:
         return ""
     listed = "\n".join(f"- {each}" for each in quarantined)
@@ -59,19 +59,19 @@ def describe_quarantined(quarantined: Sequence[Quarantined]) -> str:
 
 
 class Mover:
-    """Quarantines files, by descriptors beneath the roots: a program that goes on cannot lead it elsewhere."""
+    """Quarantines files by descriptors beneath the roots, so that a running program cannot redirect it with links."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def quarantine(self, path: str, why: str, instead: bytes | None, replacement: str = "") -> Quarantined:
-        """Take a file or folder out of effect.
+        """Quarantine a file or folder; if that fails, the result says so.
 
         Args:
-            path: Where it is.
-            why: What would have come of it.
-            instead: What it is replaced by; None: nothing.
-            replacement: What that is, in words.
+            path: Its path.
+            why: Why it is harmful.
+            instead: The content that replaces it; None for nothing.
+            replacement: A description of the replacement.
         """
         try:
             with self._writable_parent(path):
@@ -90,7 +90,7 @@ class Mover:
 
     @contextmanager
     def _writable_parent(self, path: str) -> Iterator[None]:
-        """A block in which the folder of a file can be changed by its owner: a program may have forbidden that."""
+        """Make the parent folder writable for its owner within the block, as a program may have removed permission."""
         folder, _ = self._workspace.open_parent(self._workspace.locate(_escape_path(path)))
         with folder:
             status = os.fstat(folder.fd)
@@ -98,7 +98,7 @@ class Mover:
             if mode & _CHANGE == _CHANGE or status.st_uid != os.geteuid():
                 yield
                 return
-            own = folder.path_for_child()  # the descriptor may be one that passes through, which fchmod refuses
+            own = folder.path_for_child()  # the descriptor may be O_PATH, which fchmod refuses
             os.chmod(own, mode | _CHANGE)  # noqa: PTH101
             try:
                 yield

@@ -1,4 +1,4 @@
-"""Where git's configuration, and links, lead: what git runs or obeys without being where it usually is."""
+"""Finds files in unusual locations that git runs or obeys because its configuration or a link refers to them."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -9,19 +9,19 @@ from agentcore.supervision.control.pinned_paths import is_below
 from agentcore.supervision.control.tree import Kind
 
 _LINKS = 40
-"""Links that the kernel follows in one path (path_resolution(7))."""
+"""Maximum number of links that the kernel follows in one path (path_resolution(7))."""
 _GLOBAL_FILES = 100
 
 
 class GlobalConfig:
-    """The person's own configuration of git, and the system's: what it leads to in the workspace counts, too."""
+    """The user's and the system's git configuration, which may redirect git to paths in the workspace."""
 
     def __init__(self) -> None:
         self._begin = global_config_files()
         self._entries: dict[str, Entry] = {}
 
     def read_files(self) -> dict[str, Entry]:
-        """Each file of it, with those that it includes."""
+        """Read each configuration file and those that it includes, at most 100."""
         ahead = list(self._begin)
         found: dict[str, Entry] = {}
         while ahead and len(found) < _GLOBAL_FILES:
@@ -41,14 +41,14 @@ def find_redirected_paths(
     roots: Collection[str],
     ways: Callable[[str], Iterable[str]],
 ) -> dict[str, Kind]:
-    """Files and folders in the roots that git runs or obeys because something leads it there.
+    """Find files and folders in the roots that git runs or obeys because of redirects.
 
     Args:
-        leading: The control files of which that counts.
-        everywhere: Configuration that holds in all repositories.
-        there: All control files: they say which folders are worked on.
+        leading: The control files whose redirects are followed.
+        everywhere: Configuration that applies to all repositories.
+        there: All current control files, from which the worktrees are determined.
         roots: The workspace roots.
-        ways: Gives the paths below a link of the kind `way` that are protected.
+        ways: Returns the protected paths below a link of kind `way`.
     """
     tops = _find_worktrees(there)
     found: dict[str, Kind] = {}
@@ -62,7 +62,7 @@ def find_redirected_paths(
         if entry.kind == "way":
             now = there.get(path)
             if now is None or not now.is_like(entry):
-                continue  # it is put away itself; where it leads now may be something of the person's
+                continue  # the link itself is quarantined; its new target may belong to the user
             for below in filter(None, ways(path)):
                 _follow_links(f"{path}/{below}", "hook", roots, found)
         elif entry.digest.startswith("link:") and entry.kind != "redirect":
@@ -71,7 +71,7 @@ def find_redirected_paths(
 
 
 def _find_worktrees(there: Mapping[str, Entry]) -> list[tuple[str, str]]:
-    """Each folder that is worked on, and its folder of git's."""
+    """Return each worktree and its git folder."""
     tops = []
     for path, entry in there.items():
         folder, name = os.path.split(path)
@@ -87,7 +87,7 @@ def _normalize_path(name: str, base: str) -> str:
 
 
 def _follow_links(path: str, kind: Kind, roots: Collection[str], found: dict[str, Kind]) -> None:
-    """Note a path's end, and each link on the way there."""
+    """Add a path's final target to `found`, and each link on the way as `link`."""
     for _ in range(_LINKS):
         link = next((above for above in _walk_downwards(path) if os.path.islink(above)), None)  # noqa: PTH114
         if link is None:
@@ -97,14 +97,14 @@ def _follow_links(path: str, kind: Kind, roots: Collection[str], found: dict[str
         try:
             target = os.path.join(os.path.dirname(link), os.readlink(link))  # noqa: PTH115, PTH118, PTH120
         except OSError:
-            return  # it changes under our eyes: the next look sees more
+            return  # it was changed concurrently: the next scan handles it
         path = os.path.normpath(target + path[len(link) :])
     if is_below(path, roots) and path not in roots and found.get(path) in (None, "link"):
         found[path] = kind
 
 
 def _walk_downwards(path: str) -> Iterator[str]:
-    """Each folder above a path, from the outermost, and the path itself."""
+    """Yield each parent folder of a path, outermost first, and the path itself."""
     end = path.find("/", 1)
     while end > 0:
         yield path[:end]

@@ -1,4 +1,4 @@
-"""`Tree`: finds the control files below folders, quickly also in large trees that have hardly changed."""
+"""`Tree`: finds the control files below folders, incrementally, so that large unchanged trees are cheap to rescan."""
 
 import os
 import stat
@@ -13,40 +13,40 @@ from agentcore.supervision.control.folder_watch import FolderWatch, WatchUnavail
 from agentcore.supervision.control.names import ASIDE, is_git_folder
 
 Kind = Literal["hook", "config", "redirect", "named", "link", "way", "steps"]
-"""`hook`: git runs it. `config`: git's, whose keys count. `redirect`: leads git elsewhere. `named`: by its name.
-`link`: on the way to one of these. `way`: a link whose name is on the way to files that are protected by theirs.
-`steps`: what git has still to do of a rebase, which may be to run a program."""
+"""`hook`: run by git. `config`: git configuration, checked key by key. `redirect`: points git to another folder.
+`named`: protected by its name. `link`: a symlink on the path to one of these. `way`: a symlink whose name is a parent
+of protected paths. `steps`: the pending steps of a rebase, which may run programs."""
 
 _UNCERTAIN_NS = 2_500_000_000
-"""A folder that changed so short a time before it was listed may have changed again at the same time stamp; the
-coarsest file systems count in steps of two seconds."""
+"""A folder that changed this recently before it was listed may have changed again with the same timestamp; the
+coarsest file systems have a resolution of two seconds."""
 _DEPENDENCIES = frozenset(("node_modules", "site-packages"))
-"""Folders of packages: nobody opens them in an editor, and packages bring files of such names."""
+"""Package folders: they are not opened in an editor, and packages contain files with protected names."""
 _IN_GIT = ("hooks", "modules", "worktrees", "remotes", "branches")
 _RUN_BY_GIT = frozenset(("hooks", "remotes", "branches"))
-"""`remotes` and `branches` hold addresses in the old way; git obeys them."""
+"""`remotes` and `branches` hold remote addresses in git's legacy format, which git still obeys."""
 _STEPS: dict[str, tuple[str, ...]] = {"rebase-merge": ("git-rebase-todo",), "sequencer": ("todo",)}
-"""Folders of git's for work that has stopped half-way, and the files in them that say how it goes on."""
+"""Folders in which git stores interrupted operations, and the files in them that list the remaining steps."""
 _GIT_FILES: tuple[tuple[str, Kind], ...] = (
     ("config", "config"), ("config.worktree", "config"), ("commondir", "redirect"),
 )  # fmt: skip
 
 
 class TooLargeError(Exception):
-    """The tree has more folders than are looked at."""
+    """Raised when the tree has more folders than the limit."""
 
 
 class Listed:
-    """A folder as it was listed; the same object for as long as it has not changed.
+    """A folder's listing; the same object is reused until the folder changes.
 
     Attributes:
-        role: `plain`: it holds what people work on; else what kind of control files it holds.
-        given: Its role by the folder that it is in.
-        inode: Its inode.
-        ctime_ns: When it last changed; 0: too short a time before it was listed to rely on that.
-        folders: The folders in it that are looked at, and their roles.
+        role: `plain` for an ordinary workspace folder; otherwise the kind of control files in it.
+        given: The role that its parent folder implies.
+        inode: The folder's inode.
+        ctime_ns: The folder's ctime; 0 if it changed too recently before the listing to rely on it.
+        folders: The subfolders to scan, and their roles.
         controls: The control files in it.
-        is_git: Whether git takes it for a repository.
+        is_git: True if git treats it as a repository.
     """
 
     __slots__ = ("controls", "ctime_ns", "folders", "given", "inode", "is_git", "role")
@@ -63,14 +63,14 @@ class Listed:
 
 @dataclass(slots=True)
 class Found:
-    """What lies below the roots at one moment. It is the tree's own, and changes with the next look.
+    """The current content of the roots. It is shared with the tree, and the next scan updates it.
 
     Args:
-        folders: Each folder, by its path.
-        before: Each folder that is another than at the last `settle`, as it was then; None: it was not there.
-        controls: Each control file's path, and what it is.
-        guarded: Paths of folders of which all that lies in them is a control file.
-        git: Paths of all repositories' folders (`.git`, bare ones, those of submodules and worktrees).
+        folders: Each folder by its path.
+        before: The previous state of each folder that has changed since the last `set_baseline`; None if it is new.
+        controls: The path and kind of each control file.
+        guarded: Paths of folders in which every file is a control file.
+        git: Paths of all repositories' git folders (`.git`, bare ones, those of submodules and worktrees).
         closed: Folders that could not be listed.
     """
 
@@ -82,16 +82,16 @@ class Found:
     closed: set[str] = field(default_factory=set)
 
     def get_inode(self, path: str) -> int | None:
-        """The inode of a folder, if it is there."""
+        """Return the inode of a folder, or None if it does not exist."""
         listed = self.folders.get(path)
         return None if listed is None else listed.inode
 
     def get_previous(self, path: str) -> Listed | None:
-        """A folder as it was at the last `settle`."""
+        """Return a folder's listing as of the last `set_baseline`, or None if it did not exist then."""
         return self.before[path] if path in self.before else self.folders.get(path)
 
     def update_folder(self, path: str, listed: Listed | None) -> None:
-        """Note a folder as it is now; None: it has gone."""
+        """Record a folder's current listing; None if it was removed."""
         old = self.folders.pop(path, None)
         self.before.setdefault(path, old)
         if old is not None:
@@ -111,17 +111,17 @@ class Found:
 
 
 class Tree:
-    """The folders below the roots, listed again only where they have changed.
+    """The folders below the roots; only changed ones are listed again.
 
-    The kernel says which have (`FolderWatch`), so that a look takes as long as the changes are many. Where it cannot,
-    each folder's ctime says so, which nothing in a sandbox can set.
+    The kernel reports changed folders (`FolderWatch`), so that the cost of a scan depends on the number of changes.
+    Where it cannot, each folder's ctime is checked, which nothing in a sandbox can set.
 
     Args:
-        workspace: Says which names are protected.
-        limit: Folders that are looked at, at most.
+        workspace: Defines which names are protected.
+        limit: Maximum number of folders to scan.
 
     Attributes:
-        slow_reason: Why each look goes through all folders, as part of a sentence; empty: it does not.
+        slow_reason: Why each scan checks all folders, as part of a sentence; empty if only changed folders are scanned.
     """
 
     def __init__(self, workspace: Workspace, limit: int) -> None:
@@ -150,11 +150,11 @@ class Tree:
         """Find all control files.
 
         Args:
-            led: Further files and folders that git runs or obeys, by their paths.
-            left_closed: Folders that stay as they are where they cannot be listed; others are opened to their owner,
-                for git goes into a folder that shows its names to nobody. None: all stay.
+            led: Further files and folders that git runs or obeys, by path.
+            left_closed: Unreadable folders to leave as they are; others are made readable for their owner, because git
+                can enter a folder that cannot be listed. None leaves all of them.
         Raises:
-            TooLargeError: There are more folders than the limit.
+            TooLargeError: If there are more folders than the limit.
         """
         found = self._found
         self._left_closed = left_closed
@@ -173,20 +173,20 @@ class Tree:
 
     @property
     def found(self) -> Found:
-        """What the last look has found, also one that ended with `TooLargeError`."""
+        """The result of the last scan, even if it ended with `TooLargeError`."""
         return replace(self._found, controls=self._with_led(self._led))
 
     def set_baseline(self) -> None:
-        """Compare later looks with what there is now."""
+        """Make the current state the one that later scans are compared with."""
         self._found.before.clear()
 
     def invalidate(self) -> None:
-        """List all folders again: other names are protected than before."""
+        """Force the next scan to list all folders again, because the set of protected names changed."""
         self._is_complete = False
         self._has_forgotten = True
 
     def close(self) -> None:
-        """Watch no folders any more; safe to call twice."""
+        """Stop watching folders; safe to call twice."""
         if self._watch is not None:
             self._watch.close()
             self._watch = None
@@ -203,7 +203,7 @@ class Tree:
     # -- what has changed ---------------------------------------------------------------------------------------
 
     def _read_changed(self) -> set[str] | None:
-        """The folders that may have changed; None: all may have."""
+        """Return the folders that may have changed; None if any may have."""
         mounts, is_local = read_mounts(self._roots)
         if not is_local:
             self._disable_watching("its file system does not report changes")
@@ -227,7 +227,7 @@ class Tree:
 
     def _start_watching(self) -> None:
         if self.slow_reason:
-            return  # it is tried once, and not before each command
+            return  # tried only once, not before each command
         try:
             self._watch = FolderWatch()
         except WatchUnavailableError as exc:
@@ -242,12 +242,12 @@ class Tree:
             return
         try:
             if not self._watch.add(path):
-                self._found.closed.add(path)  # looked at each time
+                self._found.closed.add(path)  # checked in each scan
         except WatchUnavailableError as exc:
             self._disable_watching(str(exc))
 
     def _update_changed(self, changed: set[str]) -> None:
-        """List the folders again that have changed, and look through those that are new."""
+        """List changed folders again and scan new ones."""
         found = self._found
         ahead: list[tuple[str, str]] = []
         for path in sorted(changed):
@@ -272,7 +272,7 @@ class Tree:
             return True
 
     def _remove_folder(self, path: str) -> None:
-        """Note that a folder has gone, with all that was in it."""
+        """Record that a folder was removed with all of its content."""
         ahead = [path]
         while ahead:
             each = ahead.pop()
@@ -285,7 +285,7 @@ class Tree:
                 self._watch.remove(each)
 
     def _walk_all(self) -> None:
-        """Look through all folders, and list those again whose ctime says that they have changed."""
+        """Check all folders and list those again whose ctime has changed."""
         there = self._walk_folders(
             [(root, "plain") for root in self._roots], is_fresh=self._has_forgotten, room=self._limit
         )
@@ -295,17 +295,18 @@ class Tree:
                 self._watch.remove(path)
 
     def _walk_folders(self, ahead: list[tuple[str, str]], *, is_fresh: bool, room: int) -> set[str]:
-        """Look through folders and all below them.
+        """Scan folders recursively.
 
         Args:
-            is_fresh: Whether all of them are listed anew.
-            room: How many there may be.
+            is_fresh: True to list all of them again, even unchanged ones.
+            room: Maximum number of folders.
         Returns:
-            The paths of those that are there.
+            The paths of the folders that exist.
         """
         found = self._found
         there: set[str] = set()
-        # what counts and what lies near the roots first: a program that makes very many folders hides nothing there
+        # Scan git's and protected folders first, then breadth-first: a program that creates very many folders to reach
+        # the limit can hide nothing in these or near the roots.
         waiting = deque(ahead)
         while waiting:
             path, given = waiting.popleft()
@@ -320,11 +321,11 @@ class Tree:
         return there
 
     def _relist_folder(self, path: str, given: str, known: Listed | None) -> Listed | None:
-        """List a folder, after which changes of it are noticed.
+        """List a folder and watch it for later changes.
 
         Args:
-            given: Its role by the folder that it is in; what leads git there counts more.
-            known: As it was listed before, where that may still hold.
+            given: The role that its parent folder implies; a redirect of git to it takes precedence.
+            known: Its previous listing if that may be reused.
         """
         self._found.closed.discard(path)
         self._watch_folder(path)
@@ -342,7 +343,7 @@ class Tree:
         try:
             status = os.lstat(path)
         except OSError:
-            return None  # it has gone, or the folder above is closed
+            return None  # it was removed, or the parent folder is not accessible
         inode = status.st_ino
         ctime_ns = status.st_ctime_ns
         try:
@@ -362,7 +363,7 @@ class Tree:
         return listed
 
     def _read_names(self, path: str) -> dict[str, bool]:
-        """The names in a folder, and whether each is a folder."""
+        """Return the names in a folder, and for each whether it is a folder."""
         try:
             return _scan_folder(path)
         except PermissionError:
@@ -376,7 +377,7 @@ class Tree:
             return _scan_folder(path)
 
     def _list_plain(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
-        """A folder of the workspace."""
+        """List an ordinary workspace folder."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
             self._list_git_files(path, kinds, listed)
@@ -401,7 +402,7 @@ class Tree:
                 listed.controls.append((below, "way"))
 
     def list_protected_below(self, path: str) -> list[str]:
-        """The paths below a link of the kind `way` that are protected."""
+        """Return the protected paths below a link of kind `way`."""
         root = self._find_root(path)
         *folder, name = path[len(root) + 1 :].split("/")
         return self._workspace.beginnings_among(folder, (name,)).get(name, [])
@@ -416,7 +417,7 @@ class Tree:
         return set(self._workspace.protected_among(parts, kinds, subfolders))
 
     def _list_git(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
-        """A folder `.git`, or one below its `modules` and `worktrees`: only what git runs or obeys."""
+        """List a `.git` folder, or a repository below its `modules` or `worktrees`: only what git runs or obeys."""
         listed.is_git = is_git_folder(path, kinds)
         self._list_git_files(path, kinds, listed)
         for name in _IN_GIT:
@@ -429,7 +430,7 @@ class Tree:
                 _add_entry(f"{path}/{name}", "link", kinds[name], "steps", listed)
 
     def _list_git_containers(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
-        """`modules` or `worktrees`, whose names may have slashes in them."""
+        """List `modules` or `worktrees`; the names of repositories in them may contain slashes."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
             self._list_git(path, kinds, listed)
@@ -437,7 +438,7 @@ class Tree:
             listed.folders += [(f"{path}/{name}", "git_holding") for name, is_folder in kinds.items() if is_folder]
 
     def _list_steps(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
-        """Work of git's that has stopped half-way; a repository may be in it."""
+        """List a folder of an interrupted git operation; it may contain a repository."""
         todo = _STEPS[path.rpartition("/")[2]]
         for name, is_folder in kinds.items():
             if is_folder:
@@ -446,15 +447,15 @@ class Tree:
                 listed.controls.append((f"{path}/{name}", "steps"))
 
     def _list_hooks(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
-        """A folder that git runs programs of."""
+        """List a folder from which git runs programs."""
         for name, is_folder in kinds.items():
             if not name.endswith(".sample") and not ASIDE.search(name):
                 _add_entry(f"{path}/{name}", "hook", is_folder, "hooks", listed)
             elif is_folder:
-                listed.folders.append((f"{path}/{name}", "plain"))  # git runs nothing of it; a repository may be in it
+                listed.folders.append((f"{path}/{name}", "plain"))  # not run by git, but may hold a repository
 
     def _list_named(self, path: str, kinds: dict[str, bool], listed: Listed) -> None:
-        """A folder that is protected with all in it; repositories in it are what they are elsewhere."""
+        """List a folder that is protected with all of its content; repositories in it are handled as usual."""
         listed.is_git = is_git_folder(path, kinds)
         if listed.is_git:
             self._list_git_files(path, kinds, listed)

@@ -1,4 +1,4 @@
-"""The sandbox of commands: how it is made and tried, and what is seen in it."""
+"""The sandbox for commands: setup, probing, and mounts."""
 
 from agentcore.supervision.sandbox.caches import Caches
 from agentcore.supervision.sandbox.sandbox import Confinement, HeldPaths, Sandbox, SandboxMode

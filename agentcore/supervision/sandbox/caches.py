@@ -1,9 +1,9 @@
-"""`Caches`: a folder that commands in the sandbox may write, where package managers keep what they have fetched."""
+"""`Caches`: a folder that commands in the sandbox may write, for the caches of package managers."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-# each program's own name for the place, see its documentation
+# The environment variable of each program for its cache; see its documentation.
 _FOLDERS = {
     "XDG_CACHE_HOME": "xdg",
     "npm_config_cache": "npm",
@@ -25,11 +25,11 @@ _SECRET_SETTINGS = ("_auth", "_password", "username", "certfile", "keyfile", "to
 
 
 class Caches:
-    """The caches of commands in the sandbox: the same for all of them, and apart from the person's own.
+    """The caches of commands in the sandbox: shared by all of them, and separate from the user's own.
 
     Args:
-        folder: Where they lie; made if missing.
-        home: The person's home folder, whose settings of package managers hold here, too.
+        folder: The folder of the caches; created if missing.
+        home: The user's home folder, whose settings of package managers apply in the sandbox, too.
     """
 
     def __init__(self, folder: Path, home: Path) -> None:
@@ -41,10 +41,10 @@ class Caches:
         self._cargo = self.folder / _FOLDERS["CARGO_HOME"]
 
     def prepare(self) -> None:
-        """Make the folder, and the copies of settings that commands see; no command runs.
+        """Create the folder, and the copies of settings that commands see; no command may be running.
 
         Raises:
-            OSError: They cannot be made.
+            OSError: If they cannot be created.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         _replace_link(self._cargo)
@@ -55,17 +55,17 @@ class Caches:
         self._shown_cargo_settings.write_text(_without_secrets(self._cargo_settings), encoding="utf-8")
 
     def environment(self) -> dict[str, str]:
-        """Variables that lead programs there."""
+        """Return the environment variables that make programs use these caches."""
         return {name: str(self.folder / below) for name, below in _FOLDERS.items()}
 
     def mounts(self) -> Iterator[str]:
-        """What bubblewrap mounts.
+        """Yield the bubblewrap options that mount the caches.
 
-        What is mounted below the folder is mounted for each command, so that none can put a link there, by which
-        bubblewrap would make files elsewhere.
+        Mount points below the folder are mounted for every command, so that none can replace them by links, through
+        which bubblewrap would create files elsewhere.
         """
         if not (self._cargo / _CARGO_SETTINGS).is_file():
-            self.prepare()  # a person has emptied the folder
+            self.prepare()  # the user has emptied the folder
         yield from ("--bind", str(self.folder), str(self.folder))
         yield from ("--bind", str(self._cargo), str(self._cargo))
         yield from ("--ro-bind", str(self._shown_cargo_settings), str(self._cargo / _CARGO_SETTINGS))
@@ -74,13 +74,13 @@ class Caches:
 
 
 def _replace_link(path: Path) -> None:
-    """Remove what is no file and no folder: a link that a command of an older version made."""
+    """Remove a path if it is a link, which commands could create under older versions."""
     if path.is_symlink():
         path.unlink()
 
 
 def _without_secrets(settings: Path) -> str:
-    """The settings of a package manager, without keys and without addresses that hold a password."""
+    """Return the settings of a package manager without keys and without addresses that contain a password."""
     try:
         lines = settings.read_text("utf-8", "replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a command in the sandbox sees of the system, apart from the workspace."""
+"""Mounts of the sandbox outside the workspace: the visible system, hidden credentials, and the kernel's files."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-# where programs keep what opens other doors; a sandbox that shows them would keep nothing from whoever has the network
+# Files in which programs store credentials; if they were visible, a command with network access could leak them.
 _CREDENTIALS = (
     ".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/glab-cli", ".config/op", ".config/hub",
     ".config/rclone", ".config/containers/auth.json", ".config/doctl", ".config/sops", ".kube", ".docker", ".netrc",
@@ -24,7 +24,7 @@ _CREDENTIALS = (
     ".local/share/opencode/auth.json", ".local/share/fish/fish_history", ".zhistory", ".histfile",
     ".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history",
 )  # fmt: skip
-# root in the sandbox owns these, and reads them without a capability
+# Root in the sandbox owns these, and can read them without a capability.
 _SYSTEM_CREDENTIALS = (
     "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/krb5.keytab",
     "/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/kubernetes", "/etc/rancher",
@@ -33,21 +33,22 @@ _SYSTEM_CREDENTIALS = (
     "/var/spool/cron", "/var/lib/cloud", "/var/lib/tailscale", "/var/lib/postgresql", "/var/lib/mysql",
 )  # fmt: skip
 _ENVIRONMENT_CREDENTIALS = ("XAUTHORITY", "ICEAUTHORITY", "KUBECONFIG", "NETRC")
-# sockets of other programs lie here, through which a command could have things done outside
+# These contain sockets of other programs, through which a command could act outside the sandbox.
 _SOCKETS = ("/run", "/var/run")
 _RESOLVER = "/run/systemd/resolve"
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
-# read by nobody but debuggers, and more than a command has to know; runc and podman hide the same
+# Only debuggers read these, and they reveal more than a command needs; runc and podman hide the same files.
 _KERNEL_SECRETS = ("kcore", "keys", "latency_stats", "timer_list", "timer_stats", "sched_debug")
 
 
 def list_system_mounts(kernel: Sequence[str]) -> Iterator[str]:
-    """The whole system to read, with a `/tmp` of the command's own.
+    """Yield bubblewrap options that mount the whole system read-only, with a private `/tmp`.
 
-    The Python in use can be read below such a folder as well: commands start it, and what is installed in it.
+    The Python in use stays readable if it is below one of the hidden folders: commands run it and what is installed in
+    it.
 
     Args:
-        kernel: What `kernel` gave.
+        kernel: The result of `list_kernel_mounts`.
     """
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", *kernel)
     for folder in _TEMPORARY:
@@ -62,13 +63,13 @@ def list_system_mounts(kernel: Sequence[str]) -> Iterator[str]:
 
 
 def list_hidden_mounts(private: Sequence[Path], roots: Sequence[Path], *, holds_root: bool) -> Iterator[str]:
-    """Nothing where keys and records are.
+    """Yield bubblewrap options that hide credentials and private folders.
 
     Args:
-        private: Folders that no command sees.
+        private: Folders that are hidden from all commands.
         roots: The workspace roots.
-        holds_root: Those that a root lies in, which is mounted afterwards; else all others, whatever mounts came
-            before: they are hidden also where they lie in a root.
+        holds_root: True for the paths that contain a root, which is mounted afterwards. False for all others: they are
+            mounted last, so that they are hidden in a root, too.
     """
     home = os.path.expanduser("~")  # noqa: PTH111  (a Path for each of them would take longer than the rest)
     named = (os.environ.get(name, "").partition(os.pathsep)[0] for name in _ENVIRONMENT_CREDENTIALS)
@@ -82,10 +83,10 @@ def list_hidden_mounts(private: Sequence[Path], roots: Sequence[Path], *, holds_
 
 
 def list_kernel_mounts() -> tuple[str, ...]:
-    """The kernel's own files, to read at most; looked for once, for that takes a while.
+    """List bubblewrap options that make the kernel's files in /proc read-only or hidden; slow, so call it once.
 
-    Root in the sandbox has no capabilities, and yet owns the files below /proc/sys, and may write them unless they are
-    mounted read-only. `/sys` is so with the rest of the system.
+    Root in the sandbox has no capabilities, but owns the files below /proc/sys and may write them unless they are
+    mounted read-only. `/sys` is read-only with the rest of the system.
     """
     options: list[str] = []
     for path in sorted(Path("/proc").iterdir()):
@@ -99,13 +100,13 @@ def list_kernel_mounts() -> tuple[str, ...]:
 
 
 def _can_be_written(path: str) -> bool:
-    """Whether we own a file there that can be written, or anybody may."""
+    """True if the path is or contains a regular file that may be writable for this user."""
     for above, _, names in os.walk(path) if os.path.isdir(path) else [("/", [], [path])]:  # noqa: PTH112
         for name in names:
             try:
                 status = os.lstat(os.path.join(above, name))  # noqa: PTH118
             except OSError:
-                continue  # it has gone
+                continue  # it was removed
             writable = 0o222 if status.st_uid == os.geteuid() else 0o022
             if stat.S_ISREG(status.st_mode) and status.st_mode & writable:
                 return True

@@ -1,4 +1,4 @@
-"""Trying the sandbox: whether it can be made here, and whether it holds."""
+"""Probes the sandbox: whether it can be set up on this machine, and whether it confines commands."""
 
 import asyncio
 import os
@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 
 PROBE_SECONDS = 60.0
-"""How long a program of the probe may take, on a machine with much else to do."""
+"""Time limit of each probe program in seconds, generous for a busy machine."""
 
 _SHOWN = 5
-# opened for writing and closed, without a byte: what a command could do to the kernel, tried on each file there is
+# Opens each kernel file for writing and closes it without writing, to find those that a command could change.
 _TRY_ALL = f"""
 import os
 open_flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -38,31 +38,30 @@ if int(capabilities[0], 16):
 print(len(writable), tried, *writable[:{_SHOWN}], sep="\\n")
 """
 _results: dict[tuple[str, ...], str] = {}
-"""What trying found, for each way to make a sandbox; it stays so for as long as this process lives."""
+"""The cached result of probing each command line of a sandbox, for the lifetime of this process."""
 
 
 async def find_failure(program: str, options: Sequence[str]) -> str:
-    """Why bubblewrap cannot make this sandbox here; empty: it can."""
+    """Return why bubblewrap cannot set up this sandbox on this machine; empty if it can."""
     code, _, errors = await _run_program([program, *options, "--", shutil.which("true") or "/bin/true"])
     return "" if code == 0 else errors or f"{program} ended with {code}"
 
 
 async def can_disable_namespaces(program: str) -> bool:
-    """Whether this bubblewrap can keep commands from making user namespaces (0.8 and later)."""
+    """Return True if this bubblewrap can prevent commands from creating user namespaces (0.8 and later)."""
     _, output, errors = await _run_program([program, "--help"])
     return "--disable-userns" in output + errors
 
 
 async def find_leaks(program: str, options: Sequence[str], *, is_confined: bool) -> str:
-    """What a command in this sandbox could do to the kernel; empty: nothing was found.
+    """Describe how a command in this sandbox could change the kernel; empty if nothing was found.
 
-    Each file below /proc and /sys that looks as if it could be written is opened for it. Asked once for each kind of
-    sandbox.
+    Opens each file below /proc and /sys for writing that has a write permission. The result is cached for each sandbox.
 
     Args:
-        program: bubblewrap.
-        options: The sandbox.
-        is_confined: Whether commands are kept from making user namespaces.
+        program: The path of bubblewrap.
+        options: The options that set up the sandbox.
+        is_confined: True if commands cannot create user namespaces.
     """
     key = (program, *options)
     if key not in _results:
@@ -87,7 +86,7 @@ async def _try_all(program: str, options: Sequence[str], *, is_confined: bool) -
 
 
 async def _run_program(command: Sequence[str]) -> tuple[int, str, str]:
-    """Run a program to its end; gives its exit code, output and errors."""
+    """Run a program, and return its exit code, output and errors."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""`Sandbox`: what bubblewrap lets a command see and change."""
+"""`Sandbox`: confines commands with bubblewrap."""
 
 import asyncio
 import shutil
@@ -14,20 +14,20 @@ from agentcore.supervision.sandbox.mounts import list_hidden_mounts, list_kernel
 from agentcore.supervision.sandbox.probe import can_disable_namespaces, find_failure, find_leaks
 
 SandboxMode = Literal["off", "prefer", "require"]
-"""Whether commands are confined: never, where it works, or always."""
+"""When commands are confined: `off` never, `prefer` where it works, `require` always."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What the sandbox is to be like.
+    """The requested properties of the sandbox.
 
     Args:
-        mode: What the settings say.
-        network: Whether commands may reach the network.
-        private: Folders that no command sees.
-        writable: Further files and folders that commands may write, absolute.
-        caches: Where package managers keep what they have fetched.
-        setting: What a person changes where there is no sandbox, such as "the setting `sandbox` of shell_tools".
+        mode: The mode from the settings.
+        network: True if commands may reach the network.
+        private: Folders that are hidden from all commands.
+        writable: Absolute paths of further files and folders that commands may write.
+        caches: The caches of package managers.
+        setting: The setting to change if there is no sandbox, such as "the setting `sandbox` of shell_tools".
     """
 
     mode: SandboxMode
@@ -39,23 +39,23 @@ class Confinement:
 
 
 class HeldPaths(Protocol):
-    """What of the workspace a command cannot change."""
+    """The paths in the workspace that a command cannot change."""
 
     def mounts(self) -> Iterable[tuple[str, bool]]:
-        """Each path that is mounted on itself, and whether it can be written; outer ones first."""
+        """Yield each path that is mounted on itself, and True if it is writable; outer paths first."""
         ...
 
     def is_fixed(self, path: str) -> bool:
-        """Whether a path cannot be changed."""
+        """Return True if a path cannot be changed."""
         ...
 
 
 class Sandbox:
-    """How commands are confined.
+    """Confines commands with bubblewrap where it works.
 
     Attributes:
-        program: bubblewrap; None: commands run as they are.
-        reason: Why it is not used although it is wanted; empty: it is used, or not wanted.
+        program: The path of bubblewrap; None if commands run unconfined.
+        reason: Why bubblewrap is not used although it is requested; empty if it is used, or not requested.
     """
 
     def __init__(self, wanted: Confinement, program: str | None = None, reason: str = "") -> None:
@@ -68,22 +68,22 @@ class Sandbox:
 
     @classmethod
     async def find(cls, wanted: Confinement) -> "Sandbox":
-        """Make one, and search for bubblewrap; see `search`.
+        """Create a sandbox and search for bubblewrap; see `search`.
 
         Raises:
-            ToolError: `sandbox_unavailable`: it is required, and does not work.
+            ToolError: `sandbox_unavailable` if it is required and does not work.
         """
         sandbox = cls(wanted)
         await sandbox.search()
         return sandbox
 
     async def search(self) -> None:
-        """Search for bubblewrap, and check that it works here; whether it confines is checked in the background.
+        """Search for bubblewrap and check that it works on this machine; a background task checks if it confines.
 
-        Can be repeated while it is not on, such as after bubblewrap was installed: later commands run in it.
+        Can be called again while the sandbox is off, such as after bubblewrap was installed: later commands run in it.
 
         Raises:
-            ToolError: `sandbox_unavailable`: it is required, and does not work.
+            ToolError: `sandbox_unavailable` if it is required and does not work.
         """
         if not self.is_wanted:
             return
@@ -101,7 +101,7 @@ class Sandbox:
                 self.program = program
                 self.reason = ""
                 trying = find_leaks(program, options, is_confined=self._is_confined)
-                # no TaskGroup: commands wait for it in `settle`, and `close` ends it
+                # No TaskGroup: commands wait for it in `settle`, and `close` cancels it.
                 self._trying = asyncio.create_task(trying, name="supervision:try_sandbox")
         if self.wanted.mode == "require":
             await self.settle()
@@ -110,16 +110,16 @@ class Sandbox:
 
     @property
     def is_on(self) -> bool:
-        """Whether commands are confined."""
+        """True if commands are confined."""
         return self.program is not None
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the settings ask for it."""
+        """True if the settings request a sandbox."""
         return self.wanted.mode != "off"
 
     def unavailable(self) -> ToolError:
-        """The error where a sandbox is required and there is none."""
+        """Create the error for a sandbox that is required but not available."""
         message = (
             f"Commands must run in a sandbox here, and it does not work: {self.reason}. Install bubblewrap, or change "
             f"{self.wanted.setting}."
@@ -127,7 +127,7 @@ class Sandbox:
         return ToolError("sandbox_unavailable", message, reason=self.reason)
 
     async def settle(self) -> None:
-        """Wait until it is known whether the sandbox holds."""
+        """Wait for the check that the sandbox confines, and disable the sandbox if it does not."""
         if self._trying is not None:
             reason = await asyncio.shield(self._trying)
             self._trying = None
@@ -135,7 +135,7 @@ class Sandbox:
                 self._disable(reason)
 
     async def close(self) -> None:
-        """Stop trying; safe to call twice."""
+        """Cancel the background check; safe to call twice."""
         if self._trying is not None:
             self._trying.cancel()
             with suppress(asyncio.CancelledError):
@@ -143,21 +143,21 @@ class Sandbox:
             self._trying = None
 
     def is_own(self, command: str) -> bool:
-        """Whether a command line is that of bubblewrap, which stands between a command and all that came of it."""
+        """True if a command line is that of bubblewrap, which is the parent of confined commands."""
         return self.program is not None and command.startswith(f"{self.program} ")
 
     def environment(self) -> dict[str, str]:
-        """Variables for a command in it."""
+        """Return the additional environment variables of a confined command."""
         return {**self.wanted.caches.environment(), "TMPDIR": "/tmp"} if self.is_on else {}  # noqa: S108
 
     def wrap(self, argv: Sequence[str], roots: Sequence[Path], folder: str, hold: HeldPaths | None = None) -> list[str]:
-        """The command line that runs another one confined.
+        """Return the command line that runs a command confined.
 
         Args:
             argv: The command.
-            roots: Folders that can be written.
+            roots: Writable folders.
             folder: The working folder's real path.
-            hold: What of them cannot; None: nothing.
+            hold: Paths in the roots that are not writable; None for none.
         """
         if self.program is None:
             return list(argv)
@@ -169,15 +169,15 @@ class Sandbox:
         self.reason = reason
 
     def _base_options(self) -> Iterator[str]:
-        # a session of its own (--new-session) would take the terminal from commands that have one: it is theirs, and
-        # no other is in reach, for the supervisor starts each command in a session of its own
+        # No --new-session: it would take the terminal from commands that have one. The supervisor already starts each
+        # command in its own session, so no other terminal is in reach.
         yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
         if not self.wanted.network:
             yield "--unshare-net"
         if self._is_confined:
-            yield "--disable-userns"  # a namespace of its own would give back what is dropped here
-        # without --die-with-parent: it would kill what a command leaves behind at once, its last words unsaid; the
-        # supervisor ends that, and all of it with itself
+            yield "--disable-userns"  # a new user namespace would restore the capabilities dropped here
+        # No --die-with-parent: it would kill processes that a command leaves behind before they have written their last
+        # output. The supervisor terminates them, also when it ends itself.
         yield from ("--cap-drop", "ALL")
 
     def _workspace_options(self, roots: Sequence[Path], hold: HeldPaths | None) -> Iterator[str]:
@@ -187,10 +187,10 @@ class Sandbox:
         for path, can_be_written in () if hold is None else hold.mounts():
             yield from ("--bind-try" if can_be_written else "--ro-bind-try", path, path)
         for also in self.wanted.writable:
-            # what lies in a root can be written there; a mount of its own would keep it from being replaced
+            # Paths in a root are writable anyway; a separate mount would prevent them from being replaced.
             is_fixed = hold is not None and hold.is_fixed(str(also))
             if is_fixed or not any(also.is_relative_to(root) for root in roots):
                 yield from ("--bind-try", str(also), str(also))
-        # last, whatever a link in the workspace has led to
+        # Last, so that nothing that a link in the workspace leads to is mounted over these.
         yield from list_hidden_mounts(self.wanted.private, roots, holds_root=False)
         yield from self.wanted.caches.mounts()
