@@ -1,11 +1,11 @@
-"""MCP servers as modules: each block under `mcpServers` in app.json is one."""
+"""MCP servers as modules: one for each block under `mcpServers` in app.json."""
 
 from agentcore_mcp_servers.block import ServerBlock
 from agentcore_mcp_servers.module import McpServer
 
 
 def family(name: str, block: ServerBlock) -> McpServer:
-    """Make the module of one server."""
+    """Create the module for one server."""
     return McpServer(name, block)
 
 

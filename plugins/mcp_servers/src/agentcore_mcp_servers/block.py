@@ -1,4 +1,4 @@
-"""`ServerBlock`: what app.json says of a server, in the form that clients of MCP share."""
+"""`ServerBlock`: the configuration of a server in app.json, in the format that MCP clients share."""
 
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ _OF_OTHER_CLIENTS = (
     "toolTimeout",
     "trust",
 )
-"""Keys that clients write into blocks, and that say nothing here; some of them would loosen approvals."""
+"""Keys that other clients write into blocks and that agentcore ignores; some of them would loosen approvals."""
 
 ServerEffect = Literal["read", "write", "egress", "execute", "dangerous"]
 
@@ -57,7 +57,7 @@ class LoginSettings(BaseModel):
 
     @property
     def client_metadata_url(self) -> str | None:
-        """Where the client's metadata are, which stand for its id; None: it has another."""
+        """The URL of the client's metadata if `client_id` is one; None for other ids."""
         is_address = self.client_id is not None and self.client_id.startswith("https://")
         return self.client_id if is_address else None
 
@@ -158,13 +158,13 @@ class ServerBlock(BaseModel):
         return self
 
     def find_effects(self, tool: str) -> tuple[Effect, ...] | None:
-        """What the person has said of a tool's effects, by the server's own name of it; None: nothing."""
+        """Return the configured effects of a tool, by the server's own name; None if there are none."""
         return next(
             (effects for pattern, effects in self.agentcore.effects.items() if matches_pattern(pattern, tool)), None
         )
 
     def offers_tool(self, tool: str) -> bool:
-        """Whether a tool is offered, by the server's own name of it."""
+        """Return True if a tool is offered, by the server's own name."""
         patterns = self.agentcore.tools
         left_out = any(matches_pattern(pattern[1:], tool) for pattern in patterns if pattern.startswith("!"))
         wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
@@ -177,7 +177,7 @@ def _is_address(url: str) -> bool:
 
 
 def matches_pattern(pattern: str, name: str) -> bool:
-    """Whether a name is meant by a pattern, in which `*` stands for anything."""
+    """Return True if a name matches a pattern, in which `*` matches any text."""
     first, *others = pattern.split("*")
     if not others:
         return name == first

@@ -1,4 +1,4 @@
-"""A server's tools, as tools of agentcore."""
+"""Conversion of a server's tools to agentcore's tool definitions."""
 
 import mcp_types as types
 
@@ -11,7 +11,7 @@ _EXECUTE: tuple[Effect, ...] = ("execute",)
 
 
 def create_definition(tool: types.Tool, name: str, block: ServerBlock, shown: Shown) -> ToolDefinition:
-    """The definition of a tool under the name that it has here."""
+    """Create the definition of a tool under its name in agentcore."""
     said = (tool.description or tool.title or tool.name).strip() or tool.name
     original = "" if name.endswith(f"_{tool.name}") else f"\n\n(The server's own name of it: {tool.name})"
     return ToolDefinition(
@@ -30,7 +30,7 @@ def create_definition(tool: types.Tool, name: str, block: ServerBlock, shown: Sh
 
 
 def _infer_effects(said: types.ToolAnnotations | None, block: ServerBlock) -> tuple[Effect, ...]:
-    """The effects that a server's own words stand for, where the person believes them."""
+    """Derive effects from the server's annotations if the user trusts them; otherwise `execute`."""
     if said is None or not block.agentcore.trust_annotations or said.read_only_hint is None:
         return _EXECUTE
     does: Effect = "read" if said.read_only_hint else "write"

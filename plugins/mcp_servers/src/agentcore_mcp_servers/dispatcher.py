@@ -1,7 +1,7 @@
-"""`LineDispatcher`: requests to a server and answers of it as lines, for the SDK's session.
+"""`LineDispatcher`: exchanges messages with a server, one per line, for the SDK's session.
 
-In place of the SDK's own, which passes each message through two streams and a task: a call costs half as much. See the
-SDK's `Dispatcher` for the contract.
+It replaces the SDK's own dispatcher, which passes each message through two streams and a task: a call costs half as
+much. See the SDK's `Dispatcher` for the contract.
 """
 
 import asyncio
@@ -36,19 +36,19 @@ from agentcore_mcp_servers.messages import Junk, Message, MessageLines
 log = structlog.get_logger(__name__)
 
 _REQUESTS = 32
-"""How many requests of a server are worked on at one time; they may wait for a person."""
+"""Maximum number of a server's requests that are handled concurrently; they may wait for the user."""
 _NEWS = 1_000
-"""How many notifications of a server wait at most; the newest beyond are dropped."""
+"""Maximum number of queued notifications of a server; further ones are dropped."""
 
 _NEWS_BYTES = 16 * 1024 * 1024
-"""The same as JSON text: as much as one message may have."""
+"""Maximum size of the queued notifications as JSON text: the limit of one message."""
 
 Result = dict[str, Any]
 
 
 @dataclass(slots=True)
 class _Asked:
-    """A request of ours that waits for its answer."""
+    """A pending request to the server."""
 
     answer: "asyncio.Future[Result]"
     on_progress: ProgressFnT | None
@@ -56,7 +56,7 @@ class _Asked:
 
 @dataclass(slots=True)
 class _Inbound:
-    """What the SDK's session gets with a request or a notification of the server. Implements `DispatchContext`."""
+    """The context of a request or notification from the server. Implements the SDK's `DispatchContext`."""
 
     dispatcher: "LineDispatcher"
     request_id: types.RequestId | None = None
@@ -68,23 +68,23 @@ class _Inbound:
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> Result:
-        """Ask the server something meanwhile."""
+        """Send a request to the server while its own one is handled."""
         return await self.dispatcher.send_raw_request(method, params, opts)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the server something."""
+        """Send a notification to the server."""
         await self.dispatcher.notify(method, params, opts)
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell nothing: servers ask for no progress of what they ask of us."""
+        """Do nothing: servers do not ask for the progress of their requests."""
 
 
 class LineDispatcher(Dispatcher[TransportContext]):
-    """One connection.
+    """One connection to a server.
 
     Args:
-        write: Writes a line to the server; waits while that takes none. Raises OSError when it has ended.
-        report: Is told what is wrong with what the server writes, and left out.
+        write: Writes a line to the server, waiting while its pipe is full. Raises OSError when the server has ended.
+        report: Called with a description of each invalid message that is dropped.
     """
 
     def __init__(self, write: Callable[[bytes], Awaitable[None]], report: Callable[[str], None]) -> None:
@@ -101,10 +101,10 @@ class LineDispatcher(Dispatcher[TransportContext]):
         self._is_over = asyncio.Event()
         self._handlers: tuple[OnRequest, OnNotify, OnNotifyIntercept | None] | None = None
 
-    # -- what the pipe says ------------------------------------------------------------------------------------
+    # -- input from the pipe -----------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> None:
-        """Take what the server wrote."""
+        """Process bytes that the server wrote."""
         for message, size in self._lines.feed(data):
             if isinstance(message, Junk):
                 self._report(f"it wrote to its output what is no message: {message!r}")
@@ -112,22 +112,22 @@ class LineDispatcher(Dispatcher[TransportContext]):
                 self._dispatch_message(message, size)
 
     def mark_closed(self) -> None:
-        """The server has closed its output: whoever waits hears that no answer will come. Safe to call twice."""
+        """Fail all pending requests, because the server has closed its output. Safe to call twice."""
         self._is_over.set()
         for asked in self._asked.values():
             if not asked.answer.done():
                 asked.answer.set_exception(_closed_error())
         self._asked.clear()
 
-    # -- what the session asks ---------------------------------------------------------------------------------
+    # -- requests of the session -------------------------------------------------------------------------------
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> Result:
-        """Ask the server, and wait for its answer.
+        """Send a request to the server and wait for its response.
 
         Raises:
-            MCPError: It refused; it took longer than `opts["timeout"]`; it ended.
+            MCPError: If the server returned an error, took longer than `opts["timeout"]`, or ended.
         """
         if self._is_over.is_set():
             raise _closed_error()
@@ -155,7 +155,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
             self._asked.pop(key, None)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        """Tell the server something; nothing happens where it has ended."""
+        """Send a notification to the server; ignored if it has ended."""
         message = {"jsonrpc": "2.0", "method": method}
         try:
             await self._send_message(message if params is None else {**message, "params": dict(params)})
@@ -170,7 +170,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
         *,
         task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Pass on what the server asks and tells, until it closes its output."""
+        """Pass requests and notifications of the server to the handlers until it closes its output."""
         self._handlers = (on_request, on_notify, on_notify_intercept)
         self._background.start(self._deliver_queued())
         task_status.started()
@@ -216,7 +216,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
         else:
             asked.answer.set_result(outcome)
 
-    # -- what the server asks and tells ------------------------------------------------------------------------
+    # -- requests and notifications of the server --------------------------------------------------------------
 
     def _start_request(self, request: types.JSONRPCRequest, size: int) -> None:
         key = coerce_request_id(request.id)
@@ -255,7 +255,7 @@ class LineDispatcher(Dispatcher[TransportContext]):
 
     def _handle_notification(self, told: types.JSONRPCNotification, size: int) -> None:
         if self._handlers is None:
-            return  # before the session runs nothing has been asked, and nothing can be told of it
+            return  # before the session runs there are no requests that a notification could refer to
         _, on_notify, intercept = self._handlers
         params = told.params
         if told.method == "notifications/progress" and params is not None:
@@ -280,10 +280,11 @@ class LineDispatcher(Dispatcher[TransportContext]):
                     self._enqueue(lambda: on_progress(float(done), of, message), size)
 
     def _enqueue(self, work: Callable[[], Awaitable[None]], size: int) -> None:
-        """Do something after all that was told before; of too much, the newest is dropped.
+        """Queue a delivery after all earlier ones; dropped if the queue is full.
 
         Args:
-            size: Bytes of the message that it holds, as it was read.
+            work: Delivers the message.
+            size: Size of the message in bytes, as it was read.
         """
         if len(self._news) < _NEWS and self._news_bytes + size <= _NEWS_BYTES:
             self._news.append((work, size))

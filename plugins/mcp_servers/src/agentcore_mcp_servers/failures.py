@@ -1,4 +1,4 @@
-"""What went wrong at a server, as the errors of a tool."""
+"""Conversion of a server's failures to tool errors."""
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -8,11 +8,11 @@ from agentcore.api import ToolError, mask_secrets
 
 _SAID_CHARS = 4_000
 _PARSING = "Failed to parse "
-"""What the SDK begins with; what follows is for those who work on it."""
+"""Prefix of the SDK's parse errors; the rest of the message is only useful to its developers."""
 
 
 def describe_reason(error: MCPError | ValidationError) -> str:
-    """What a server said is wrong, or what is wrong with what it said."""
+    """Describe a server's error response, or why its response is invalid."""
     if isinstance(error, MCPError):
         if error.error.code == types.PARSE_ERROR and error.error.message.startswith(_PARSING):
             return f"its answer is no message of MCP (code {types.PARSE_ERROR})"
@@ -23,25 +23,25 @@ def describe_reason(error: MCPError | ValidationError) -> str:
 
 
 def has_ended(error: Exception) -> bool:
-    """Whether the connection ended; servers use the same code for errors of their own."""
+    """Return True if the connection ended; the message is compared, too, as servers use the code for other errors."""
     closed = types.CONNECTION_CLOSED, "Connection closed"
     return isinstance(error, MCPError) and (error.error.code, error.error.message) == closed
 
 
 def has_no_session(error: Exception) -> bool:
-    """Whether a server over HTTP has forgotten the session, and so has not looked at what it was asked."""
+    """Return True if an HTTP server no longer knows the session, and so has not processed the request."""
     gone = types.INVALID_REQUEST, "Session terminated"
     return isinstance(error, MCPError) and (error.error.code, error.error.message) == gone
 
 
 def call_failed(error: Exception, server: str, tool: str, ending: str) -> ToolError:
-    """Why a call gave no result.
+    """Create the error of a failed call.
 
     Args:
-        error: What the SDK raised.
+        error: The SDK's exception.
         server: The server's name.
         tool: The server's own name of the tool.
-        ending: How the server ended, in case it did.
+        ending: How the server ended, if it did.
     """
     if has_ended(error):
         message = (
@@ -58,6 +58,6 @@ def call_failed(error: Exception, server: str, tool: str, ending: str) -> ToolEr
 
 
 def server_unavailable(server: str, reason: str) -> ToolError:
-    """There is no connection now."""
+    """Create the error for a server that is not connected."""
     message = f"the server {server} is not there now, and is started again: {reason}. Try again in a while."
     return ToolError("server_unavailable", message, retryable=True, untrusted=True, server=server)

@@ -1,4 +1,4 @@
-"""Icons of a server's tools: those that stand in what it says, and need nothing to be loaded."""
+"""Icons of a server's tools that are embedded as data URLs, so that nothing is loaded."""
 
 import binascii
 import re
@@ -19,9 +19,9 @@ _SIZE = re.compile(r"any|[1-9][0-9]{0,3}x[1-9][0-9]{0,3}")
 
 
 def convert_icons(tool: types.Tool) -> tuple[ToolIcon, ...]:
-    """The icons that can be shown; none is no reason to leave the tool out.
+    """Return the icons of a tool that can be shown, at most 4; the others are ignored.
 
-    An address is never loaded: the server would learn when somebody looks at its tools, and from where.
+    Remote icons are never loaded, because the server would learn when and from where its tools are viewed.
     """
     found = (_convert_icon(icon) for icon in tool.icons or ())
     return tuple(icon for icon in found if icon is not None)[:_COUNT]

@@ -1,4 +1,4 @@
-"""`Link`: a connection to a server, kept by a task of its own from its handshake to its end."""
+"""`Link`: a connection to a server, owned by its own task from handshake to end."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,17 +16,17 @@ from agentcore.api import ToolError, mask_secrets
 from agentcore_mcp_servers.failures import describe_reason, has_ended
 
 START_SECONDS = 120.0
-"""How long a server may take to start and to answer; one that is installed at its first start takes a while."""
+"""How long a server may take to start and to respond; a package that is installed on its first start takes a while."""
 
 _WORDS_SECONDS = 1.0
 _REASON_CHARS = 4_000
 
 
 class Carrier(Protocol):
-    """What carries messages: a process, or requests to an address."""
+    """The transport of messages: a process, or HTTP requests to an address."""
 
     async def __aenter__(self) -> Dispatcher[Any]:
-        """Open it, and give what the SDK's session speaks through.
+        """Open the transport, and return the dispatcher for the SDK's session.
 
         Raises:
             ToolError: `server_not_started`.
@@ -36,32 +36,32 @@ class Carrier(Protocol):
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it, and end what it has started."""
+        """Close the transport, and end the process that it started, if any."""
         ...
 
     async def wait(self) -> None:
-        """Wait until it has ended by itself."""
+        """Wait until the transport has ended by itself."""
         ...
 
     @property
     def ending(self) -> str:
-        """How it ended, and what is known of why; in words that go on after the server's name."""
+        """How and why the transport ended, as far as known; a phrase that follows the server's name."""
         ...
 
 
 def create_client(carrier: Carrier, **options: Any) -> Client:
-    """The SDK's client of what a carrier carries.
+    """Create the SDK's client for a carrier.
 
     Args:
-        carrier: It is entered with the client.
-        options: Those of the SDK's client.
+        carrier: Opened and closed with the client.
+        options: Options of the SDK's client.
     """
     client = Client("", **options)
 
     async def connect(stack: AsyncExitStack, _mode: str, _raises: bool) -> Dispatcher[Any]:
         return await stack.enter_async_context(carrier)
 
-    # the client has no public way to be given a dispatcher; its session, which it makes here, has
+    # The client has no public way to set a dispatcher; its session, which it creates in `_connect`, does.
     client._connect = connect  # noqa: SLF001
     return client
 
@@ -70,12 +70,12 @@ class Link:
     """One connection, from its handshake on.
 
     Args:
-        carrier: What carries it.
-        make_client: Makes the SDK's client of it.
+        carrier: Its transport.
+        make_client: Creates the SDK's client for the carrier.
 
     Attributes:
         client: The SDK's client, from the handshake until the connection ends.
-        over: Done when it has ended, by itself or closed.
+        over: The connection's task, which is done when the connection has ended or was closed.
     """
 
     def __init__(self, carrier: Carrier, make_client: Callable[[Carrier], Client]) -> None:
@@ -92,7 +92,7 @@ class Link:
         Raises:
             ToolError: `server_not_started`.
         """
-        # a task of its own, for the SDK wants what is entered to be left by the same one
+        # A separate task, because the SDK requires the same task to enter and exit its context managers.
         self.over = asyncio.create_task(self._run_connection(), name="mcp_servers:link")
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -106,13 +106,13 @@ class Link:
             raise
 
     async def wait_for_ending(self) -> None:
-        """Give what carries it, and seems to have ended, the time to say how."""
+        """Wait at most 1 s until the carrier, which seems to have ended, knows how."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_WORDS_SECONDS):
                 await self._carrier.wait()
 
     async def close(self) -> None:
-        """End it, and what it has started; safe to call twice."""
+        """Close the connection and its carrier; safe to call twice."""
         self._closing.set()
         if self.over is None:
             return
@@ -122,7 +122,7 @@ class Link:
 
     @property
     def ending(self) -> str:
-        """How it ended."""
+        """How the connection ended; see `Carrier.ending`."""
         return self._carrier.ending
 
     async def _run_connection(self) -> None:
@@ -154,18 +154,18 @@ class Link:
             self._opened.set_result(None)
         else:
             self._opened.set_exception(error)
-            self._opened.exception()  # whoever waited may have gone
+            self._opened.exception()  # mark as retrieved: the waiting task may be gone
 
 
 async def _skip_validation(name: str, result: types.CallToolResult) -> None:
-    """Leave a result to the host, which holds it against the schema with patterns that match in linear time.
+    """Skip validation of a result: the core validates it against the schema, with patterns that match in linear time.
 
-    The SDK would do so in the event loop with Python's `re`, which a server's pattern can keep busy for ever.
+    The SDK would validate it in the event loop with Python's `re`, which a server's pattern can block indefinitely.
     """
 
 
 def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
-    """Why no connection came about, out of the group that the SDK's tasks make of it."""
+    """Create the error for a failed connection from the exception group that the SDK raises."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolError):
@@ -173,6 +173,6 @@ def _not_started(error: BaseException, carrier: Carrier) -> ToolError:
     said = describe_reason(error) if isinstance(error, MCPError | ValidationError) else error
     message = f"the server {carrier.ending} ({said})"
     if isinstance(error, MCPError | ValidationError | RuntimeError) and not has_ended(error):
-        # it ended because we have let it go
+        # The server ended only because the client closed the connection.
         message = f"what the server answered to the handshake cannot be used: {said} (it {carrier.ending})"
     return ToolError("server_not_started", mask_secrets(message)[:_REASON_CHARS])

@@ -1,4 +1,4 @@
-"""What a server lists, entry by entry: one that cannot be read takes none of the others with it."""
+"""Removes invalid entries from a server's lists, so that one of them does not invalidate the others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,24 +16,24 @@ _SAID_CHARS = 300
 _ENTRIES = 5_000
 _BLOCK_LISTS = ("content", "contents", "messages")
 BLOCKS = 1_000
-"""As many content blocks as a result may have."""
+"""Maximum number of content blocks in a result."""
 
 
 def drop_unreadable(answer: types.JSONRPCResponse, report: Callable[[str], None]) -> None:
-    """Take out of an answer that lists something what is none of it, for the SDK would refuse the whole list.
+    """Remove invalid entries from a response's lists, for which the SDK would reject the whole list.
 
-    Of very long lists the end is taken out as well: the SDK reads all of them in one go, in which nobody is answered.
-    An answer that does not say what it is is whole, as the newest revision has it; the SDK wants it said.
+    Very long lists are truncated: the SDK parses them in one step, which blocks the event loop. A missing `resultType`
+    means `complete` in the newest protocol version, but the SDK requires it.
 
     Args:
-        answer: Any answer.
-        report: Is told what was left out, and why.
+        answer: Any response; changed in place.
+        report: Called with a description of each removed part and the reason.
     """
     answer.result.setdefault("resultType", "complete")
     for key in _BLOCK_LISTS:
         blocks = answer.result.get(key)
         if isinstance(blocks, list) and len(blocks) > BLOCKS:
-            # one more than may be, by which whoever reads the result knows that it is too long
+            # Retain one more than the limit, so that `convert_result` can detect that there were too many.
             answer.result[key] = blocks[: BLOCKS + 1]
     for key, kind in _KINDS.items():
         entries = answer.result.get(key)

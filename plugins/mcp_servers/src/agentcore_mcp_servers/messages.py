@@ -1,4 +1,4 @@
-"""Messages of a server out of the bytes that it writes, one a line; what is none is told apart and bounded."""
+"""`MessageLines`: parses a server's output into messages, one per line, and reports other output."""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ from agentcore.api import has_more_json_parts, mask_secrets
 Message = types.JSONRPCMessage
 
 MESSAGE_BYTES = 16 * 1024 * 1024
-"""The longest message that is taken."""
+"""Maximum size of a message."""
 
 MESSAGE_PARTS = 100_000
-"""Values within one message: the SDK reads it in one go, in which nobody else is answered."""
+"""Maximum number of JSON values in one message: the SDK parses it in one step, which blocks the event loop."""
 
 _HEAD_BYTES = 4096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"(?:[^"\\]|\\.){1,200}")')
@@ -22,16 +22,16 @@ _JUNK_SHOWN = 200
 
 
 class Junk(str):
-    """What a server wrote where only messages belong."""
+    """Output of a server that is not a message."""
 
     __slots__ = ()
 
 
 class MessageLines:
-    """Takes bytes as they come, and gives the messages in them.
+    """Incremental parser of a server's output.
 
-    What is longer than a message may be is not kept. If that, or what cannot be read, began as an answer, whoever waits
-    for it is told.
+    Lines beyond the size limit are not stored. If such a line, or one that cannot be parsed, starts like a response, an
+    error response for the pending request is returned instead.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class MessageLines:
         self._head = b""
 
     def feed(self, data: bytes) -> Iterator[tuple[Message | Junk, int]]:
-        """The messages that end in these bytes, and what was none, each with the bytes of its line."""
+        """Yield the messages that end in these bytes, or `Junk`, each with the size of its line in bytes."""
         *ends, rest = data.split(b"\n")
         for end in ends:
             self._append_part(end)
@@ -81,7 +81,7 @@ class MessageLines:
 
 
 def _error_for(head: bytes, said: str) -> Message | None:
-    """What is told to the one who waits for an answer that began so, and was none; None: nobody waits for it."""
+    """Create an error response for a line that starts like a response; None if it does not."""
     found = _ID.search(head)
     if found is None or b'"method"' in head[: found.start()] or _ASKS.match(head, found.end()):
         return None

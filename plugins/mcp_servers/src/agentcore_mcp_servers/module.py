@@ -1,4 +1,4 @@
-"""`McpServer`: one MCP server as a module."""
+"""`McpServer`: the module for one MCP server."""
 
 import asyncio
 import os
@@ -58,7 +58,7 @@ _NEWS = (
     types.PromptListChangedNotification,
     types.ResourceListChangedNotification,
 )
-"""After these, what the server offers is read again."""
+"""Notifications after which the server's lists are read again."""
 _NEWS_SECONDS = 60.0
 _NEWS_AT_ONCE = 10
 _NEWS_INTERVAL_SECONDS = 10.0
@@ -105,13 +105,13 @@ class McpServer(Module):
         self._asked = Asked(default_prefix(name), None, may_sample=block.agentcore.sampling)
 
     async def init(self, runtime: Runtime) -> None:
-        """Start the server, and read its tools.
+        """Start the server and read its tools.
 
         Raises:
             ToolError: `server_not_started`.
         """
         if self._block.command is not None:
-            # a server elsewhere has no use for the names of our folders
+            # A remote server has no use for the paths of local folders.
             self._asked = Asked(
                 default_prefix(self._name), runtime.workspace.roots, may_sample=self._block.agentcore.sampling
             )
@@ -134,11 +134,11 @@ class McpServer(Module):
         except ToolError:
             if self._login is None or not self._login.is_needed:
                 raise
-            # it is there, with a button to log in, and its tools come then
+            # The module loads all the same, so that the user can log in; the tools are read afterwards.
             self._report_login(is_in=False)
 
     async def shutdown(self) -> None:
-        """End the server, and all that came of it."""
+        """Stop the server and all of its processes."""
         await self._background.stop()
         if self._login is not None:
             await self._login.close()
@@ -152,7 +152,7 @@ class McpServer(Module):
             await self._sandbox.close()
 
     def get_tool_definitions(self) -> list[ToolDefinition]:
-        """The server's tools, under the names that they have here."""
+        """Return definitions of the server's tools, prompts and resources under their names in agentcore."""
         definitions = [
             create_definition(tool, name, self._block, self._shown[tool.name]) for name, tool in self._listed.items()
         ]
@@ -169,7 +169,11 @@ class McpServer(Module):
         return definitions
 
     async def execute_tool_call(self, ctx: ToolContext, tool_name: str, args: dict[str, Any]) -> Any:
-        """Have the server do it."""
+        """Forward a call to the server.
+
+        Raises:
+            ToolError: `unknown_tool`, and those of `Server` and of the conversion of results.
+        """
         assert self._server is not None  # noqa: S101 - the host calls tools between `init` and `shutdown`
         if tool_name == self._resources_tool:
             with self._asked.serving_call(ctx):
@@ -219,19 +223,19 @@ class McpServer(Module):
         return self._process
 
     def _warn_of_secrets(self, runtime: Runtime) -> None:
-        """Warn of secrets in arguments: other users of the machine see those in the list of processes."""
+        """Warn about secrets in arguments, which other users of the machine can see in the process list."""
         args = self._block.args
         if any(holds_secret(argument, before) for before, argument in zip(("", *args), args, strict=False)):
             said = "an argument of the command holds a secret, which other users of this machine can see"
             runtime.note("secret in args", said, advice=_IN_ENV)
 
     async def _find_sandbox(self, runtime: Runtime) -> Sandbox:
-        """The sandbox of the server, which sees no keys and nothing of agentcore's state, and writes the workspace."""
+        """Create the server's sandbox, which hides credentials and agentcore's state; the workspace is writable."""
         caches = Caches(runtime.data_dir / "cache", Path.home())
         mode = self._block.agentcore.sandbox
         wanted = Confinement(mode, True, runtime.private_folders, self._list_writable_folders(), caches, _SETTING)
         if mode != "off":
-            # with a sandbox of its own: the server that runs is not moved into one
+            # A separate instance, because a running server cannot be moved into a sandbox that is installed later.
             runtime.declare_requirement(SandboxRequirement(Sandbox(wanted)))
         sandbox = await Sandbox.find(wanted)
         await sandbox.settle()
@@ -242,13 +246,13 @@ class McpServer(Module):
     def _create_address_carrier(self, url: str) -> Carrier:
         headers = checked_headers(self._block.headers)
         host = urlsplit(url).netloc.rpartition("@")[2]
-        # the person has written this host, which may be one of their own network, and no other
+        # The user configured this host, so it may be in a private network; no other host may be.
         policy = self.runtime.url_policy(allow_private=True, allowed_hosts=(host,))
         auth = None if self._login is None else self._login.auth
         return ServerAddress(url, headers, policy, self._add_diagnostic, auth=auth, is_sse=self._block.type == "sse")
 
     async def _find_login(self, runtime: Runtime) -> ServerLogin | None:
-        """The log-in of a server at an address; one whose headers let us in has none."""
+        """Load the login of a remote server; None for a command, or if the block has an `Authorization` header."""
         url = self._block.url
         named = {name.lower() for name in self._block.headers}
         if url is None or "authorization" in named:
@@ -259,7 +263,7 @@ class McpServer(Module):
         return login
 
     async def _on_login(self, is_in: bool) -> None:
-        """Go on when a person has logged in; with other tools, maybe, than before."""
+        """Connect and read the tools again after the user has logged in; they may differ from before."""
         assert self._server is not None  # noqa: S101 - the log-in ends before it
         self._report_login(is_in=is_in)
         if not is_in:
@@ -303,15 +307,15 @@ class McpServer(Module):
         return Folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
 
     def _own_folder(self) -> Path | None:
-        """The folder that the block names, which may lie outside of the workspace: a person has written it."""
+        """Return `cwd` of the block; it may be outside the workspace, because the user configured it."""
         cwd = self._block.cwd
         return None if cwd is None else self.runtime.workspace.roots[0] / Path(cwd).expanduser()
 
     def _list_writable_folders(self) -> tuple[Path, ...]:
-        """The folder that the block names, where the server may write it beside the workspace.
+        """Return `cwd` of the block if the server may write to it in addition to the workspace.
 
-        In the workspace it may write anyway, and control files are guarded there. A folder with the workspace or the
-        user's home in it holds what decides what runs, which nothing guards.
+        The workspace is writable anyway, and its control files are guarded. A folder that contains the workspace or the
+        user's home is excluded, because it holds control files that are not guarded.
         """
         folder = self._own_folder()
         if folder is None:
@@ -330,9 +334,9 @@ class McpServer(Module):
             self._reading = self._background.start(self._refresh_on_change())
 
     async def _refresh_on_change(self) -> None:
-        """Read what is other now, once for all that was told meanwhile: a server tells as often as it likes."""
+        """Read the changed lists, once for all notifications so far: a server may send any number of them."""
         while self._is_other:
-            # a server may say so each time that it is read
+            # A server may send a notification each time that its lists are read.
             await asyncio.sleep(self._news_pace.delay_s(asyncio.get_running_loop().time()))
             self._is_other = False
             try:
@@ -389,7 +393,7 @@ class McpServer(Module):
         return bool(await self._request_optional("resources", has_resources(self._server)))
 
     async def _request_optional(self, what: str, asked: Awaitable[T]) -> T | None:
-        """What a server is asked for besides its tools: by a refusal, or by silence, it takes none of them away."""
+        """Await an optional request and return None with a diagnostic if it fails or takes more than 10 s."""
         try:
             async with asyncio.timeout(_BESIDES_SECONDS):
                 return await asked
@@ -400,7 +404,7 @@ class McpServer(Module):
         return None
 
     async def _read_prompts(self, taken: Container[str | None]) -> dict[str, types.Prompt]:
-        """The prompts that are offered, by the names that they have here: tools' names are theirs."""
+        """Read the prompts that are offered, by their names in agentcore; tools win name conflicts."""
         assert self._server is not None  # noqa: S101
         if self._server.capabilities.prompts is None:
             return {}
@@ -414,7 +418,7 @@ class McpServer(Module):
         return {name: offered[original] for name, original in names.items() if name not in taken}
 
     def _tool_for_resources(self, called: str) -> str | None:
-        """The name of a tool of ours that reads resources; None: there are none, or it is not wanted."""
+        """Return the name of a built-in tool that reads resources; None if it is not offered or has no free name."""
         name = tool_name(self._prefix, called)
         if self._server is None or self._server.capabilities.resources is None or not self._block.offers_tool(called):
             return None
@@ -426,7 +430,7 @@ class McpServer(Module):
         return name
 
     def _add_diagnostic(self, said: str) -> None:
-        """Keep what is wrong with the server and takes nothing else away, each once."""
+        """Record a non-fatal problem of the server, each once and at most 20."""
         if said not in self._notes and len(self._notes) < _NOTES:
             self._notes[said] = None
             log.warning("mcp_server_is_odd", module=self._name, said=said)

@@ -1,4 +1,4 @@
-"""The names that tools of a server have here."""
+"""Names of a server's tools in agentcore."""
 
 import hashlib
 import re
@@ -10,16 +10,16 @@ _MODULE_PREFIX = "mcp_"
 
 
 def default_prefix(module: str) -> str:
-    """What the names of a server's tools begin with, unless its block says otherwise: its key, in lower case."""
+    """Return the default prefix of a server's tool names: its key in lower case."""
     return module.removeprefix(_MODULE_PREFIX)
 
 
 def tool_name(prefix: str, original: str) -> str:
-    """The name of a tool over all servers: what is too long ends with a hash of the whole.
+    """Return a tool's name in agentcore; a long one is truncated and ends with a hash of the original.
 
     Args:
-        prefix: What all names of the server begin with, before `_`.
-        original: The server's own name of it.
+        prefix: Prefix of all names of the server, without `_`.
+        original: The server's own name of the tool.
     """
     name = f"{prefix}_{_OTHER.sub('_', original)}"
     if len(name) <= NAME_CHARS:
@@ -29,13 +29,13 @@ def tool_name(prefix: str, original: str) -> str:
 
 
 def assign_names(prefix: str, originals: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The names of a server's tools, and what is said of those that get none.
+    """Assign unique names to a server's tools.
 
     Args:
-        prefix: What all names begin with.
+        prefix: Prefix of all names, without `_`.
         originals: The server's own names, in its order.
     Returns:
-        Name to original; and for each tool whose name another one has already, a sentence that names both.
+        A map of names to originals; and a sentence for each tool that gets no name because it is already in use.
     """
     names: dict[str, str] = {}
     refused: list[str] = []

@@ -1,4 +1,4 @@
-"""`ServerProcess`: a server that is a command, under the supervisor."""
+"""`ServerProcess`: a local server that is run as a command under the supervisor."""
 
 import asyncio
 import os
@@ -36,13 +36,13 @@ _UNSEEN = "where the sandbox shows nothing, as in /tmp: install it elsewhere, or
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """How a server is confined.
+    """The confinement of a server.
 
     Args:
-        sandbox: What it runs in, where that is on.
-        roots: Folders that it can write there.
-        control_files: Guards what decides, in these folders, what runs outside of the sandbox.
-        module: The module's name, for that.
+        sandbox: The sandbox, which may be off.
+        roots: Folders that the server may write in the sandbox.
+        control_files: Guards the control files in these folders, which decide what runs outside the sandbox.
+        module: The module's name for reports of the guard.
     """
 
     sandbox: Sandbox
@@ -53,13 +53,13 @@ class Confined:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a server is started.
+    """The parameters for starting a server.
 
     Args:
-        argv: The program and its arguments, as the block says.
-        environment: All that it gets.
+        argv: The program and its arguments from the block.
+        environment: Its complete environment.
         open_folder: Opens its working folder.
-        confined: How it is confined.
+        confined: Its confinement.
     """
 
     argv: Sequence[str]
@@ -69,17 +69,17 @@ class Launch:
 
     @property
     def is_confined(self) -> bool:
-        """True when it runs in a sandbox."""
+        """True if it runs in a sandbox."""
         return self.confined.sandbox.is_on
 
 
 class ServerProcess:
-    """One run of a server; a context manager that gives the SDK's dispatcher.
+    """One run of a server; a context manager that returns the dispatcher for the SDK.
 
     Args:
-        supervisor: Runs it, and ends all that came of it.
-        launch: How.
-        on_odd: Is told what is wrong with what it writes, and left out.
+        supervisor: Runs it, and terminates all of its descendants.
+        launch: The parameters for starting it.
+        on_odd: Called with a description of each invalid message that is dropped.
     """
 
     def __init__(self, supervisor: Supervisor, launch: Launch, on_odd: Callable[[str], None]) -> None:
@@ -92,7 +92,7 @@ class ServerProcess:
         self._output: asyncio.BaseTransport | None = None
 
     async def __aenter__(self) -> LineDispatcher:
-        """Start it.
+        """Start the server.
 
         Raises:
             ToolError: `server_not_started`.
@@ -102,7 +102,7 @@ class ServerProcess:
         return dispatcher
 
     async def __aexit__(self, *_: object) -> None:
-        """End it: its input ends, then SIGTERM after a while, then SIGKILL to all that is left."""
+        """Stop the server: close its input, send SIGTERM after 2 s, and SIGKILL to all that is left after 2 s more."""
         if self._input is not None:
             self._input.close()
         process = self._process
@@ -113,18 +113,18 @@ class ServerProcess:
             process.end(_GRACE_SECONDS)
             await process.wait()
         if self._input is not None and self._input.transport.get_write_buffer_size():
-            self._input.transport.abort()  # what it did not read of a full pipe; one that is closed already has none
+            self._input.transport.abort()  # drop what it did not read; close() alone would wait for that
         if self._output is not None:
             self._output.close()
 
     async def wait(self) -> None:
-        """Wait until nothing of it is left."""
+        """Wait until the server and all its descendants have ended."""
         assert self._process is not None  # noqa: S101 - it is waited for once it has started
         await self._process.wait()
 
     @property
     def ending(self) -> str:
-        """How it ended, with the last that it said of itself."""
+        """How the server ended, with the end of its stderr; a phrase that follows the server's name."""
         process = self._process
         code = None if process is None else process.exit_code
         if self._launch.is_confined and _is_unseen(self._launch.argv[0], self.stderr_tail):
@@ -134,7 +134,7 @@ class ServerProcess:
         return f"{how}; it wrote: {said}" if said else f"{how}, and wrote nothing of why"
 
     def _describe_exit(self, code: int) -> str:
-        # bubblewrap says of a signal what a shell does
+        # Like a shell, bubblewrap exits with 128 + N if the program was ended by signal N.
         number = code - _SHELL_SIGNALS if self._launch.is_confined else -code
         if number in _SIGNALS or code < 0:
             return _SIGNALS.get(number, f"was ended by signal {-code}")
@@ -142,19 +142,19 @@ class ServerProcess:
 
     @property
     def stderr_tail(self) -> str:
-        """The end of what it wrote to its errors."""
+        """The end of the server's stderr, at most 2,000 characters."""
         if self._process is None:
             return ""
-        # masked before it is cut: half a secret is not recognised
+        # Mask before truncating: half a secret would not be recognised.
         text = self.log.strip()
         return text if len(text) <= _STDERR_SHOWN else f"…{text[-_STDERR_SHOWN:]}"
 
     @property
     def log(self) -> str:
-        """What it wrote to its errors, as far as that is kept, with secrets masked."""
+        """The recorded part of the server's stderr, with secrets masked."""
         excerpt = self._recording.tracks[0].since()
         text = excerpt.data.decode("utf-8", "replace")
-        # of a line whose beginning is gone, half a secret may be left
+        # A line whose start was dropped may contain half a secret.
         return mask_secrets(_without_cut_line(text) if excerpt.start.offset else text)
 
     async def _start_process(self, dispatcher: LineDispatcher) -> None:
@@ -177,12 +177,12 @@ class ServerProcess:
             self._output = await _connect_output(pipes.release(ours_out), dispatcher)
 
     async def _start_confined(self, argv: Sequence[str], stdio: tuple[int, int, int]) -> SupervisedProcess:
-        """Start it, and have what decides what runs outside of the sandbox guarded until nothing of it is left.
+        """Start the server, and guard the workspace's control files until all its processes have ended.
 
         Raises:
-            SupervisorError: It cannot be run.
-            OSError: Its folder cannot be opened.
-            ToolError: The workspace cannot be guarded.
+            SupervisorError: If the server cannot be run.
+            OSError: If its folder cannot be opened.
+            ToolError: If the workspace cannot be guarded.
         """
         confined = self._launch.confined
         guard = confined.control_files
@@ -213,13 +213,13 @@ class ServerProcess:
 
     async def _write_line(self, line: bytes) -> None:
         assert self._input is not None  # noqa: S101 - it is written to once it has started
-        # first, so that what is written is known to be on its way
+        # Drain before writing: if the wait is cancelled, nothing of the line has been sent.
         await self._input.drain()
         self._input.write(line)
 
 
 class _Output(asyncio.Protocol):
-    """What the server writes, for the dispatcher."""
+    """Passes the server's output to the dispatcher."""
 
     def __init__(self, dispatcher: LineDispatcher) -> None:
         self._dispatcher = dispatcher
@@ -232,19 +232,19 @@ class _Output(asyncio.Protocol):
 
 
 def _without_cut_line(text: str) -> str:
-    """A text without its first line; without its first word, where it is one line."""
+    """Remove the first line of a text, or the first word if it has only one line."""
     parts = text.split("\n", 1) if "\n" in text.strip() else text.split(None, 1)
     return parts[-1] if len(parts) > 1 else ""
 
 
 def _find_program(command: str, path: str | None) -> str | None:
-    """The absolute path of a program; not resolved, for an interpreter knows its packages by the link to it."""
+    """Return the absolute path of a program; links are kept, as an interpreter finds its packages by its link."""
     found = shutil.which(command, path=path)
     return None if found is None else str(Path(found).absolute())
 
 
 def _is_unseen(command: str, said: str) -> bool:
-    """Whether bubblewrap did not find a program that was there before it hid things."""
+    """Return True if bubblewrap did not find a program because the sandbox hides it."""
     return said.startswith("bwrap: execvp ") and command in said and said.endswith("No such file or directory")
 
 
@@ -262,7 +262,7 @@ async def _connect_input(fd: int) -> asyncio.StreamWriter:
 
 
 class _Pipes:
-    """Pipes whose ends are closed unless they are kept."""
+    """Opens pipes, and closes all ends that were not released."""
 
     def __init__(self) -> None:
         self._fds: set[int] = set()

@@ -1,4 +1,4 @@
-"""A server's prompts: what a person picks, in the chat or in a client, to say it themselves."""
+"""A server's prompts, which the user selects in the chat or in a client to send as their own message."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -18,7 +18,7 @@ _ROLES = {"user": "", "assistant": "Assistant: "}
 def create_prompt_definition(
     prompt: types.Prompt, name: str, block: ServerBlock, complete: Complete | None
 ) -> ToolDefinition:
-    """The definition of what makes a prompt; models are not offered it."""
+    """Create the definition of a prompt; it is not offered to models."""
     arguments = prompt.arguments or []
     properties = {
         each.name: {"type": "string"} | ({"description": each.description} if each.description else {})
@@ -41,11 +41,11 @@ def create_prompt_definition(
 
 
 async def convert_prompt_result(result: types.GetPromptResult, artifacts: Artifacts) -> ToolResult:
-    """The words of a prompt; of a conversation, who says what.
+    """Convert a prompt to a tool result; messages of the assistant are marked as such.
 
     Args:
-        result: What the server gave.
-        artifacts: Where what is no text, picture or sound is kept.
+        result: The server's result.
+        artifacts: Stores content other than text, images and audio.
     Raises:
         ToolError: `invalid_result`, `result_too_large`.
     """

@@ -1,4 +1,4 @@
-"""How a server is just now, for people: who it says it is, what it has beside tools, and what it wrote."""
+"""The report on a server for the user: its identity, numbers of prompts and resources, and log."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -13,12 +13,13 @@ _LOG_CHARS = 30_000
 
 
 async def create_report(server: Server, original_names: Mapping[str, str], log: str, said: Sequence[str]) -> Report:
-    """The report on a server.
+    """Create the report on a server.
 
     Args:
-        original_names: The server's own names of its tools and prompts, by those here.
-        log: What it wrote to its errors.
-        said: What it sent to be logged.
+        server: The server.
+        original_names: The server's own names of its tools and prompts, by their names in agentcore.
+        log: Its stderr.
+        said: Diagnostics of the module and log messages that the server sent.
     """
     can = server.capabilities
     facts = server.describe_identity()

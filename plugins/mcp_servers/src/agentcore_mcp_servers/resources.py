@@ -1,4 +1,4 @@
-"""`PREFIX_resources`: what a server keeps beside its tools, listed and read by one tool."""
+"""`PREFIX_resources`: a tool that lists and reads a server's resources."""
 
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from agentcore_mcp_servers.server import Server
 T = TypeVar("T")
 
 TOOL = "resources"
-"""What the tool is called after the prefix, and in the patterns of a block."""
+"""The tool's name after the prefix; also used in the patterns of a block."""
 
 _PAGE = 50
 _SAID_CHARS = 200
@@ -40,7 +40,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 def create_resources_definition(name: str, block: ServerBlock) -> ToolDefinition:
-    """The tool's definition; nothing in it comes from the server."""
+    """Create the tool's definition; none of it comes from the server."""
     trusted = ToolAnnotations(read_only=True) if block.agentcore.trust_annotations else ToolAnnotations()
     believed: tuple[Effect, ...] = ("read", "egress") if block.agentcore.trust_annotations else _EFFECTS
     return ToolDefinition(
@@ -54,7 +54,7 @@ def create_resources_definition(name: str, block: ServerBlock) -> ToolDefinition
 
 
 async def has_resources(server: Server) -> bool:
-    """Whether there is anything to list: many servers say that they can have resources, and have none."""
+    """Return True if the server lists any resource or template: many advertise the capability, but have none."""
     if server.capabilities.resources is None:
         return False
     return bool(await _list_if_supported(server.list_resources()) or await _list_if_supported(server.list_templates()))
@@ -64,7 +64,7 @@ async def list_or_read_resources(server: Server, args: dict[str, Any], artifacts
     """List the server's resources, or read one.
 
     Raises:
-        ToolError: `page_not_found`; and those of `Server.send_request`.
+        ToolError: `page_not_found`, and those of `Server.send_request`.
     """
     uri = args.get("uri")
     if uri:
@@ -79,7 +79,7 @@ async def list_or_read_resources(server: Server, args: dict[str, Any], artifacts
 
 
 async def _list_if_supported(listing: Awaitable[list[T]]) -> list[T]:
-    """What is listed; nothing where the server knows no such list: many have resources, and no templates."""
+    """Return the list; empty if the server does not implement it: many have resources but no templates."""
     try:
         return await listing
     except ToolError as exc:

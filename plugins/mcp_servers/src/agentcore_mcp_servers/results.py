@@ -1,4 +1,4 @@
-"""The result of a server's tool, as ours."""
+"""Conversion of tool results from the SDK's types to agentcore's."""
 
 import binascii
 from base64 import b64decode
@@ -27,13 +27,13 @@ _SAYS_NOTHING = "The tool failed, and the server did not say why."
 
 
 async def convert_result(result: types.CallToolResult, artifacts: Artifacts) -> ToolResult:
-    """What a model and a program get of a result; all of it comes from the open world.
+    """Convert a tool result; all of it counts as untrusted.
 
     Args:
-        result: What the server gave.
-        artifacts: Where what is no text, picture or sound is kept.
+        result: The server's result.
+        artifacts: Stores content other than text, images and audio.
     Raises:
-        ToolError: `tool_failed`: the server says that the call failed; `result_too_large`.
+        ToolError: `tool_failed` if the server reports a failure, `result_too_large`, `invalid_result`.
     """
     if len(result.content) > BLOCKS:
         message = f"the result has more than {BLOCKS:,} content blocks; ask for less"
@@ -50,7 +50,11 @@ def _tool_failed(result: types.CallToolResult) -> ToolError:
 
 
 async def convert_block(block: types.ContentBlock, artifacts: Artifacts) -> ContentBlock:
-    """A part of what a server gave, as ours."""
+    """Convert one content block.
+
+    Raises:
+        ToolError: `invalid_result` if it contains invalid base64.
+    """
     match block:
         case types.TextContent():
             return Text(block.text)
@@ -68,7 +72,11 @@ async def convert_block(block: types.ContentBlock, artifacts: Artifacts) -> Cont
 async def resource_block(
     held: types.TextResourceContents | types.BlobResourceContents, artifacts: Artifacts
 ) -> ContentBlock:
-    """What a resource holds, as a part of a result."""
+    """Convert the contents of a resource to a content block.
+
+    Raises:
+        ToolError: `invalid_result` if it contains invalid base64.
+    """
     if isinstance(held, types.TextResourceContents):
         return EmbeddedResource(held.uri, held.text, held.mime_type or "text/plain")
     name = held.uri.rstrip("/").rpartition("/")[2][-_NAME_CHARS:]
@@ -76,7 +84,7 @@ async def resource_block(
 
 
 async def _convert_data(encoded: str, mime: str, name: str, artifacts: Artifacts) -> Image | ArtifactLink:
-    """A picture that models take; anything else is kept, and can be saved."""
+    """Return an image if models accept its type; otherwise store the data as an artifact."""
     data = _decode_base64(encoded)
     return Image(data, mime) if mime in _PICTURES else await artifacts.save(data, mime=mime, name=name)
 

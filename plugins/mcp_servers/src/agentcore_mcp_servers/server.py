@@ -1,4 +1,4 @@
-"""`Server`: one MCP server, kept connected: started again with growing pauses when it ends."""
+"""`Server`: one MCP server that stays connected; it is restarted with growing pauses when it ends."""
 
 import asyncio
 import random
@@ -28,36 +28,37 @@ _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 _STEADY_SECONDS = 60.0
 _PATIENCE_SECONDS = 15.0
-"""How long a call waits for a server that is being started again."""
+"""How long a call waits for a server that is being restarted."""
 
 
 class Pauses:
-    """How long a server that ended is left alone before it is started again: each time longer, until one run lasted."""
+    """Computes the pauses before restarts of a server: each is longer, until a run has lasted for 60 s."""
 
     def __init__(self) -> None:
         self._longest_s = _FIRST_PAUSE
 
     def next_pause_s(self, ran_s: float) -> float:
-        """The next pause, in seconds.
+        """Return the next pause in seconds.
 
         Args:
-            ran_s: How long it ran; 0: it could not be started.
+            ran_s: How long the server ran; 0 if it could not be started.
         """
         self._longest_s = _FIRST_PAUSE if ran_s > _STEADY_SECONDS else min(self._longest_s * 2, _LONGEST_PAUSE)
         return self._longest_s * random.uniform(0.5, 1.0)  # noqa: S311 - so that not all come at once
 
 
 class Server:
-    """A server that is there, or will be again.
+    """A server that is connected, or is being reconnected.
 
     Args:
         name: The module's name.
-        dial: Makes what carries a connection.
-        make_client: Makes the SDK's client of that.
-        on_again: Is called after the server was started again.
-        have_opened: Has the person open what a refused call wants opened; whether the call is to be sent again.
-        on_away: Is told why the server could not be started again.
-        login: What it may want a person to log in with; None: nothing.
+        dial: Creates the carrier of a connection.
+        make_client: Creates the SDK's client for a carrier.
+        on_again: Called after the server was restarted.
+        have_opened: Asks the user to open the URLs that a refused call requires; returns True if the call should be
+            sent again.
+        on_away: Called with the reason when the server could not be restarted.
+        login: The server's login; None if it has none.
     """
 
     def __init__(
@@ -84,10 +85,10 @@ class Server:
         self._reason = "it has not been started yet"
         self._next_start = 0.0
         self.is_started = False
-        """Whether it was there once, and is kept connected since."""
+        """True once the server has connected and is reconnected automatically."""
 
     async def start(self) -> None:
-        """Connect for the first time, and stay so.
+        """Connect for the first time, and reconnect from then on.
 
         Raises:
             ToolError: `server_not_started`.
@@ -97,7 +98,7 @@ class Server:
         self._background.start(self._stay_connected())
 
     async def close(self) -> None:
-        """End it; safe to call twice."""
+        """Disconnect and end the server; safe to call twice."""
         await self._background.stop()
         link = self._link
         self._link = None
@@ -106,18 +107,18 @@ class Server:
 
     @property
     def capabilities(self) -> types.ServerCapabilities:
-        """What it can do, as it said at the last handshake."""
+        """The server's capabilities from the last handshake; empty while it is not connected."""
         client = self._client
         return types.ServerCapabilities() if client is None else client.server_capabilities
 
     @property
     def instructions(self) -> str:
-        """What it said at the last handshake of how its tools are used."""
+        """The server's instructions from the last handshake; empty while it is not connected."""
         client = self._client
         return "" if client is None else client.instructions or ""
 
     def describe_identity(self) -> dict[str, str]:
-        """Who it says it is, and which revision of the protocol was agreed on; as long as it is not there, why."""
+        """Return the server's name and the protocol version; while it is not connected, the reason."""
         client = self._client
         if client is None:
             return {"server": f"not there now: {self._reason}"}
@@ -143,11 +144,11 @@ class Server:
         return await self.send_request(tool, call)
 
     async def send_request(self, what: str, request: Callable[[Client], Awaitable[T]]) -> T:
-        """Ask it something else.
+        """Send a request to the server.
 
         Args:
-            what: What is asked, for the error.
-            request: Asks it.
+            what: The method or tool that is requested, for error messages.
+            request: Sends it with the client.
         Raises:
             ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`, `login_needed`.
         """
@@ -171,10 +172,10 @@ class Server:
         return await request(await self._wait_for_client())
 
     async def list_tools(self) -> list[types.Tool]:
-        """All tools that it lists.
+        """List all tools of the server.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
 
         async def page(client: Client, cursor: str | None) -> tuple[list[types.Tool], str | None]:
@@ -184,10 +185,10 @@ class Server:
         return await self._list_all_pages("tools/list", page)
 
     async def list_prompts(self) -> list[types.Prompt]:
-        """All prompts that it lists.
+        """List all prompts of the server.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
 
         async def page(client: Client, cursor: str | None) -> tuple[list[types.Prompt], str | None]:
@@ -197,18 +198,18 @@ class Server:
         return await self._list_all_pages("prompts/list", page)
 
     async def get_prompt(self, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
-        """A prompt, made with arguments.
+        """Get a prompt with arguments filled in.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
         return await self.send_request(name, lambda client: client.get_prompt(name, arguments))
 
     async def complete(self, prompt: str, argument: str, begun: str, given: dict[str, str]) -> list[str]:
-        """What an argument of a prompt can be.
+        """Return completions for an argument of a prompt.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
         ref = types.PromptReference(name=prompt)
 
@@ -218,10 +219,10 @@ class Server:
         return (await self.send_request("completion/complete", complete)).completion.values
 
     async def list_resources(self) -> list[types.Resource]:
-        """All resources that it lists.
+        """List all resources of the server.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
 
         async def page(client: Client, cursor: str | None) -> tuple[list[types.Resource], str | None]:
@@ -231,10 +232,10 @@ class Server:
         return await self._list_all_pages("resources/list", page)
 
     async def read_resource(self, uri: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
-        """What a resource holds.
+        """Read the contents of a resource.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
 
         async def read(client: Client) -> types.ReadResourceResult:
@@ -243,10 +244,10 @@ class Server:
         return list((await self.send_request("resources/read", read)).contents)
 
     async def list_templates(self) -> list[types.ResourceTemplate]:
-        """The templates of resources that it lists.
+        """List all resource templates of the server.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `send_request`.
         """
 
         async def page(client: Client, cursor: str | None) -> tuple[list[types.ResourceTemplate], str | None]:
@@ -258,7 +259,7 @@ class Server:
     # -- staying connected -------------------------------------------------------------------------------------
 
     async def _request_failed(self, error: Exception, what: str) -> ToolError:
-        """Why a request that was on its way gave nothing."""
+        """Create the error for a request that failed after it was sent."""
         link = self._link
         if link is None:
             return call_failed(error, self._name, what, "closed the connection")
@@ -280,7 +281,7 @@ class Server:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 while (client := self._client) is None:
                     if self._next_start - asyncio.get_running_loop().time() > _PATIENCE_SECONDS:
-                        raise server_unavailable(self._name, self._reason)  # who waits for that would wait in vain
+                        raise server_unavailable(self._name, self._reason)  # the next attempt is too far away
                     self._has_news.clear()
                     await self._has_news.wait()
                 return client

@@ -1,7 +1,7 @@
-"""`Asked`: what a server asks of us while it works on a call: folders, a person's answer, a text of a model.
+"""`Asked`: handles a server's requests during a call: roots, elicitation of user input, and sampling.
 
-A server that asks outside of any call is told that nobody is there. Over stdio a request does not say which call it is
-for: where calls of several chats run at one time, it is refused, so that no chat sees another's question.
+A request outside of any call is refused. Over stdio a request does not say which call it belongs to: while calls of
+several chats run, it is refused as well, so that no chat sees another's question.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,16 +26,16 @@ _PROMPT_CHARS = 100_000
 _ANSWER_TOKENS = 4_000
 _SECONDS = 600.0
 _URLS = 3
-"""How many addresses a refused call may want opened."""
+"""Maximum number of URLs that a refused call may ask the user to open."""
 
 
 class Asked:
-    """Answers for one server.
+    """Handles the requests of one server.
 
     Args:
-        server: Its key.
-        folders: Those that it may know of; None: it is not told.
-        may_sample: Whether it may ask for texts of a model.
+        server: The server's key.
+        folders: The roots that it may list; None to not offer roots.
+        may_sample: True if it may request sampling from a model.
     """
 
     def __init__(self, server: str, folders: Sequence[Path] | None, *, may_sample: bool) -> None:
@@ -45,7 +45,7 @@ class Asked:
         self._calls: list[ToolContext] = []
 
     def build_callbacks(self) -> dict[str, Any]:
-        """What the SDK's client is told of it: what is left out, the server hears that we cannot do."""
+        """Return the callbacks for the SDK's client; capabilities without a callback are not advertised."""
         callbacks: dict[str, Any] = {"elicitation_callback": self._handle_elicitation}
         if self._folders is not None:
             callbacks["list_roots_callback"] = self._list_roots
@@ -55,7 +55,7 @@ class Asked:
 
     @contextmanager
     def serving_call(self, ctx: ToolContext) -> Iterator[None]:
-        """Let what the server asks meanwhile be asked for this call."""
+        """Attribute the server's requests within the block to this call."""
         token = _CALL.set(ctx)
         self._calls.append(ctx)
         try:
@@ -65,10 +65,10 @@ class Asked:
             _CALL.reset(token)
 
     async def ask_to_open_urls(self, refusal: MCPError) -> bool:
-        """Have the person open what a server says must be opened before a call can run.
+        """Ask the user to open the URLs that a server requires before a call can run.
 
         Returns:
-            Whether they did, so that the call can be sent again; False: the refusal is another.
+            True if the user opened them, so that the call can be sent again; False if the refusal has another reason.
         Raises:
             ToolError: `no_person`, `declined`.
         """
@@ -86,14 +86,14 @@ class Asked:
             raise ToolError("no_person", str(exc)) from exc
 
     def _prefix_question(self, question: str) -> str:
-        """A question, and whose it is: the server writes the rest."""
+        """Prefix a question, which the server wrote, with the server's name."""
         return f"The MCP server {self._server} wants to know: {question[:_QUESTION_CHARS]}"
 
     def _find_call(self) -> ToolContext:
-        """The call that a question belongs to.
+        """Return the call that a question belongs to.
 
         Raises:
-            ToolError: `no_person`.
+            ToolError: `no_person` if no call runs, or calls of several sessions.
         """
         call = _CALL.get()
         if call is not None and call in self._calls:
@@ -145,10 +145,10 @@ def _choose_action(error: ToolError) -> Literal["decline", "cancel"]:
 
 
 def _join_conversation(params: types.CreateMessageRequestParams) -> str:
-    """A conversation as one text, since one is what a model is told.
+    """Join a conversation into the single text that is sent to the model.
 
     Raises:
-        ToolError: `no_model`: there is something else than text in it; it is very long.
+        ToolError: `no_model` if it is empty, too long, or contains tools or anything but text.
     """
     if params.tools:
         raise ToolError("no_model", "tools are not given to a model that writes for a server")

@@ -1,4 +1,4 @@
-"""Views of a server's tools (MCP Apps): which there are, what they hold, and what they may.
+"""Views of a server's tools (MCP Apps): discovery, documents and permissions.
 
 Source: https://github.com/modelcontextprotocol/ext-apps, specification/2026-01-26/apps.mdx
 """
@@ -21,7 +21,7 @@ from agentcore_mcp_servers.server import Server
 
 MIME = "text/html;profile=mcp-app"
 TOOL = "view_resources"
-"""What the tool is called after the prefix that reads for views, and in the patterns of a block."""
+"""The name, after the prefix, of the tool that reads resources for views; also used in the patterns of a block."""
 READ = "resources/read"
 
 _EXTENSION = "io.modelcontextprotocol/ui"
@@ -30,7 +30,7 @@ _URI = re.compile(r"ui://[!-~]{1,500}")
 _NAME = re.compile(r"[!-~]([ -~]{0,126}[!-~])?")
 _VIEWS = 50
 READ_SECONDS = 20.0
-"""How long all views of a server may take to come."""
+"""Total time limit for reading all views of a server."""
 _DOCUMENT_CHARS = 4 * 1024 * 1024
 _ALL_CHARS = 16 * 1024 * 1024
 _SOURCES = 50
@@ -49,18 +49,18 @@ Report = Callable[[str], None]
 
 
 def shows_views() -> ClientExtension:
-    """What is said of it in the handshake."""
+    """Return the extension that advertises support for views in the handshake."""
     return advertise(_EXTENSION, {"mimeTypes": [MIME]})
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How a tool stands to views.
+    """A tool's view and visibility.
 
     Args:
-        view: Its own; None: it has none.
-        in_views: The name by which views call it; None: they may not.
-        is_for_models: Whether models are offered it.
+        view: The tool's view; None if it has none.
+        in_views: The name by which views may call it; None if they may not.
+        is_for_models: True if it is offered to models.
     """
 
     view: ToolView | None
@@ -69,20 +69,20 @@ class Shown:
 
     @property
     def is_offered(self) -> bool:
-        """Whether anybody may have it."""
+        """True if it is offered to models or views."""
         return self.is_for_models or self.in_views is not None
 
 
 def is_for(tool: types.Tool, who: str) -> bool:
-    """Whether a tool is for `model` or `app`: who says for whom it is, and does not name them, keeps it from them."""
+    """Return True if a tool is visible to `model` or `app`; without a declared visibility it is visible to both."""
     ui = (tool.meta or {}).get("ui")
     visibility = ui.get("visibility") if isinstance(ui, dict) else None
     return visibility is None or (isinstance(visibility, list) and who in visibility)
 
 
 async def read_views(server: Server, tools: Sequence[types.Tool], report: Report) -> dict[str, Shown]:
-    """How each tool stands to views, by its own name. What cannot be shown is reported, and takes nothing else away."""
-    # of two with one name, the first counts
+    """Read view and visibility of each tool, by the server's own name; views that cannot be shown are reported."""
+    # If two tools have the same name, the first one wins.
     named = {tool.name: tool for tool in reversed(tools)}
     uris = {name: uri for name, tool in named.items() if (uri := _find_view_uri(tool, report)) is not None}
     views = await _read_documents(server, list(dict.fromkeys(uris.values())), report)
@@ -93,7 +93,7 @@ async def read_views(server: Server, tools: Sequence[types.Tool], report: Report
 
 
 def create_reading_definition(name: str, block: ServerBlock) -> ToolDefinition:
-    """The tool that reads for views; nothing in it comes from the server."""
+    """Create the definition of the tool that reads resources for views; none of it comes from the server."""
     like = create_resources_definition(name, block)
     return ToolDefinition(
         name=name,
@@ -113,10 +113,10 @@ def create_reading_definition(name: str, block: ServerBlock) -> ToolDefinition:
 
 
 async def read_for_view(server: Server, uri: str) -> ToolResult:
-    """What a resource holds, as a view gets it.
+    """Read a resource and return its contents as views expect them.
 
     Raises:
-        ToolError: Those of `Server.send_request`.
+        ToolError: See `Server.send_request`.
     """
     held = await server.read_resource(uri)
     contents = [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in held]
@@ -152,7 +152,7 @@ async def _read_documents(server: Server, uris: Sequence[str], report: Report) -
         try:
             async with asyncio.timeout_at(until):
                 held = _find_view_document(await server.read_resource(uri))
-                # what it says with the document is the newer word, and the only one then
+                # Metadata of the document takes precedence over that of the list, as a whole.
                 own = (held.meta or {}).get("ui")
                 declared = own if isinstance(own, dict) else await listing.find_permissions(uri)
             view = _build_view(held, declared, min(left, _DOCUMENT_CHARS), uri, report)
@@ -168,7 +168,7 @@ async def _read_documents(server: Server, uris: Sequence[str], report: Report) -
 
 
 class _Listing:
-    """What the list of resources says of views; asked for once, and only where a document comes without a word."""
+    """Permissions of views from the list of resources, read once, and only if a document has no metadata."""
 
     def __init__(self, server: Server, report: Report) -> None:
         self._server = server
@@ -176,7 +176,7 @@ class _Listing:
         self._said: dict[str, dict[str, Any]] | None = None
 
     async def find_permissions(self, uri: str) -> dict[str, Any]:
-        """What a view may, by the list; empty: nothing."""
+        """Return the declared permissions of a view; empty if the list has none."""
         if self._said is None:
             try:
                 listed = await self._server.list_resources()
@@ -230,7 +230,7 @@ def _decode_text(held: Contents) -> str:
 
 
 def _filter_sources(value: Any, pattern: re.Pattern[str], where: str, report: Report) -> tuple[str, ...]:
-    """What of the sources a view can be given; the others are left out, which takes from it and gives nothing."""
+    """Return the valid sources; others are dropped and reported, which can only restrict the view."""
     if value is None:
         return ()
     given = value if isinstance(value, list) else [value]

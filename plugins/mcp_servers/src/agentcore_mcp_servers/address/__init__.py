@@ -1,4 +1,4 @@
-"""Servers at an address: speaking to them, and the log-in that they may want of a person (OAuth 2.1)."""
+"""Remote servers: the HTTP transport, and the user's login (OAuth 2.1)."""
 
 from agentcore_mcp_servers.address.headers import checked_headers
 from agentcore_mcp_servers.address.login import ServerLogin, watch_refusals

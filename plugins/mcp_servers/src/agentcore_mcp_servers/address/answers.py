@@ -1,4 +1,4 @@
-"""`Answers`: what is wrong with an answer over HTTP stands in it, for the one who waits for it."""
+"""`Answers`: turns HTTP errors and unreadable responses into MCP error responses."""
 
 import json
 from typing import Any
@@ -7,27 +7,27 @@ import httpx2
 import mcp_types as types
 
 _LEFT_ALONE = (401, 404)
-"""They ask for a log-in, and say that the session is forgotten."""
+"""Passed on unchanged: they request a login, and report that the session is unknown."""
 _FIRST_ERROR = 400
 _FIRST_REDIRECT = 300
 _SAID_CHARS = 300
 
 
 class Answers(httpx2.AsyncBaseTransport):
-    """Gives each request of MCP an answer that can be read, or an error of MCP that says why there is none.
+    """A transport that returns a readable response for each MCP request, or an MCP error with the reason.
 
-    Without it an answer that breaks off, or is too long, ends the whole session, and the calls of others with it; and
-    of an error of HTTP nobody hears which one it was.
+    Without it, a truncated or oversized response would end the whole session with all of its calls, and the status of
+    an HTTP error would be lost.
 
     Args:
-        inner: What sends.
+        inner: The transport that sends.
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request."""
+        """Send a request and return a readable response."""
         asked = _request_id(request)
         response = await self._inner.handle_async_request(request)
         is_error = response.status_code >= _FIRST_ERROR
@@ -53,7 +53,7 @@ class Answers(httpx2.AsyncBaseTransport):
 
 
 def _request_id(request: httpx2.Request) -> Any:
-    """The id of the request that waits for this answer; None: there is none."""
+    """Return the JSON-RPC id in the request's body; None if it is not a JSON-RPC request."""
     if request.method != "POST":
         return None
     try:

@@ -1,4 +1,4 @@
-"""Answers over HTTP that are no longer than a message may be, however they are packed."""
+"""`Bounded`: limits the size of HTTP responses, also after decompression."""
 
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,16 +14,16 @@ _PART_BYTES = 64 * 1024
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Gives answers that are no longer than a message may be; events of streams are bounded in bytes by the SDK.
+    """A transport that limits responses to the size of a message; the SDK limits the size of stream events.
 
-    The values in a message are counted as it arrives, in events too: the SDK reads it in one go, in which nobody else
-    is answered.
+    The JSON values in a message are counted as it arrives, also in events: the SDK parses a message in one step, which
+    blocks the event loop.
 
-    A short answer can be packed so that it fills the memory when it is unpacked. So it is unpacked here, part by part.
+    A small compressed response can expand until it fills the memory, so this transport decompresses it chunk by chunk.
 
     Args:
-        inner: What sends.
-        limit_bytes: The bound.
+        inner: The transport that sends.
+        limit_bytes: Maximum size of a response in bytes.
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, limit_bytes: int = MESSAGE_BYTES) -> None:
@@ -31,7 +31,7 @@ class Bounded(httpx2.AsyncBaseTransport):
         self._limit_bytes = limit_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; reading the answer raises what is wrong with it (`httpx2.ReadError`, `.DecodingError`)."""
+        """Send a request; reading an invalid response raises `httpx2.ReadError` or `httpx2.DecodingError`."""
         request.headers["accept-encoding"] = ", ".join(_PACKED)
         response = await self._inner.handle_async_request(request)
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - of an async transport
@@ -93,11 +93,11 @@ async def _limit_size(parts: AsyncIterator[bytes], limit_bytes: int) -> AsyncIte
 
 
 async def _limit_events(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """A stream of events, each of which has no more values than a message may have."""
+    """Pass on a stream of events, and raise if one has more JSON values than a message may have."""
     values = JsonParts(MESSAGE_PARTS)
     before = b""
     async for part in parts:
-        # an empty line ends an event, also where its line ends come in two parts
+        # An empty line ends an event, even if its line ends arrive in two chunks.
         *ended, rest = (before + part.replace(b"\r", b"")).split(b"\n\n")
         for event in ended:
             values.feed(event)

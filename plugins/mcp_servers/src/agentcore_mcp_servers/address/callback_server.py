@@ -1,4 +1,4 @@
-"""`CallbackServer`: the place on this machine to which a browser comes back from a log-in."""
+"""`CallbackServer`: the local endpoint to which a browser is redirected after a login."""
 
 import asyncio
 import secrets
@@ -45,11 +45,11 @@ _WORDS = {
 
 
 class CallbackServer:
-    """Waits for one browser; open from `open` to `close`.
+    """Waits for the redirect of one login; listens from `open` to `close`.
 
     Args:
-        name: What the log-in is for.
-        locale: The language of the page that the browser shows then.
+        name: The name that the page shows for the server.
+        locale: The language of the page that the browser shows.
     """
 
     def __init__(self, name: str, locale: Literal["en", "zh"]) -> None:
@@ -62,14 +62,14 @@ class CallbackServer:
         self._runner: web.AppRunner | None = None
 
     async def open(self, ports: tuple[int, ...]) -> str:
-        """Wait at a port of this machine.
+        """Listen on a local port.
 
         Args:
-            ports: Which, in order; 0 is any.
+            ports: The ports to try, in order; 0 is any free port.
         Returns:
-            The address.
+            The redirect URI.
         Raises:
-            ToolError: `login_failed`: all of them are taken.
+            ToolError: `login_failed` if all of them are in use.
         """
         app = web.Application()
         app.router.add_get(_PATH, self._handle_callback)
@@ -86,19 +86,19 @@ class CallbackServer:
         raise ToolError("login_failed", f"the browser could not come back: port {taken} is in use by another program")
 
     def expect_answer(self, authorization_url: str) -> None:
-        """Wait for the answer to this address, and to no other."""
+        """Accept only the redirect that has the `state` of this authorization URL."""
         self._state = _query_parameter(authorization_url, "state")
 
     async def wait_for_code(self) -> AuthorizationCodeResult:
-        """What the browser brought.
+        """Wait for the redirect and return its authorization code.
 
         Raises:
-            OAuthFlowError: The authorization server, or the person there, said no.
+            OAuthFlowError: If the authorization server or the user refused.
         """
         return await asyncio.shield(self._landed)
 
     def accept_address(self, address: str) -> bool:
-        """Take the address at which a browser ended; whether it is the one that is waited for."""
+        """Handle the URL at which a browser ended; False if it is not for this login, or one was already accepted."""
         state = _query_parameter(address, "state")
         if not self._state or not secrets.compare_digest(state.encode(), self._state.encode()) or self._landed.done():
             return False
@@ -113,15 +113,15 @@ class CallbackServer:
         return True
 
     def set_outcome(self, failure: str) -> None:
-        """Tell the browser how it ended; empty: well."""
+        """Set the outcome that the browser's page shows; empty for success."""
         if not self._ended.done():
             self._ended.set_result(failure)
 
     async def close(self) -> None:
-        """Wait no longer; safe to call twice."""
+        """Stop listening; safe to call twice."""
         self.set_outcome("ended")
         if self._landed.done() and not self._landed.cancelled():
-            self._landed.exception()  # whoever waited may have gone
+            self._landed.exception()  # mark as retrieved: the waiting task may be gone
         runner = self._runner
         self._runner = None
         if runner is not None:

@@ -1,4 +1,4 @@
-"""Connections that are made to checked addresses alone, whatever a name led to a moment ago."""
+"""An HTTP transport that connects only to checked addresses, which protects from DNS rebinding."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
@@ -12,11 +12,11 @@ Resolve = Callable[[str], Awaitable[Sequence[str]]]
 """Looks up an origin, such as `http://example.com:80/`, and checks each address; raises ToolError for one refused."""
 
 _NEXT_SECONDS = 5.0
-"""How long one address is tried while there are others."""
+"""Time limit for connecting to one address while there are others to try."""
 
 
 def resolved_by(policy: UrlPolicy) -> Resolve:
-    """Look names up as a policy does: no connection is made to what it refuses."""
+    """Return a resolver that refuses addresses that the policy does not allow."""
 
     async def resolve(origin: str) -> Sequence[str]:
         return await policy.resolve(origin)
@@ -25,12 +25,12 @@ def resolved_by(policy: UrlPolicy) -> Resolve:
 
 
 def checked_transport(resolve: Resolve) -> httpx2.AsyncHTTPTransport:
-    """A transport that connects to the addresses that `resolve` returns at that moment, and to no other.
+    """Create a transport that connects only to the addresses that `resolve` returns when the connection is made.
 
-    A name that was checked before may lead elsewhere when it is dialled: so the connection is made to the address.
+    A name that was checked before may resolve to another address later, so the connection uses the checked address.
     """
     transport = httpx2.AsyncHTTPTransport(trust_env=False)
-    # the transport has no public way to be given its network; its pool, which it makes itself, has
+    # The transport has no public way to set its network backend; its pool, which it creates itself, does.
     transport._pool._network_backend = _CheckedNetwork(resolve)  # noqa: SLF001
     return transport
 
@@ -51,7 +51,7 @@ class _CheckedNetwork(httpcore2.AsyncNetworkBackend):
         """Connect to the first of the checked addresses that answers.
 
         Raises:
-            httpcore2.ConnectError: The policy refuses an address, or none answers.
+            httpcore2.ConnectError: If the policy refuses an address, or none responds.
         """
         origin = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         try:

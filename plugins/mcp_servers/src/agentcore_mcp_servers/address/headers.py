@@ -1,4 +1,4 @@
-"""Headers of a block, checked before any is sent: what HTTP refuses would be quoted with its value."""
+"""Checks the headers of a block before they are sent: errors of the HTTP library would contain their secret values."""
 
 import re
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def checked_headers(headers: Mapping[str, SecretStr]) -> dict[str, str]:
-    """The headers with their values.
+    """Return the headers with their secret values.
 
     Raises:
-        ToolError: `server_not_started`: HTTP allows no such name or value. The message has no value.
+        ToolError: `server_not_started` if HTTP does not allow a name or value. The message does not contain the value.
     """
     checked = {}
     for name, secret in headers.items():

@@ -1,4 +1,4 @@
-"""`Keyring`: what a log-in gave, kept among the module's secrets, for one address."""
+"""`Keyring`: stores the login for one address among the module's secrets."""
 
 import json
 
@@ -8,7 +8,7 @@ from pydantic import ConfigDict, ValidationError
 from agentcore.api import BaseModel, Secrets
 
 _SECRETS = (("tokens", "access_token"), ("tokens", "refresh_token"), ("client", "client_secret"))
-"""What is kept under a name of its own, so that it is masked wherever it turns up."""
+"""Values that are stored under separate names, so that they are masked wherever they appear."""
 _REST = "login"
 
 
@@ -36,14 +36,14 @@ class StoredLogin(BaseModel):
 
 
 class Keyring:
-    """Keeps it.
+    """Stores the login of one server.
 
     Args:
-        secrets: The module's.
+        secrets: The module's secrets.
         url: The server's address.
 
     Attributes:
-        kept: What is there now, from `load` on.
+        kept: The current login; empty before `load`.
     """
 
     def __init__(self, secrets: Secrets, url: str) -> None:
@@ -52,7 +52,7 @@ class Keyring:
         self.kept = StoredLogin(url=url)
 
     async def load(self) -> None:
-        """Read what was kept; what is damaged, or for another address, is nothing."""
+        """Load the stored login; one that is damaged or for another address is ignored."""
         values = await self._secrets.read()
         try:
             document = json.loads(values.get(_REST, "{}"))
@@ -66,10 +66,10 @@ class Keyring:
             self.kept = kept
 
     async def save(self, kept: StoredLogin) -> None:
-        """Keep this.
+        """Store a login.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: If it cannot be written.
         """
         self.kept = kept
         document = kept.model_dump(mode="json", exclude_none=True)
@@ -82,10 +82,10 @@ class Keyring:
         await self._secrets.write({**values, _REST: json.dumps(document)})
 
     async def delete(self) -> None:
-        """Keep nothing any more.
+        """Delete the stored login.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: If it cannot be written.
         """
         self.kept = StoredLogin(url=self._url)
         await self._secrets.write({})

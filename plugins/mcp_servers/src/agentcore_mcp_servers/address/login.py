@@ -1,4 +1,4 @@
-"""`ServerLogin`: whether a person has to log in at a server, and doing it."""
+"""`ServerLogin`: the state of the login at a server, and the operations that log in and out."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,12 +22,12 @@ log = structlog.get_logger(__name__)
 
 _UNAUTHORIZED = 401
 _refusals: ContextVar[list[Challenge] | None] = ContextVar("mcp_servers_refusals", default=None)
-"""Of the requests that belong together; the SDK sends each in the context of who asked for it."""
+"""Refusals of the requests in the current context; the SDK sends each request in the context of its caller."""
 
 
 @contextmanager
 def watch_refusals() -> Iterator[list[Challenge]]:
-    """Gives what a server refuses of what is asked of it here, for want of a log-in."""
+    """Collect the challenges of requests within the block that the server refuses because they need a login."""
     found: list[Challenge] = []
     token = _refusals.set(found)
     try:
@@ -37,17 +37,17 @@ def watch_refusals() -> Iterator[list[Challenge]]:
 
 
 class ServerLogin:
-    """The log-in at one server, from `load` to `close`; implements `agentcore.api.Login`.
+    """The login at one server, from `load` to `close`; implements `agentcore.api.Login`.
 
     Args:
-        runtime: The module's.
+        runtime: The module's runtime.
         url: The server's address.
-        settings: What the person has said of it.
-        on_change: Is called when a person has logged in (with true), and when they have logged out.
+        settings: The user's settings for the login.
+        on_change: Called with True when the user has logged in, and with False when they have logged out.
 
     Attributes:
-        auth: Goes with each request to the server.
-        challenge: What the server said when it refused; None: it lets us in.
+        auth: Authorises each request to the server.
+        challenge: The server's last refusal; None if it accepts requests.
     """
 
     def __init__(
@@ -67,24 +67,24 @@ class ServerLogin:
         self.auth = QuietProvider(self._keyring, settings, self._http, self._on_response)
 
     async def load(self) -> None:
-        """Read what an earlier log-in gave."""
+        """Load the tokens of an earlier login."""
         await self._keyring.load()
 
     async def close(self) -> None:
-        """End what is on its way; safe to call twice."""
+        """Cancel a login in progress; safe to call twice."""
         await self._background.stop()
 
     @property
     def is_needed(self) -> bool:
-        """Whether the server lets nothing in until a person has logged in."""
+        """True if the server refuses all requests until the user has logged in."""
         return self.challenge is not None and self.challenge.status == _UNAUTHORIZED
 
     async def wait_until_possible(self) -> None:
-        """Wait until it makes sense to connect again."""
+        """Wait until connecting again may succeed: at once, unless a login is needed."""
         await self._may_try.wait()
 
     def create_refusal_error(self, challenge: Challenge) -> ToolError:
-        """What a call is told that the server refused."""
+        """Create the error of a call that the server refused."""
         name = self._runtime.name
         message = (
             f"the server {name} {_describe_challenge(challenge)}. Nothing was done. Only the user can do that: ask "
@@ -93,10 +93,10 @@ class ServerLogin:
         )
         return ToolError("login_needed", message, server=name)
 
-    # -- what a person sees and does ---------------------------------------------------------------------------
+    # -- operations of the user --------------------------------------------------------------------------------
 
     def status(self) -> LoginStatus:
-        """How it stands."""
+        """Return the present state of the login."""
         asking = self._asking
         if asking is not None:
             return LoginStatus("waiting", "", asking.address)
@@ -109,7 +109,11 @@ class ServerLogin:
         return LoginStatus("unneeded", self._said)
 
     async def begin(self) -> str:
-        """Begin, or go on with what has begun."""
+        """Start a login, or continue the one in progress, and return the URL that the user has to open.
+
+        Raises:
+            ToolError: `login_failed`.
+        """
         if self._asking is None:
             landing = CallbackServer(self._runtime.name, self._runtime.locale)
             challenge = self.challenge or Challenge(_UNAUTHORIZED)
@@ -119,13 +123,17 @@ class ServerLogin:
         return await self._asking.wait_for_address()
 
     async def finish(self, address: str) -> None:
-        """End what has begun by the address at which the person's browser ended."""
+        """Complete the login in progress with the URL at which the user's browser ended.
+
+        Raises:
+            ToolError: `login_failed` if no login is in progress or the URL does not belong to it.
+        """
         if self._asking is None:
             raise ToolError("login_failed", "no log-in waits here: begin one")
         self._asking.finish(address)
 
     async def log_out(self) -> None:
-        """Forget the tokens, here and, where it has a way for that, at the authorization server."""
+        """Delete the stored login and revoke the tokens if the authorization server supports it."""
         await self._background.stop()
         self._asking = None
         await self._revoke_tokens()
@@ -143,7 +151,7 @@ class ServerLogin:
                 self._may_try.set()
                 await self._on_change(True)
         finally:
-            # not before: who sees that it is done finds the server's tools there
+            # Only now, so that a client that sees the login as completed also finds the server's tools.
             self._asking = None
             self._said = asking.failure
             log.info("mcp_login_ended", module=self._runtime.name, failure=asking.failure)
@@ -157,7 +165,7 @@ class ServerLogin:
         except (httpx2.HTTPError, ToolError) as exc:
             log.warning("mcp_login_not_revoked", module=self._runtime.name, reason=str(exc)[:500])
 
-    # -- what the server says ----------------------------------------------------------------------------------
+    # -- responses of the server -------------------------------------------------------------------------------
 
     def _on_response(self, challenge: Challenge | None) -> None:
         if challenge is not None:

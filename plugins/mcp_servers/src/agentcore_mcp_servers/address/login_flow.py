@@ -1,4 +1,4 @@
-"""`Asking`: one log-in on its way, from its discovery until a browser came back and the tokens are kept."""
+"""`Asking`: one login in progress, from discovery until the browser was redirected back and the tokens are stored."""
 
 import asyncio
 from contextlib import aclosing
@@ -20,18 +20,18 @@ _LATEST = "2025-11-25"
 
 
 class Asking:
-    """Asks a person to log in.
+    """Runs one login of the user.
 
     Args:
-        keyring: Gets what that gives.
-        settings: What they have said of the log-in.
-        http: Sends what has to be sent.
-        landing: Where their browser comes back to.
-        challenge: What the server said when it refused.
+        keyring: Stores the result.
+        settings: The user's settings for the login.
+        http: Sends the requests of the login.
+        landing: Receives the browser's redirect.
+        challenge: The server's refusal.
 
     Attributes:
-        address: What they open; empty until it is known.
-        failure: Why it gave nothing; empty: it did, or is on its way.
+        address: The URL that the user has to open; empty until it is known.
+        failure: Why the login failed; empty if it succeeded or is in progress.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Asking:
         self.failure = ""
 
     async def wait_for_address(self) -> str:
-        """What the person opens, when it is known.
+        """Wait for the URL that the user has to open.
 
         Raises:
             ToolError: `login_failed`.
@@ -58,10 +58,10 @@ class Asking:
         return self.address
 
     def finish(self, address: str) -> None:
-        """End it by the address at which a browser ended.
+        """Complete the login with the URL at which the user's browser ended.
 
         Raises:
-            ToolError: `login_failed`: it is no answer to what was opened.
+            ToolError: `login_failed` if the URL does not belong to this login.
         """
         if not self._landing.accept_address(address.strip()):
             message = (
@@ -71,7 +71,7 @@ class Asking:
             raise ToolError("login_failed", message)
 
     async def run(self) -> bool:
-        """Carry it out; whether the person is logged in now."""
+        """Run the login within 10 minutes; True if the user is logged in."""
         try:
             async with asyncio.timeout(_SECONDS):
                 await self._log_in()
@@ -92,7 +92,7 @@ class Asking:
         provider = AskingProvider(
             self._keyring, self._settings, redirect, self._publish_address, self._landing.wait_for_code
         )
-        # stands for the request that was refused, which is not sent again
+        # A placeholder for the refused request, which is not sent again.
         refused = httpx2.Request(
             "POST", self._keyring.kept.url, headers={"mcp-protocol-version": self._challenge.protocol or _LATEST}
         )
@@ -105,7 +105,7 @@ class Asking:
                 request = await flow.asend(await self._http.send(request))
 
     def _list_ports(self) -> tuple[int, ...]:
-        """Where the browser comes back to: where it did before, as the authorization server knows that place."""
+        """Return the ports for the redirect, those of the client registration first."""
         if self._settings.port is not None:
             return (self._settings.port,)
         client = self._keyring.kept.client

@@ -1,4 +1,4 @@
-"""`LoginHttp`: requests of a log-in, each to an address that was judged first."""
+"""`LoginHttp`: sends the requests of a login, each to a checked address."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -14,16 +14,15 @@ _ANSWER_BYTES = 1024 * 1024
 
 
 class LoginHttp:
-    """Sends them.
+    """Sends the requests of a login.
 
-    A server says itself where a person logs in to it. So what it names is judged like any address that comes from
-    outside, and speaks TLS; only the host that the person has written, and those that they have listed, may be in a
-    network of their own.
+    The server names the hosts at which the user logs in. These are therefore checked like any untrusted address and
+    must use TLS; only the configured host and those in the settings may be in a private network.
 
     Args:
-        runtime: Gives the policies.
+        runtime: Creates the URL policies.
         url: The server's address.
-        hosts: What the person has listed besides.
+        hosts: Further hosts from the user's settings.
     """
 
     def __init__(self, runtime: Runtime, url: str, hosts: Sequence[str]) -> None:
@@ -35,7 +34,7 @@ class LoginHttp:
         )
 
     async def check_url(self, url: str) -> None:
-        """Let an address be opened, or not.
+        """Check that an address may be opened.
 
         Raises:
             ToolError: `url_blocked`, `host_not_found`.
@@ -51,11 +50,11 @@ class LoginHttp:
         return written
 
     async def send(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request, and read its answer.
+        """Send a request and read its response.
 
         Raises:
             ToolError: `url_blocked`, `host_not_found`.
-            httpx2.HTTPError: There is no answer.
+            httpx2.HTTPError: If there is no response.
         """
         url = str(request.url)
         policy = self._policy_for(url)
@@ -66,6 +65,6 @@ class LoginHttp:
 
         transport = Bounded(checked_transport(resolve), _ANSWER_BYTES)
         async with httpx2.AsyncClient(transport=transport) as client:
-            # the SDK makes these requests without a client, which would have given them a time limit
+            # The SDK creates these requests without a client, which would have set a timeout.
             request.extensions["timeout"] = httpx2.Timeout(_SECONDS).as_dict()
             return await client.send(request)

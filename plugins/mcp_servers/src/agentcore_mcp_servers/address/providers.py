@@ -1,4 +1,4 @@
-"""The SDK's OAuth over a keyring: one that uses and renews tokens, and one that has a person log in."""
+"""OAuth providers of the SDK, backed by a keyring: one uses and refreshes tokens, the other lets the user log in."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ _NOWHERE = "http://127.0.0.1/callback"
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What a server said when it refused a request for want of a log-in, or of more rights.
+    """A server's refusal of a request that needs a login or more scopes.
 
     Args:
         status: 401 or 403.
-        www_authenticate: The header that says more; or empty.
-        protocol: The revision of MCP that the request was in; or empty.
+        www_authenticate: The `WWW-Authenticate` header, or empty.
+        protocol: The MCP version of the request, or empty.
     """
 
     status: int
@@ -40,7 +40,7 @@ class Challenge:
 
     @classmethod
     def from_response(cls, response: httpx2.Response) -> "Challenge | None":
-        """What a response says of it; None: it is about something else."""
+        """Create the challenge from a response; None if the response is something else."""
         needs_more = extract_field_from_www_auth(response, "error") == "insufficient_scope"
         if response.status_code != _UNAUTHORIZED and not (response.status_code == _FORBIDDEN and needs_more):
             return None
@@ -48,13 +48,13 @@ class Challenge:
         return cls(response.status_code, response.headers.get("www-authenticate", ""), protocol)
 
     def response_to(self, request: httpx2.Request) -> httpx2.Response:
-        """The same, as the answer to a request."""
+        """Return an equivalent response to a request."""
         headers = {"www-authenticate": self.www_authenticate} if self.www_authenticate else {}
         return httpx2.Response(self.status, headers=headers, request=request)
 
 
 class _Provider(OAuthClientProvider):
-    """Is its own storage: what the SDK has of it in memory is kept whole, and is there again after a restart."""
+    """A provider that is its own token storage: stores all of the SDK's state, so that it survives a restart."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class _Provider(OAuthClientProvider):
         self._initialized = True
 
     def _own_client(self) -> OAuthClientInformationFull | None:
-        """What the person has made there for us; None: we register ourselves."""
+        """Return the client that the user registered at the authorization server; None to register dynamically."""
         client_id = self._settings.client_id
         secret = self._settings.client_secret
         if client_id is None or self._settings.client_metadata_url is not None:
@@ -100,26 +100,26 @@ class _Provider(OAuthClientProvider):
         )
 
     def _token_auth_method(self) -> str:
-        """How the token endpoint is told our secret."""
+        """Return how the client secret is sent to the token endpoint."""
         metadata = self.context.oauth_metadata
         offered = None if metadata is None else metadata.token_endpoint_auth_methods_supported
         is_post = offered is not None and "client_secret_basic" not in offered and "client_secret_post" in offered
         return "client_secret_post" if is_post else "client_secret_basic"
 
     async def get_tokens(self) -> OAuthToken | None:
-        """See the SDK's `TokenStorage`."""
+        """Return the stored tokens. Implements the SDK's `TokenStorage`, like the methods below."""
         return self._keyring.kept.tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """See the SDK's `TokenStorage`."""
+        """Return the stored client registration."""
         return self._keyring.kept.client
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """See the SDK's `TokenStorage`."""
+        """Store tokens with the rest of the login's state."""
         await self._save_login(tokens)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """See the SDK's `TokenStorage`."""
+        """Store a new client registration and drop the stored tokens."""
         await self._save_login(None)
 
     async def _save_login(self, tokens: OAuthToken | None) -> None:
@@ -137,13 +137,13 @@ class _Provider(OAuthClientProvider):
 
 
 class QuietProvider(_Provider):
-    """Puts the token into each request and renews it, and asks nobody anything: for all requests to a server.
+    """Adds the token to each request to a server and refreshes it, without user interaction.
 
     Args:
-        keyring: What there is.
-        settings: What the person has said of the log-in.
-        http: Sends what renews.
-        on_answer: Is told of each request that was let in, or was refused for want of a log-in, and how then.
+        keyring: The stored login.
+        settings: The user's settings for the login.
+        http: Sends the requests that refresh the token.
+        on_answer: Called with None for each accepted request, and with the challenge for each that needs a login.
     """
 
     def __init__(
@@ -158,12 +158,12 @@ class QuietProvider(_Provider):
         self._on_answer = on_answer
 
     def revoking_request(self) -> httpx2.Request | None:
-        """Ends the tokens at the authorization server; None: there are none, or it has no way for that."""
+        """Create the request that revokes the tokens; None if there are none or revocation is not supported."""
         kept = self._keyring.kept
         endpoint = None if kept.metadata is None else kept.metadata.revocation_endpoint
         if kept.tokens is None or endpoint is None:
             return None
-        # what renews ends with all that came of it
+        # Revoking the refresh token also revokes the access tokens issued with it.
         data = {"token": kept.tokens.refresh_token or kept.tokens.access_token}
         if self.context.client_info is not None:
             data["client_id"] = self.context.client_info.client_id
@@ -177,15 +177,15 @@ class QuietProvider(_Provider):
         if response.status_code == _UNAUTHORIZED and (renewed := await self._current_token(instead_of=used)) != used:
             _add_authorization(request, renewed)
             response = yield request
-        # what a server pushes beside its answers may be refused by itself, and nobody misses it
+        # Only POST counts: the GET stream for server messages may be refused by itself, and is not needed.
         challenge = Challenge.from_response(response)
         if request.method == "POST" and (challenge is not None or response.is_success):
             self._on_answer(challenge)
 
     async def _current_token(self, instead_of: str | None = None) -> str | None:
-        """The token as it is now, renewed where it has ended, or is the one that was refused."""
+        """Return the current token, refreshed if it has expired or is the one that was refused."""
         context = self.context
-        # held while the token is renewed, and not while a request is on its way: calls run side by side
+        # Locked while the token is refreshed, but not during a request, so that calls run concurrently.
         async with context.lock:
             if not self._initialized:
                 await self._initialize()
@@ -211,14 +211,14 @@ class QuietProvider(_Provider):
 
 
 class AskingProvider(_Provider):
-    """Has a person log in; never used for a request of a call.
+    """Lets the user log in; never used for requests of calls.
 
     Args:
-        keyring: Gets what that gives.
-        settings: What the person has said of the log-in.
-        redirect: Where their browser comes back to.
-        show: Is given what they open.
-        landed: Waits for their browser.
+        keyring: Stores the result.
+        settings: The user's settings for the login.
+        redirect: The redirect URI for the user's browser.
+        show: Called with the URL that the user has to open.
+        landed: Waits for the browser's return.
     """
 
     def __init__(
@@ -236,14 +236,14 @@ class AskingProvider(_Provider):
         await super()._initialize()
         context = self.context
         if context.current_tokens is not None:
-            # what was granted goes on to count; renewing it is not what was asked for
+            # Existing scopes still count, but a mere refresh would not be the requested login.
             context.current_tokens = context.current_tokens.model_copy(update={"refresh_token": None})
         client = context.client_info
         if client is not None and [str(uri) for uri in client.redirect_uris or ()] != [self._redirect]:
             context.client_info = self._own_client()
 
     async def _perform_authorization(self) -> httpx2.Request:
-        # only now is it known how the authorization server wants to be told of a client's secret
+        # Only after discovery is it known how the authorization server expects the client secret.
         self.context.client_info = self._own_client() or self.context.client_info
         return await super()._perform_authorization()
 

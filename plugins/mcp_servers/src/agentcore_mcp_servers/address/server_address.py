@@ -1,4 +1,4 @@
-"""`ServerAddress`: a server that is reached over HTTP, by a transport of the SDK."""
+"""`ServerAddress`: the carrier for a remote server, over an HTTP transport of the SDK."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -25,21 +25,21 @@ from agentcore_mcp_servers.messages import MESSAGE_BYTES
 
 _CONNECT_SECONDS = 30.0
 _SILENCE_SECONDS = 3600.0
-"""How long a stream may be silent; the limit of a call cuts it sooner."""
+"""How long a stream may be silent; a call's own time limit applies earlier."""
 _SESSION = "mcp-session-id"
 _NOT_FOUND = 404
 
 
 class ServerAddress:
-    """One session with a server at an address; a context manager that gives the SDK's dispatcher.
+    """One session with a remote server; a context manager that returns the dispatcher for the SDK.
 
     Args:
-        url: The address.
-        headers: Of each request.
-        policy: Judges the address, and what its name leads to whenever a connection is made.
-        is_sse: Whether it speaks the transport of before 2025.
-        auth: Lets each request in; None: the headers do.
-        on_odd: Is told what is wrong with what it sends, and left out.
+        url: The server's URL.
+        headers: Headers of each request.
+        policy: Checks the URL, and the resolved addresses each time that a connection is made.
+        is_sse: True if the server uses the SSE transport from before 2025.
+        auth: Authorises each request; None if the headers do.
+        on_odd: Called with a description of each invalid entry that is dropped.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ServerAddress:
         self.ending = "could not be reached"
 
     async def __aenter__(self) -> Dispatcher[Any]:
-        """Begin to speak to it.
+        """Check the address and open the transport.
 
         Raises:
             ToolError: `server_not_started`.
@@ -85,7 +85,7 @@ class ServerAddress:
         await self._stack.__aexit__(kind, value, trace)
 
     async def wait(self) -> None:
-        """Wait until it ends the session."""
+        """Wait until the server ends the session."""
         await self._is_over.wait()
 
     async def _check_address(self) -> None:
