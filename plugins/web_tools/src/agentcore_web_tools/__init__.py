@@ -1,4 +1,4 @@
-"""The web for agents: the module `web_tools` of agentcore."""
+"""The module `web_tools`: web pages and web search for agents."""
 
 from agentcore_web_tools.module import WebTools
 

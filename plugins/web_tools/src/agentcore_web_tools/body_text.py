@@ -1,4 +1,4 @@
-"""From the bytes of a body to its text."""
+"""Decodes the bytes of a body to text."""
 
 import codecs
 import re
@@ -25,7 +25,7 @@ _LABELS = {
     "x-gbk": "gbk",
     "x-sjis": "cp932",
 }
-"""Labels of the web that Python does not know."""
+"""Encoding labels used on the web that Python does not know."""
 
 _AS_BROWSERS = {
     "ascii": "cp1252",
@@ -40,27 +40,27 @@ _AS_BROWSERS = {
     "euc_kr": "cp949",
     "utf-16": "utf-16-le",
 }
-"""Encodings by which a larger set than they are is meant. Source: WHATWG Encoding Standard, names and labels."""
+"""Encodings that browsers treat as a superset. Source: WHATWG Encoding Standard, names and labels."""
 
 _NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"))
-"""What Python decodes from bytes to text, and no browser does."""
+"""Codecs of Python from bytes to text that browsers do not support."""
 
 
 def parse_charset(content_type: str) -> str:
-    """The charset that a Content-Type header names, or nothing."""
+    """Return the charset in a Content-Type header, or an empty string."""
     message = Message()
     message["content-type"] = content_type
     return str(message.get_param("charset", "") or "").strip()
 
 
 def decode_body(body: bytes, declared: str) -> tuple[str, str]:
-    """Decode a body as a browser does: its mark, the header, what it says of itself, UTF-8, else a guess.
+    """Decode a body as a browser does: by BOM, header, declaration in the body, UTF-8, or else a guess.
 
     Args:
-        body: Decompressed.
-        declared: The charset of the header, or nothing.
+        body: The decompressed body.
+        declared: The charset in the header, or empty.
     Returns:
-        The text, with replacement characters where bytes are wrong, and the name of the encoding.
+        The text, with replacement characters for invalid bytes, and the name of the encoding.
     """
     for mark, name in _MARKS:
         if body.startswith(mark):
@@ -75,20 +75,21 @@ def decode_body(body: bytes, declared: str) -> tuple[str, str]:
 
 
 def _own_codec(body: bytes) -> str:
-    """The codec that a page names in itself; nothing where it names none."""
+    """Return the codec that a page declares in its content; empty if there is none."""
     named = _META.search(body[:_PRESCAN_BYTES])
     name = _find_codec(named.group(1).decode("ascii", "replace")) if named else ""
-    # it could not be read so far if it were: https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding
+    # A declaration readable as ASCII cannot be in UTF-16:
+    # https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding
     return "utf-8" if name.startswith("utf-16") else name
 
 
 def _find_codec(label: str) -> str:
-    """Python's name for a label; nothing for one that is unknown, or that is no encoding of text."""
+    """Return Python's name for an encoding label; empty if it is unknown or not a text encoding."""
     label = label.strip().lower()
     try:
         name = codecs.lookup(_LABELS.get(label, label)).name
         name = _AS_BROWSERS.get(name, name)
-        "".encode(name)  # refuses what is no encoding of text
+        "".encode(name)  # raises LookupError for a codec that is not a text encoding
     except (LookupError, ValueError):
         return ""
     return "" if name in _NO_CHARSETS else name

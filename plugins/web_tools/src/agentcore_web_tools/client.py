@@ -1,4 +1,4 @@
-"""`WebClient`: one GET at a time over a guarded connection, bounded in size, time and redirects."""
+"""`WebClient`: GET requests over guarded connections, with limits for size, time and redirects."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -15,10 +15,10 @@ from agentcore_web_tools.connection_errors import convert_error
 from agentcore_web_tools.guard import Guard
 
 REDIRECTS = 10
-"""How many redirects are followed."""
+"""Maximum number of redirects that are followed."""
 
 CONNECT_SECONDS = 10.0
-"""The longest that a connection may take, TLS included."""
+"""Time limit for establishing a connection, including TLS."""
 
 _REDIRECTING = frozenset((301, 302, 303, 307, 308))
 _HEADER_BYTES = 32_768
@@ -27,7 +27,7 @@ _ENCODINGS = frozenset(("", "identity", "gzip", "x-gzip", "deflate", "br", "zstd
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """One step from address to address."""
+    """An address that redirected to another one, and its status."""
 
     status: int
     url: str
@@ -35,16 +35,16 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server answered.
+    """A server's response.
 
     Args:
-        url: Where the answer came from, after redirects.
+        url: The final address, after redirects.
         status: HTTP status.
-        headers: In lower case.
-        body: Decompressed, up to the limit.
-        redirects: The addresses that sent on to another one, first to last.
-        cut: Why the body is not whole; empty if it is.
-        size_bytes: Size of the whole body as the server declared it, if it did.
+        headers: Headers, with names in lower case.
+        body: The decompressed body, up to the limit.
+        redirects: The addresses that redirected, first to last.
+        cut: Why the body is incomplete; empty if it is complete.
+        size_bytes: Size of the complete body if the server declared it.
     """
 
     url: str
@@ -58,7 +58,7 @@ class Reply:
 
 @dataclass(slots=True)
 class _Exchange:
-    """How far an exchange has come; what arrived stays when time is up."""
+    """The progress of an exchange; data that was received remains available after a timeout."""
 
     url: str
     redirects: list[Redirect] = field(default_factory=list)
@@ -70,13 +70,13 @@ class _Exchange:
 class WebClient:
     """Fetches documents for the tools.
 
-    Each exchange has connections and cookies of its own, so nothing that one page set is told to the next.
+    Each exchange has its own connections and cookies, so that no state of one page is sent to the next.
 
     Args:
-        policy: What may be opened.
-        user_agent: How the client names itself.
-        limit_bytes: Bound of a decompressed body.
-        timeout_s: Bound of one exchange, redirects and body included.
+        policy: Decides which addresses may be opened.
+        user_agent: The `User-Agent` header.
+        limit_bytes: Maximum size of a decompressed body.
+        timeout_s: Time limit of one exchange, including redirects and body.
     """
 
     def __init__(self, policy: UrlPolicy, *, user_agent: str, limit_bytes: int, timeout_s: float) -> None:
@@ -90,10 +90,10 @@ class WebClient:
 
         Args:
             url: Any address.
-            headers: Sent besides our own.
-            follow: Whether redirects are followed; each is checked like the address itself.
+            headers: Headers in addition to the client's own.
+            follow: True to follow redirects; each is checked like the address itself.
         Returns:
-            The answer, whatever its status; cut where it was too large or the time was up.
+            The response, whatever its status; truncated if it was too large, the time was up or the connection broke.
         Raises:
             ToolError: `url_blocked`, `host_not_found`, `connection_failed`, `tls_error`, `timeout`,
                 `too_many_redirects`, `invalid_response`.
@@ -127,7 +127,7 @@ class WebClient:
         self, session: aiohttp.ClientSession, way: _Exchange, headers: Mapping[str, str], *, follow: bool
     ) -> None:
         while True:
-            # already normalised: quoting it again would ask for another address than was checked
+            # Already normalised: quoting it again would request another address than the checked one.
             target = URL(way.url, encoded=True)
             async with session.get(target, headers=headers, allow_redirects=False) as response:
                 onward = response.headers.get("Location") if response.status in _REDIRECTING else None
@@ -175,7 +175,7 @@ class WebClient:
 
 
 def status_phrase(status: int) -> str:
-    """What a status means, in our words and not the server's: `404 Not Found`."""
+    """Return a status with its standard phrase instead of the server's: `404 Not Found`."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:

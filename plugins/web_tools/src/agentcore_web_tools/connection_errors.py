@@ -1,4 +1,4 @@
-"""What goes wrong between us and a server, said as what it is."""
+"""Conversion of connection failures to tool errors."""
 
 import socket
 
@@ -8,12 +8,12 @@ from agentcore.api import ToolError
 
 
 def convert_error(exc: BaseException, url: str, timeout_s: float) -> ToolError:
-    """The error of a call for a failure of its exchange.
+    """Convert the failure of an exchange to a tool error.
 
     Args:
-        exc: What the client raised.
-        url: The address that was asked.
-        timeout_s: The limit that the exchange had.
+        exc: The exception of the client.
+        url: The requested address.
+        timeout_s: The time limit of the exchange.
     """
     if isinstance(exc, TimeoutError):
         message = f"{url!r} gave no answer within {timeout_s:g} s; try again later, or another address."

@@ -1,4 +1,4 @@
-"""From an answer to the result of `web_fetch`."""
+"""Builds the result of `web_fetch` from a response."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from agentcore_web_tools.reading.section_search import find_parts
 Format = Literal["markdown", "text", "html", "raw"]
 
 PAGE_CHARS = 2_000_000
-"""Of a longer page only the head is read: finding its main content takes time that grows with it."""
+"""Only this much of a page is read, because the time to find its main content grows with its size."""
 
 _SHELL_CHARS = 200
 _RETRYABLE = frozenset((408, 425, 429, 500, 502, 503, 504))
@@ -49,14 +49,14 @@ class FetchedPage(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """How a call wants what it fetches.
+    """The options of one call of `web_fetch`.
 
     Args:
-        format: How the page is given.
-        offset: First character to give, counted from 0.
-        max_chars: How many characters to give.
-        full: Whether menus, headers and footers are given too.
-        find: Words; of the document, only parts that hold them are given.
+        format: The format of the returned text.
+        offset: First character to return, counted from 0.
+        max_chars: Maximum number of characters to return.
+        full: True to include menus, headers and footers.
+        find: Words; only parts of the document that contain them are returned.
     """
 
     format: Format
@@ -68,13 +68,13 @@ class FetchOptions:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A page that was read.
+    """The text extracted from a document.
 
     Args:
-        text: All of it, in the format that was asked for.
-        title: Of the page; may be empty.
-        notices: What a reader has to know about it.
-        chars_left_out: How much of the page was taken for menus and the like, in characters without spaces.
+        text: The complete text in the requested format.
+        title: The document's title; may be empty.
+        notices: Notes about the document for the reader.
+        chars_left_out: Size of the omitted menus and the like, in characters without spaces.
     """
 
     text: str
@@ -84,14 +84,14 @@ class Reading:
 
 
 Read = Callable[[str, str, FetchOptions], Reading]
-"""Reads a page: its HTML, its address and the options to a `Reading`; takes long, so it runs in a thread."""
+"""Converts a page's HTML, address and options to a `Reading`; slow, so it runs in a thread."""
 
 
 def check_status(reply: Reply, options: FetchOptions) -> None:
-    """Refuse an answer that is no page; `raw` takes whatever came.
+    """Reject a response with an error status; the format `raw` accepts any status.
 
     Raises:
-        ToolError: `http_error`. It holds nothing that the server wrote: what a page says comes only as a result.
+        ToolError: `http_error`. It contains no text of the server: content of pages is returned only as a result.
     """
     if reply.status < 400 or options.format == "raw":  # noqa: PLR2004 - the first status that is an error
         return
@@ -105,7 +105,11 @@ def check_status(reply: Reply, options: FetchOptions) -> None:
 
 
 async def build_file_result(ctx: ToolContext, reply: Reply, media: Media, mime: str) -> ToolResult:
-    """The result for what is no text: a picture to look at, or a stored file."""
+    """Build the result for a document that is not text: an image to view, or a file stored as an artifact.
+
+    Raises:
+        ToolError: `file_too_large`.
+    """
     about = _describe_reply(reply) | {"content_type": mime, "size_bytes": len(reply.body)}
     if reply.cut:
         size = f" of {reply.size_bytes:,} bytes" if reply.size_bytes else ""
@@ -124,7 +128,13 @@ async def build_file_result(ctx: ToolContext, reply: Reply, media: Media, mime: 
 
 
 async def build_pdf_result(ctx: ToolContext, reply: Reply, options: FetchOptions, reading: Reading) -> ToolResult:
-    """The result for a PDF: a part of its text; with the first one the file and a longer text are kept as artifacts."""
+    """Build the result for a PDF: a part of its text.
+
+    With the first part, the file is stored as an artifact, and so is the complete text if it is longer.
+
+    Raises:
+        ToolError: `offset_out_of_range`.
+    """
     result = _build_reading_result(reply, options, reading, {"content_type": "application/pdf"})
     if options.offset or options.find:
         return result
@@ -145,7 +155,11 @@ def _file_name(reply: Reply) -> str:
 
 
 def build_text_result(reply: Reply, mime: str, options: FetchOptions, read: Read) -> ToolResult:
-    """The result for a page or another text; works hard, so it runs in a thread."""
+    """Build the result for a page or another text; CPU-intensive, so it runs in a thread.
+
+    Raises:
+        ToolError: `offset_out_of_range`.
+    """
     text, charset = decode_body(reply.body, parse_charset(reply.headers.get("content-type", "")))
     is_page = mime in ("text/html", "application/xhtml+xml")
     notices = [f"This is not the whole document: {reply.cut}."] if reply.cut else []
@@ -183,7 +197,7 @@ def _build_part_result(reply: Reply, options: FetchOptions, reading: Reading, ab
         "chars_left_out": reading.chars_left_out,
         "next_offset": following,
     }
-    # apart: what we say is no part of the page's Markdown
+    # Separate blocks: the notes are not part of the page's Markdown.
     blocks = [Text(_format_head(reply, reading.title, notices)), *([Text(part)] if part else [])]
     return ToolResult(blocks, data=data, truncated=bool(reply.cut or following is not None), untrusted=True)
 
@@ -210,7 +224,7 @@ def _build_found_result(reply: Reply, options: FetchOptions, reading: Reading, a
 
 
 def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> tuple[str, ...]:
-    """What to say of a page that holds hardly any text."""
+    """Return notes for a page that has hardly any text or redirects browsers by itself."""
     if sends_on_to is not None:
         return (f"The page sends browsers on to {sends_on_to}",)
     if has_scripts and chars < _SHELL_CHARS:
@@ -219,12 +233,12 @@ def shell_notice(chars: int, *, has_scripts: bool, sends_on_to: str | None) -> t
 
 
 def detect_kind(reply: Reply) -> tuple[Media, str]:
-    """The kind of what came, and its media type."""
+    """Return the kind of a response and its media type."""
     return detect_media(reply.body, reply.headers.get("content-type", ""))
 
 
 def _select_part(text: str, options: FetchOptions) -> tuple[str, int | None]:
-    """The characters that were asked for, up to the end of a line if one is near, and where the next ones begin."""
+    """Return the requested characters, up to a line end if one is near, and the next offset (None at the end)."""
     end = options.offset + options.max_chars
     if end >= len(text):
         return text[options.offset :], None

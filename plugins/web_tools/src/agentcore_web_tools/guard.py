@@ -1,4 +1,4 @@
-"""The last check before a connection: the address that is really dialled, whatever a name said a moment ago."""
+"""`Guard`: checks the address of each connection when it is made, which protects from DNS rebinding."""
 
 import socket
 from typing import Any
@@ -9,16 +9,16 @@ from agentcore.api import ToolError, UrlPolicy
 
 
 class _RefusedAddressError(OSError):
-    """How a refusal passes through the race of several addresses, which knows only failures of the system."""
+    """A refusal as OSError, which is the only kind of error that Happy Eyeballs handles."""
 
 
 class Guard:
-    """Makes the sockets of one exchange, and keeps the refusal that ended it.
+    """Creates the sockets of one exchange, and stores the refusal that ended it.
 
-    A resolver of our own would not do: addresses that are written as numbers never reach one.
+    A custom resolver would not suffice, because it is not called for numeric addresses.
 
     Attributes:
-        refusal: Why an address was not dialled; None while all were.
+        refusal: Why an address was refused; None while none was.
     """
 
     def __init__(self, policy: UrlPolicy) -> None:
@@ -26,7 +26,7 @@ class Guard:
         self.refusal: ToolError | None = None
 
     def create_connector(self) -> TCPConnector:
-        """A connector that dials nothing that the policy refuses; used inside of the running event loop."""
+        """Create a connector that does not connect to addresses that the policy refuses; needs a running event loop."""
         return TCPConnector(socket_factory=self._make_socket, force_close=True, use_dns_cache=False)
 
     def _make_socket(self, info: tuple[Any, ...]) -> socket.socket:

@@ -1,4 +1,4 @@
-"""What kind of thing a body is, by what it begins with and what its server said."""
+"""Detects the kind of a body from its first bytes and its Content-Type header."""
 
 from typing import Literal
 
@@ -17,13 +17,13 @@ _HEAD_BYTES = 1_024
 
 
 def detect_media(body: bytes, content_type: str) -> tuple[Media, str]:
-    """Tell the kind of a body and its media type.
+    """Detect the kind of a body and its media type.
 
-    What it begins with counts for pictures, PDFs and binary data, since servers are often wrong about these.
+    Images, PDFs and binary data are detected from the first bytes, because servers are often wrong about these.
 
     Args:
-        body: Decompressed; its head is enough.
-        content_type: The header, or nothing.
+        body: The decompressed body; its start is enough.
+        content_type: The header, or empty.
     """
     mime = content_type.partition(";")[0].strip().lower()
     picture = _detect_image(body)

@@ -1,4 +1,4 @@
-"""`WebTools`: the two tools, their arguments and what they say about themselves."""
+"""`WebTools`: the module with the tools `web_fetch` and `web_search`."""
 
 import asyncio
 from collections.abc import Callable
@@ -82,7 +82,11 @@ class WebTools(Module[WebSettings]):
     _pdfs: PdfReader | None = None
 
     def init(self, runtime: Runtime) -> None:
-        """Make the client, and the provider of searches if one is set."""
+        """Create the client, and the search provider if one is configured.
+
+        Raises:
+            ValueError: If the settings of the search provider are incomplete or its address is not allowed.
+        """
         settings = self.settings
         self._policy = runtime.url_policy(
             allow_private=settings.allow_private,
@@ -97,7 +101,7 @@ class WebTools(Module[WebSettings]):
         self._pdfs = PdfReader()
 
     async def shutdown(self) -> None:
-        """End what still reads."""
+        """Stop reading PDFs."""
         if self._pdfs is not None:
             await self._pdfs.close()
 
@@ -213,7 +217,7 @@ class WebTools(Module[WebSettings]):
         settings = self.settings
         if settings.search_provider == "none":
             return None
-        # a person named this address, so it may be on this machine; what it finds is fetched under the other policy
+        # The user configured this address, so it may be on this machine; results are fetched under the other policy.
         policy = runtime.url_policy(allow_private=True)
         url = self._search_url()
         make: Callable[[WebClient, str], Provider] = SearXNG
@@ -242,6 +246,6 @@ def _check_setting(policy: UrlPolicy, url: str) -> None:
 
 
 def _read_page(text: str, url: str, options: FetchOptions) -> Reading:
-    # at the first page: the libraries that read one take a while to import
+    # Imported with the first page, because the libraries are slow to import.
     reading: Reading = import_module("agentcore_web_tools.reading.reader").read_page(text, url, options)
     return reading

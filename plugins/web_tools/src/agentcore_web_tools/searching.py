@@ -1,4 +1,4 @@
-"""Search providers behind one shape of results."""
+"""Search providers with a common type of results."""
 
 import json
 import re
@@ -48,31 +48,31 @@ class SearchResult(BaseModel):
     published: str | None = None
 
     def to_json(self) -> SearchHit:
-        """As programs get it."""
+        """Return the structured result."""
         return {"title": self.title, "url": self.url, "snippet": self.snippet, "published": self.published}
 
 
 class Provider(Protocol):
-    """Somebody who searches the web for us."""
+    """A search service."""
 
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
-        """Search.
+        """Search the web and return at most `count` results.
 
         Raises:
-            ToolError: `search_unauthorized`, `search_limited`, `search_failed`, and what the connection says.
+            ToolError: `search_unauthorized`, `search_limited`, `search_failed`, and those of `WebClient.get`.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SearXNG:
-    """A SearXNG instance, its JSON format switched on. Source: docs.searxng.org, Search API."""
+    """A SearXNG instance with its JSON format enabled. Source: docs.searxng.org, Search API."""
 
     client: WebClient
     url: str
 
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
-        """See `Provider.search`."""
+        """Search with SearXNG; see `Provider.search`."""
         address = self.url.rstrip("/").removesuffix("/search")
         parameters = urlencode({"q": query, "format": "json"})
         reply = await self.client.get(f"{address}/search?{parameters}", {"Accept": "application/json"}, follow=False)
@@ -95,7 +95,7 @@ class Brave:
     key: SecretStr
 
     async def search(self, query: str, count: int) -> Sequence[SearchResult]:
-        """See `Provider.search`."""
+        """Search with Brave; see `Provider.search`."""
         parameters = urlencode({"q": query, "count": count})
         headers = {"Accept": "application/json", "X-Subscription-Token": self.key.get_secret_value()}
         reply = await self.client.get(f"{self.url}?{parameters}", headers, follow=False)
@@ -140,7 +140,7 @@ class _BraveAnswer(BaseModel):
 
 
 def format_results(query: str, found: Sequence[SearchResult]) -> str:
-    """Results for a model to read."""
+    """Format results as text for a model."""
     if not found:
         return f"Nothing was found for {query!r}; try fewer or other words."
     blocks = []
@@ -151,7 +151,7 @@ def format_results(query: str, found: Sequence[SearchResult]) -> str:
 
 
 def clean_result(found: SearchResult) -> SearchResult:
-    """A result as plain text on one line each, cut where it is long."""
+    """Return a result whose fields are plain text on one line, truncated if too long."""
     published = _to_plain_text(found.published, 40) if found.published else None
     return SearchResult(
         title=_to_plain_text(found.title, _TITLE_CHARS) or found.url,

@@ -7,7 +7,7 @@ from agentcore_web_tools.searching import ProviderName
 
 _HARMLESS = {"x-harmless": True}
 MARGIN_S = 25.0
-"""What reading a large page may take on top of fetching it."""
+"""Seconds that reading a large page may take in addition to fetching it."""
 
 LONGEST_S = 120.0
 

@@ -1,4 +1,4 @@
-"""What people read of these tools in Chinese, and what they may try first."""
+"""Chinese translations of the tools, and example calls."""
 
 ZH = {
     "module.title": "网络",

@@ -1,1 +1,1 @@
-"""From what was fetched to what a model reads: pages, PDFs, words found in them."""
+"""Converts fetched pages to text for models, and finds words in texts."""

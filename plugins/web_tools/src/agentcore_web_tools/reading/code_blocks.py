@@ -1,4 +1,4 @@
-"""Code as generators of documentation lay it out, brought into the form that Markdown has for it."""
+"""Normalises the code blocks of documentation generators for Markdown."""
 
 import re
 
@@ -10,7 +10,7 @@ _INLINE = ("code", "tt", "kbd", "samp")
 
 
 def restore_code(root: html.HtmlElement) -> None:
-    """Make each block of code one `pre` without numbers of lines, and lead links out of code within a line."""
+    """Convert each code block to one `pre` without line numbers, and move links out of inline code."""
     _drop_line_numbers(root)
     for block in list(root.iter("pre")):
         if next(block.iterancestors("pre"), None) is not None:
@@ -24,14 +24,14 @@ def restore_code(root: html.HtmlElement) -> None:
 
 
 def _drop_line_numbers(root: html.HtmlElement) -> None:
-    """Numbers beside the code (Sphinx, GTK-Doc: a cell) or in it (Doxygen)."""
+    """Remove line numbers next to the code (Sphinx, GTK-Doc: a cell) or in it (Doxygen)."""
     for element in list(root.iter("td", "pre", "span", "a", "div")):
         if _LINE_NUMBERS.search(element.get("class") or "") and _NUMBERS.fullmatch(element.text_content()):
             element.drop_tree()
 
 
 def _join_lines(block: html.HtmlElement) -> None:
-    """Doxygen gives each line of code a `div`."""
+    """Join the lines of a Doxygen code block, each of which is a `div`."""
     lines = [child for child in block if child.tag == "div" and "line" in _list_classes(child)]
     for line in lines:
         line.tag = "span"
@@ -41,7 +41,7 @@ def _join_lines(block: html.HtmlElement) -> None:
 
 
 def _lead_links_out(code: html.HtmlElement) -> None:
-    """A link that is all of the code is put around it; code with links among its words is text: Markdown has none."""
+    """Wrap inline code in a link that covers all of it; else drop the code tag, as Markdown has no links in code."""
     links = [link for link in code.iter("a") if link.get("href")]
     if not links:
         return

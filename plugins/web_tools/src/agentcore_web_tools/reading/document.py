@@ -1,4 +1,4 @@
-"""`Document`: a page of HTML, without what no person sees of it."""
+"""`Document`: a parsed HTML page without its invisible parts."""
 
 import re
 from urllib.parse import urljoin
@@ -32,19 +32,19 @@ _ABSOLUTE = {"a": "href", "img": "src", "source": "src", "video": "src", "audio"
 
 
 class Document:
-    """A parsed page; made and used in one worker thread.
+    """A parsed page; created and used in one worker thread.
 
-    What a person would not see – scripts, comments, elements that are hidden – is taken out first: it is where
-    instructions for models are hidden.
+    Everything that users would not see (scripts, comments, hidden elements) is removed first, because instructions for
+    models may be hidden in it.
 
     Args:
-        text: The whole HTML.
-        url: Where it came from; links become absolute.
+        text: The complete HTML.
+        url: The page's address, for making links absolute.
 
     Attributes:
-        title: Of the page, on one line; may be empty.
-        sends_on_to: Where the page sends browsers by itself, if it does.
-        has_scripts: Whether the page is, at least in part, made by scripts.
+        title: The page's title on one line; may be empty.
+        sends_on_to: The target of a `<meta http-equiv="refresh">`, if any.
+        has_scripts: True if the page contains scripts.
     """
 
     def __init__(self, text: str, url: str) -> None:
@@ -60,10 +60,10 @@ class Document:
         self._body = root.find("body") if root.find("body") is not None else root
 
     def extract_content(self, *, is_full: bool) -> tuple[html.HtmlElement, int]:
-        """What somebody came for, and how many characters of the page were left out for it, spaces not counted.
+        """Return the main content, and the number of omitted characters without spaces.
 
         Args:
-            is_full: Nothing that a person sees is left out.
+            is_full: True to return everything that is visible.
         """
         if is_full:
             return self._body, 0
@@ -73,7 +73,7 @@ class Document:
 
 def _parse_html(text: str) -> html.HtmlElement:
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    # as bytes: lxml refuses a text that declares an encoding; NUL would end the document for the parser
+    # As bytes, because lxml rejects a str that declares an encoding. NUL would end the document for the parser.
     content = text.replace("\0", "�").encode("utf-8", "replace")
     try:
         root = html.document_fromstring(content, parser=parser, ensure_head_body=True)
@@ -85,7 +85,7 @@ def _parse_html(text: str) -> html.HtmlElement:
 
 
 def _part_definitions(root: html.HtmlElement) -> None:
-    """Put a definition behind the one before it: the parser, being older than HTML 5, leaves it inside."""
+    """Un-nest `<dd>` elements: the parser, which predates HTML5, nests each in the one before it."""
     for definition in reversed(list(root.iter("dd"))):
         around = definition.getparent()
         if around is None or around.tag != "dd":
@@ -98,7 +98,7 @@ def _part_definitions(root: html.HtmlElement) -> None:
 
 
 def _move_to_body(root: html.HtmlElement) -> None:
-    """Take out of the head what ends it in HTML 5, and which the parser, being older, leaves there (`<main>`)."""
+    """Move elements that end the head in HTML5 (`<main>`) to the body: the older parser leaves them in the head."""
     head = root.find("head")
     body = root.find("body")
     if head is None or body is None:
@@ -142,7 +142,7 @@ def _make_absolute(root: html.HtmlElement, url: str) -> None:
         for element in root.iter(tag):
             value = (element.get(attribute) or "").strip()
             if tag == "a" and value.startswith("#"):
-                # it leads to another place of the same page: noise for a reader of text
+                # A link within the page is noise in the text.
                 del element.attrib[attribute]
                 element.set(IN_PAGE, "")
             elif value:
@@ -152,5 +152,5 @@ def _make_absolute(root: html.HtmlElement, url: str) -> None:
 def _join_url(url: str, value: str) -> str:
     try:
         return urljoin(url, value)
-    except ValueError:  # it cannot be an address; it stays as it is written
+    except ValueError:  # not a valid address: leave it unchanged
         return value

@@ -1,7 +1,8 @@
-"""The frame of a page – menus, headers, footers, banners – told from what somebody came for.
+"""Separates the main content of a page from its frame: menus, headers, footers and banners.
 
-Left out is only what is marked as frame, or named so and made like one: made of links, or a line or two. Prose, code
-and tables are never left out for their name alone, and an index, which is made of links, is given as it is.
+An element is removed only if its markup identifies it as frame, or if its name does and it also looks like one: mostly
+links, or a line or two. Prose, code and tables are never removed because of a name alone, and an index page, which
+consists of links, is returned unchanged.
 """
 
 import re
@@ -14,7 +15,7 @@ from lxml import etree, html
 from agentcore_web_tools.reading.text_length import text_length
 
 IN_PAGE = "data-in-page"
-"""The attribute that marks a link to another place of the same page."""
+"""The attribute that marks links within the page."""
 
 _CONTROLS = frozenset(("button", "select", "input", "textarea"))
 _FRAME_ROLES = frozenset(
@@ -42,19 +43,19 @@ _MAIN = (
     ("//*[@id='mw-content-text']", 0.75),
     ("//*[contains(concat(' ', @class, ' '), ' markdown-body ')]", 0.75),
 )
-"""Parts that a page may mark as what it is about, and which share of the text outside of its frame they must hold:
-of several posts in a list, one alone is not the page."""
+"""Elements that may be the main content, and the minimum share of the text outside the frame that they must contain:
+one of several posts in a list is not the main content."""
 
 _ENOUGH_CHARS = 200
 _LINKS_SHARE = 0.5
 _LINE_CHARS = 160
 _BANNER_CHARS = 1_500
 _INDEX_SHARE = 0.25
-"""A page of which less than this is left without its frame is an index: its links are what somebody came for."""
+"""If less than this share of a page remains without its frame, it is an index, and the links are its content."""
 
 
 class _Amount(NamedTuple):
-    """What an element shows, in characters without spaces: in all, as links, as links to places of the same page."""
+    """The size of an element's text in characters without spaces: total, in links, and in links within the page."""
 
     chars: int
     links: int
@@ -62,7 +63,7 @@ class _Amount(NamedTuple):
 
 
 def without_frame(body: html.HtmlElement) -> html.HtmlElement:
-    """The part of a page that somebody came for; a copy, or the body itself where nothing else is left."""
+    """Return a copy of the page's main content; the body itself if too little would remain."""
     page = deepcopy(body)
     amounts = _count_amounts(page)
     drop_elements(
@@ -80,14 +81,14 @@ def without_frame(body: html.HtmlElement) -> html.HtmlElement:
 
 
 def drop_elements(elements: Iterable[html.HtmlElement]) -> None:
-    """Take elements out, all with what they hold, and leave the text that follows them."""
+    """Remove elements with their content, but not the text that follows them."""
     for element in list(elements):
         if element.getparent() is not None:
             element.drop_tree()
 
 
 def _count_amounts(root: html.HtmlElement) -> dict[html.HtmlElement, _Amount]:
-    """The amounts of all elements, counted in one walk."""
+    """Count the text of all elements in one pass."""
     amounts: dict[html.HtmlElement, _Amount] = {}
     for _, element in etree.iterwalk(root, events=("end",)):
         chars = _count_chars(element.text)
@@ -122,7 +123,7 @@ def _is_frame(element: html.HtmlElement, amounts: dict[html.HtmlElement, _Amount
 
 def _is_named_frame(element: html.HtmlElement, names: str, amount: _Amount) -> bool:
     if _NAMES_OF_CONTENTS.search(names):
-        # one that leads to other pages is what a page of contents is for
+        # A table of contents that links to other pages is main content.
         return amount.in_page > _LINKS_SHARE * amount.chars
     if _NAMES_OF_LINKS.search(names) and _is_mostly_links(amount):
         return True

@@ -1,4 +1,4 @@
-"""Reads pages; the libraries for it are imported with this file, at the first page."""
+"""Reads pages; this file and its slow libraries are imported when the first page is read."""
 
 from agentcore.api import seen_text
 from agentcore_web_tools.fetching import FetchOptions, Reading, shell_notice
@@ -10,12 +10,12 @@ _RENDER = {"markdown": to_markdown, "text": to_text, "html": to_html}
 
 
 def read_page(text: str, url: str, options: FetchOptions) -> Reading:
-    """Find the main content of a page, and give it in a format.
+    """Find the main content of a page and render it.
 
     Args:
         text: The page's HTML.
-        url: Where it came from; links become absolute.
-        options: The format `markdown`, `text` or `html`, and whether the whole page is wanted.
+        url: The page's address, for making links absolute.
+        options: The format `markdown`, `text` or `html`, and if the whole page is requested.
     """
     document = Document(text, url)
     content, left_out = document.extract_content(is_full=options.full)

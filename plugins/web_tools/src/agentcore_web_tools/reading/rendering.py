@@ -1,4 +1,4 @@
-"""Main content as Markdown, as text, as HTML."""
+"""Renders main content as Markdown, text or HTML."""
 
 import re
 from itertools import islice
@@ -25,16 +25,16 @@ _BLOCKS = frozenset(
 
 
 class _Converter(MarkdownConverter):
-    """Markdown without pictures that stand in the text as data."""
+    """A Markdown converter that omits images embedded as data."""
 
     def convert_td(self, element: Any, text: str, parent_tags: Any) -> str:
-        """A cell, in which a bar does not begin the next one."""
+        """Convert a cell, and escape bars, which would start the next one."""
         return str(super().convert_td(element, text.replace("|", "\\|"), parent_tags))  # type: ignore[misc]
 
     convert_th = convert_td
 
     def convert_img(self, element: Any, text: str, parent_tags: Any) -> str:
-        """A picture by its description; one without is decoration."""
+        """Convert an image that has a description; others are decoration and are omitted."""
         source = element.attrs.get("src") or ""
         if source.startswith("data:") or not (element.attrs.get("alt") or "").strip():
             return str(element.attrs.get("alt") or "")
@@ -42,7 +42,7 @@ class _Converter(MarkdownConverter):
 
 
 def to_markdown(element: html.HtmlElement) -> str:
-    """Headings, lists, links, tables and code as Markdown; plain text where it is nested beyond reason."""
+    """Render an element as Markdown; as plain text if it is nested too deeply."""
     converter = _Converter(
         bs4_options="lxml",
         heading_style="ATX",
@@ -60,7 +60,7 @@ def to_markdown(element: html.HtmlElement) -> str:
 
 
 def to_text(element: html.HtmlElement) -> str:
-    """The words alone, a line for each block, a tab between the cells of a row."""
+    """Render an element as plain text, with one line for each block and tabs between the cells of a row."""
     _mark_raised_and_lowered(element)
     pieces: list[str] = []
     in_code = 0
@@ -78,12 +78,12 @@ def to_text(element: html.HtmlElement) -> str:
 
 
 def to_html(element: html.HtmlElement) -> str:
-    """The element as HTML."""
+    """Render an element as HTML."""
     return str(html.tostring(element, encoding="unicode", with_tail=False))
 
 
 def _mark_raised_and_lowered(root: html.HtmlElement) -> None:
-    """Write `10^6` and `a_(i+1)`, for without a mark another number or name would stand there."""
+    """Mark super- and subscripts as `10^6` and `a_(i+1)`, because without a mark the meaning would change."""
     for element in list(root.iter(*_MARKS)):
         text = element.text_content().strip()
         if _RAISED_OR_LOWERED.fullmatch(text) and text not in _RAISED_WORDS:
@@ -95,7 +95,7 @@ def _mark_raised_and_lowered(root: html.HtmlElement) -> None:
 
 
 def _find_language(element: Any) -> str:
-    """The language that a block of code is marked with, on itself or on what it stands in."""
+    """Return the language of a code block, from the classes of the block, its `code` child or its ancestors."""
     for node in (element, element.find("code"), *islice(element.parents, 3)):
         found = _LANGUAGE.search(" ".join(node.get("class") or ())) if node is not None else None
         if found and found.group(1) not in _NO_LANGUAGES:

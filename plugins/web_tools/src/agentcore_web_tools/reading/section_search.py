@@ -1,4 +1,4 @@
-"""The parts of a long document in which words occur, each under the headings that it stands below."""
+"""Finds the parts of a long document that contain words, each with its headings."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _HEADING_CHARS = 100
 
 
 class _Block(NamedTuple):
-    """A paragraph, a piece of code, a list, a table; where it begins, and the headings above it."""
+    """A paragraph, code block, list or table, with its start offset and the headings above it."""
 
     start: int
     text: str
@@ -21,12 +21,12 @@ class _Block(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found.
+    """The result of a search.
 
     Args:
-        text: The parts, each after a line with its place and its headings.
-        shown: How many parts these are.
-        in_all: How many there are.
+        text: The parts, each after a line with its offset and headings.
+        shown: The number of parts in the text.
+        in_all: The number of parts that match.
     """
 
     text: str
@@ -35,13 +35,13 @@ class Found(NamedTuple):
 
 
 def find_parts(text: str, words: str, limit_chars: int, offset: int = 0) -> Found:
-    """The parts of a text that hold words or a phrase, whatever the case.
+    """Find the parts of a text that contain words as a phrase, ignoring case.
 
     Args:
         text: Markdown or plain text.
-        words: They occur one after another in it, with blanks, line ends and marks of Markdown between them.
-        limit_chars: Of the parts together; the first one is given in any case.
-        offset: Where to begin.
+        words: The phrase; in the text its words may be separated by whitespace, line ends and Markdown characters.
+        limit_chars: Maximum total size of the parts; the first one is returned in any case.
+        offset: Where to start.
     """
     pattern = re.compile(_BETWEEN.join(map(re.escape, words.split())), re.IGNORECASE)
     blocks = list(_split_blocks(text, offset))
@@ -84,13 +84,13 @@ def _split_blocks(text: str, offset: int) -> Iterator[_Block]:
 def _format_part(blocks: list[_Block], number: int, pattern: re.Pattern[str], *, is_next: bool) -> str:
     block = blocks[number]
     shown = block.text if len(block.text) <= _LONG_CHARS else _lines_around(block.text, pattern)
-    if _HEADING.match(block.text) or block.text.endswith(":"):  # what it announces is what is looked for
+    if _HEADING.match(block.text) or block.text.endswith(":"):  # the next block is what it announces
         shown = "\n\n".join([shown, *(following.text[:_LONG_CHARS] for following in blocks[number + 1 : number + 2])])
     return shown if is_next else f"[offset {block.start}] {' › '.join(block.headings)}\n{shown}"
 
 
 def _lines_around(text: str, pattern: re.Pattern[str]) -> str:
-    """The lines of a long part that hold what is looked for, with some around them."""
+    """Return the matching lines of a long part with some lines around them."""
     lines = text.split("\n")
     hits = {text.count("\n", 0, match.start()) for match in pattern.finditer(text)}
     near = {line + step for line in hits for step in range(-_LINES_AROUND, _LINES_AROUND + 1)}

@@ -1,4 +1,4 @@
-"""Tables made regular, so that Markdown can show them; those that only lay out a page become plain blocks."""
+"""Normalises tables for Markdown, and replaces layout tables by plain blocks."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -10,7 +10,7 @@ _LONG_CELL_CHARS = 400
 _BREAKS_OF_LAYOUT = 3
 _OF_LAYOUT = ("table", "pre", "h1", "h2", "h3", "h4", "article", "section")
 _SPAN_LIMIT = 100
-"""A larger span than this is a mistake, or an attack on whoever expands it."""
+"""Limit of row and column spans: larger ones are mistakes, or attacks that exhaust memory."""
 
 _CELLS_LIMIT = 200_000
 
@@ -19,7 +19,7 @@ Row: TypeAlias = list[Cell]
 
 
 def regularise_tables(root: html.HtmlElement) -> None:
-    """Give each table of data one row of heads and no spans, and take the others apart, innermost first."""
+    """Rebuild each data table with one header row and no spans, and flatten layout tables, innermost first."""
     for table in reversed(list(root.iter("table"))):
         if table.getparent() is None:
             continue
@@ -36,7 +36,7 @@ def _list_rows(table: html.HtmlElement) -> list[Row]:
 
 
 def _iterate_own_parts(table: html.HtmlElement) -> Iterator[html.HtmlElement]:
-    """The parts of a table, without those of tables inside of it."""
+    """Yield the parts of a table without those of nested tables."""
     for part in list(table):
         if part.tag in ("thead", "tbody", "tfoot", "tr"):
             yield from _iterate_own_parts(part)
@@ -87,7 +87,7 @@ def _rebuild_table(table: html.HtmlElement, rows: list[Row]) -> None:
 
 
 def _head_rows(rows: list[Row]) -> int:
-    """How many rows at the top are heads all through."""
+    """Return the number of leading rows that consist of header cells."""
     for number, row in enumerate(rows):
         if any(cell.tag != "th" for cell in row):
             return number
@@ -95,7 +95,7 @@ def _head_rows(rows: list[Row]) -> int:
 
 
 def _build_grid(rows: list[Row]) -> list[Row]:
-    """The cells in their places; a cell that spans several stands in the first, and as a head in each."""
+    """Arrange cells in a grid; a spanning cell is put in its first position, a header cell in each of its columns."""
     cells: dict[tuple[int, int], Cell] = {}
     for y, row in enumerate(rows):
         x = 0
@@ -125,7 +125,7 @@ def _parse_span(cell: Cell, attribute: str) -> int:
 
 
 def _join_heads(heads: Row) -> Cell:
-    """The heads of one column as one."""
+    """Join the header cells of one column."""
     first, *more = heads
     words = [" ".join(cell.text_content().split()) for cell in more]
     if not any(words):

@@ -1,8 +1,8 @@
-"""How much text an element shows."""
+"""Length of an element's text."""
 
 from lxml import html
 
 
 def text_length(element: html.HtmlElement) -> int:
-    """How many characters of text an element shows, spaces not counted."""
+    """Return the number of characters of an element's text without spaces."""
     return sum(len(word) for text in element.itertext() for word in text.split())
