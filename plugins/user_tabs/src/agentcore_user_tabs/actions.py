@@ -1,4 +1,4 @@
-"""What an agent can do in a page: actions and their targets, as the tool takes them and as the extension gets them."""
+"""Actions of an agent in a page and their targets: the tool's arguments, which are also sent to the extension."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from agentcore.api import BaseModel, Field, known_to_models
 
 Kind = Literal["fill", "click", "highlight", "underline", "select", "check", "scroll", "read"]
 READING: frozenset[Kind] = frozenset(("highlight", "underline", "scroll", "read"))
-"""Actions that change nothing but how the page looks to the person."""
+"""Actions that change nothing but the page's appearance for the user."""
 
 ACTIONS = 50
 VALUE_CHARS = 100_000
@@ -33,7 +33,7 @@ class Target(BaseModel):
 
 
 def _as_text(value: object) -> object:
-    """Models give numbers where a field wants digits: `16` is typed as a person would type it."""
+    """Convert numbers to text, because models pass `16` where a field expects digits."""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
@@ -67,5 +67,5 @@ class PageAction(BaseModel):
 
 
 def are_read_only(kinds: Iterable[Kind]) -> bool:
-    """Whether a page and its site are left as they are by all of these actions."""
+    """Return True if none of these actions changes the page or its site."""
     return READING.issuperset(kinds)

@@ -1,4 +1,4 @@
-"""What a call does in a page, in a person's words: all of it, for they stand for its arguments."""
+"""The summary of a `page_action` call for approval; it is complete, because it is shown instead of the arguments."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -46,15 +46,17 @@ _WORDS = {
 
 
 def one_line(text: str) -> str:
-    """A page's words on one line: what stands on a line of its own, it cannot make up."""
+    """Put a page's text on one line, so that it cannot imitate separate lines of the output."""
     return " ".join(text.split())
 
 
 def describe_actions(actions: Iterable[PageAction], names: Mapping[str, str], locale: Literal["en", "zh"]) -> str:
-    """A line for each action.
+    """Describe actions, one per line.
 
     Args:
-        names: What elements are called, by their ids, as the page was read last.
+        actions: The actions.
+        names: Names of elements by id, as of the last reading of the page.
+        locale: The language.
     """
     return "\n".join(_describe_action(action, names, locale) for action in actions)
 
@@ -65,7 +67,7 @@ def _describe_action(action: PageAction, names: Mapping[str, str], locale: Liter
     value = None if params is None else params.value
     direction = "" if params is None else params.direction or ""
     kind = "uncheck" if action.action == "check" and value in (False, "false") else action.action
-    # nowhere to scroll to is the page itself; everything else without a target is the selection
+    # Without a target, `scroll` scrolls the page, and other actions apply to the selection.
     nothing = words["page"] if kind == "scroll" else words["selection"]
     return words[kind].format(
         target=_describe_target(action.target, names) or nothing,
@@ -82,5 +84,5 @@ def _describe_target(target: Target, names: Mapping[str, str]) -> str:
 
 
 def _mark_line_ends(text: str) -> str:
-    """A value as it is, on one line."""
+    """Put a value on one line, with line ends marked."""
     return "⏎".join(text.splitlines()) + ("⏎" if text.endswith("\n") else "")

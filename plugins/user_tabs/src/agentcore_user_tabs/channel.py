@@ -1,4 +1,4 @@
-"""The socket on which a paired browser offers tabs and carries out calls; and what agentcore's page asks."""
+"""`Channel`: the WebSocket on which paired browsers offer tabs and run calls, and the routes of the module's page."""
 
 import asyncio
 import json
@@ -28,20 +28,21 @@ log = structlog.get_logger(__name__)
 
 PREFIX = "/api/user-tabs"
 OUT = 256
-"""Messages that wait for a browser which does not read."""
+"""Maximum number of queued messages for a browser that does not read."""
 
 PROTOCOL_ERROR = 1002
 REPLACED = 4001
-"""The code with which a connection is closed whose browser has made another one."""
+"""The close code of a connection that a newer one of the same browser replaces."""
 
 _PICTURE_MS = 15_000
 
 
 class Channel:
-    """Serves the socket of browsers, and what the module's page shows.
+    """Serves the WebSocket of browsers and the routes of the module's page.
 
     Args:
-        tabs: What is shared.
+        tabs: The shared tabs.
+        runtime: The module's runtime.
     """
 
     def __init__(self, tabs: SharedTabs, runtime: Runtime) -> None:
@@ -50,13 +51,13 @@ class Channel:
         self._sockets: dict[Browser, Socket] = {}
 
     def add_routes(self) -> None:
-        """Add the routes."""
+        """Register the routes with the runtime."""
         self._runtime.add_route("GET", f"{PREFIX}/socket", self._handle_socket, kind="websocket", scope="tab")
         self._runtime.add_route("GET", "state", self._get_state)
         self._runtime.add_route("GET", "tabs/{resource_id}/picture", self._get_screenshot)
 
     async def _handle_socket(self, request: Request) -> None:
-        """Take what one browser says until it goes, and give it what it is asked for."""
+        """Handle one browser's messages and send it calls until it disconnects."""
         socket = request.socket
         client = request.principal
         assert socket is not None  # noqa: S101 - the route is one for WebSockets
@@ -81,14 +82,14 @@ class Channel:
                         await self._replace_connection(conversation, socket)
                 sending.cancel()
         except* ConnectionError:
-            pass  # the browser was closed, or its worker stopped
+            pass  # the browser was closed, or the extension's worker stopped
         finally:
             conversation.disconnect()
             if conversation.browser is not None and self._sockets.get(conversation.browser) is socket:
                 del self._sockets[conversation.browser]
 
     async def _replace_connection(self, conversation: "_Conversation", socket: Socket) -> None:
-        """One browser has one connection: an older one is closed."""
+        """Close an older connection of the same browser."""
         browser = conversation.browser
         if browser is None or self._sockets.get(browser) is socket:
             return
@@ -112,7 +113,7 @@ class Channel:
 
 
 class _Conversation:
-    """What is said on one connection, read strictly."""
+    """The protocol state of one connection; messages are validated strictly."""
 
     def __init__(self, tabs: SharedTabs, client: str, outgoing: "asyncio.Queue[str]") -> None:
         self._tabs = tabs
@@ -122,7 +123,7 @@ class _Conversation:
         self.is_over = False
 
     def queue_message(self, message: Mapping[str, Any]) -> None:
-        """Queue a message; a browser that reads nothing loses its connection."""
+        """Queue a message; if the queue is full, end the connection."""
         try:
             self._outgoing.put_nowait(json.dumps(message))
         except asyncio.QueueFull:
@@ -131,7 +132,7 @@ class _Conversation:
             self.disconnect()
 
     def handle_message(self, text: str | bytes) -> None:
-        """Take one message; what is wrong with it is said, and nothing else happens."""
+        """Handle one message; an invalid one is answered with `refused`."""
         try:
             message = _parse_message(text)
         except ValidationError as exc:
@@ -146,7 +147,7 @@ class _Conversation:
             self._send_refusal(exc, share_id)
 
     def disconnect(self) -> None:
-        """The connection has ended."""
+        """Mark the browser as disconnected."""
         if self.browser is not None:
             self._tabs.disconnect_browser(self.browser, self.queue_message)
 
@@ -187,10 +188,10 @@ class _Conversation:
 
 
 def _parse_message(text: str | bytes) -> Incoming:
-    """What the extension says; halves of characters, of which a page's text may have some, are replaced.
+    """Parse a message; lone surrogates, which a page's text may contain, are replaced.
 
     Raises:
-        ValidationError: It is no message.
+        ValidationError: If it is not a valid message.
     """
     try:
         return INCOMING.validate_json(text)
@@ -198,7 +199,7 @@ def _parse_message(text: str | bytes) -> Incoming:
         if exc.errors(include_url=False, include_input=False)[0]["type"] != "json_invalid":
             raise
         try:
-            # `\ud83d` alone is JSON to a browser and to the standard library, and not to pydantic
+            # Browsers and the standard library accept a lone `\ud83d` in JSON; pydantic does not.
             whole = json.dumps(json.loads(text), ensure_ascii=False)
         except (ValueError, RecursionError):
             raise exc from None

@@ -1,4 +1,4 @@
-"""`UserTabs`: four tools that read and act in tabs of the person's own browser, as far as they are shared."""
+"""`UserTabs`: the module with four tools that read and act in shared tabs of the user's own browser."""
 
 import asyncio
 from dataclasses import replace
@@ -79,7 +79,7 @@ class UserTabs(Module):
         self._was_shared = False
 
     async def init(self, runtime: Runtime) -> None:
-        """Serve the socket on which paired browsers offer tabs."""
+        """Serve the WebSocket on which paired browsers offer tabs."""
         tabs = SharedTabs(runtime.resources, self._background.start, self._on_change)
         self._tabs = tabs
         Channel(tabs, runtime).add_routes()
@@ -87,18 +87,18 @@ class UserTabs(Module):
         runtime.subscribe("approvers.changed", _on_revoked(tabs))
 
     def get_tool_definitions(self) -> list[ToolDefinition]:
-        """The four tools: models are given them before others while a tab is shared, and else find them by a search."""
+        """Return the four tools, ranked before others while a tab is shared; otherwise models find them by search."""
         rank = _RANK if self._was_shared else _RANK_WITHOUT_TABS
         return [replace(one, rank=rank) for one in super().get_tool_definitions() if isinstance(one, ToolDefinition)]
 
     async def shutdown(self) -> None:
-        """End what waits for a tab; the browsers keep what is shared, and say it again to whoever is there next."""
+        """Fail pending calls; the browsers offer their tabs again after a restart."""
         if self._tabs is not None:
             self._tabs.close()
         await self._background.stop()
 
     def get_web_component(self) -> WebComponent:
-        """Show what is shared, and one shared tab."""
+        """Return the component that shows the list of shared tabs and the view of one tab."""
         return WebComponent(
             tag="user-tabs-about",
             script="about.js",
@@ -253,7 +253,7 @@ class UserTabs(Module):
         return ToolResult(answer.message or "the marks are gone", data)
 
     def _describe_tabs(self, tab: SharedTab) -> list[str]:
-        """Which page this is; where more tabs are shared with the chat, how each of them is named in calls."""
+        """Describe the tab's page; if the chat has several shared tabs, list all of them with their resource ids."""
         others = [other for other in self._shared_tabs.list_for_session(tab.session_id) if other is not tab]
         if not others:
             return [_format_page(tab)]
@@ -277,7 +277,7 @@ class UserTabs(Module):
         self, ctx: ToolContext, tab: SharedTab, name: str, arguments: dict[str, Any], timeout_ms: int
     ) -> dict[str, Any]:
         left_ms = int((ctx.deadline - asyncio.get_running_loop().time()) * 1000)
-        # our own limit ends first, for it says more
+        # Time out before the core does, because this module's error says more.
         limit_ms = max(100, min(timeout_ms, left_ms - 500))
         return await self._shared_tabs.call_tab(
             tab, name, arguments, call_id=ctx.call_id, timeout_ms=limit_ms, locale=self.runtime.locale
@@ -289,7 +289,7 @@ def _format_page(tab: SharedTab) -> str:
 
 
 def _build_preview(tab: SharedTab, effect: Literal["read", "egress"]) -> CallPreview:
-    """What a call would touch: the page, without what changes in its address from moment to moment."""
+    """Build the preview of a call: its effect, and the page's URL without the query, which may change any time."""
     parts = urlsplit(tab.url)
     return CallPreview(effects=frozenset((effect,)), urls=(f"{parts.scheme}://{parts.netloc}{parts.path}",))
 

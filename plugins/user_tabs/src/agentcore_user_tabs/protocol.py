@@ -1,6 +1,6 @@
-"""What the browser extension and the module say to each other over the socket: JSON, one object a message.
+"""The WebSocket protocol between browser extension and module: one JSON object per message.
 
-What the extension says is read here, strictly and once: a page may have chosen its words.
+Messages of the extension are validated strictly here, because they may contain text from pages.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -11,24 +11,24 @@ from pydantic.alias_generators import to_camel
 from agentcore.api import BaseModel, Field
 
 VERSION = 1
-"""Of the protocol; an extension that speaks another is told to be updated."""
+"""The protocol version; an extension with another version is refused."""
 
 SHARES = 8
-"""Tabs that one browser shares at one time."""
+"""Maximum number of tabs that one browser shares at one time."""
 
 RESULTS_KEPT = 64
-"""Results that an extension may bring when it comes back."""
+"""Maximum number of results that an extension may send when it reconnects."""
 
 ICON_CHARS = 180_000
-"""Of a `data:` address; 128 KiB of picture."""
+"""Maximum length of an icon's data URL: 128 KiB of image data."""
 
 URL_CHARS = 8_192
 TITLE_CHARS = 1_000
 PICTURE_CHARS = 900_000
-"""Of a picture in base64; a message of the socket has 1 MiB at most."""
+"""Maximum length of a screenshot in base64; messages of the socket are limited to 1 MiB."""
 
 Tool = Literal["page_action", "request_more_elements", "get_selected_text", "clear_ai_styles"]
-"""What a tab can be asked for by an agent."""
+"""The tools that agents can call in a tab."""
 
 
 def _web_address(url: str) -> str:
@@ -137,7 +137,7 @@ class Ping(Message):
 
 Incoming = Hello | Share | Update | Unshare | Result | Ping
 INCOMING: TypeAdapter[Incoming] = TypeAdapter(Annotated[Incoming, Field(discriminator="type")])
-"""Reads what the extension says."""
+"""Validates messages of the extension."""
 
 
 class TabScreenshot(BaseModel):

@@ -1,4 +1,4 @@
-"""What a tab answers, read strictly: the extension passes on what a page says."""
+"""Responses of a tab, which are validated strictly because they contain text from pages, and structured results."""
 
 from typing import Annotated, Any, TypeVar
 
@@ -109,10 +109,10 @@ class ClearedStyles(TypedDict):
 
 
 def read_answer(model: type[M], result: dict[str, Any]) -> M:
-    """A tab's answer as its model.
+    """Validate a tab's response.
 
     Raises:
-        ToolError: `user_tab_failed`: the tab says that it could not, and why; or it is no answer to this call.
+        ToolError: `user_tab_failed` if the tab reports a failure or the response is invalid.
     """
     if result.get("success") is False and isinstance(error := result.get("error"), str):
         raise ToolError("user_tab_failed", error[:4_000], untrusted=True)

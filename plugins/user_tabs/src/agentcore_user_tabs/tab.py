@@ -1,4 +1,4 @@
-"""One shared tab, and the browser that it is in."""
+"""`SharedTab`, `Browser` and `Asked`: a shared tab, its browser and a pending call."""
 
 import asyncio
 from collections import deque
@@ -9,22 +9,23 @@ from typing import Any
 from agentcore_user_tabs.protocol import Hello
 
 NAMES = 2_000
-"""Elements of a tab whose names are kept, to say to a person what is acted on."""
+"""Maximum number of elements per tab whose names are stored for summaries of calls."""
 
 Send = Callable[[Mapping[str, Any]], None]
-"""Gives a message to a browser; never waits and never fails."""
+"""Queues a message for a browser; never blocks and never fails."""
 
 
 @dataclass(eq=False)
 class SharedTab:
-    """One tab that a person shares with one session.
+    """One tab that the user shares with one session.
 
     Attributes:
-        url: With `title`, `icon` and `names` a page's words.
-        icon: A `data:` address that is not shown yet.
-        names: What elements of the page are called, by their ids.
-        done: The last calls, the newest first: `{callId, tool, outcome, time}`.
-        shows_again: Runs while people are not shown anew what the tab shows; `is_stale`: there is something new.
+        url: The page's URL; like `title`, `icon` and `names` untrusted text from the page.
+        icon: A data URL that has not been published yet.
+        names: Names of the page's elements by id.
+        done: The last calls, newest first: `{callId, tool, outcome, time}`.
+        shows_again: The timer that delays the next update of the resource.
+        is_stale: True if an update is waiting for the timer.
     """
 
     share_id: str
@@ -41,7 +42,7 @@ class SharedTab:
     is_stale: bool = False
 
     def store_names(self, names: Mapping[str, str]) -> None:
-        """Keep what elements are called, by their ids; the oldest are forgotten."""
+        """Store names of elements by id; the oldest are dropped beyond `NAMES`."""
         for element_id, name in names.items():
             self.names.pop(element_id, None)
             self.names[element_id] = name
@@ -49,7 +50,7 @@ class SharedTab:
             del self.names[next(iter(self.names))]
 
     def to_json(self) -> dict[str, Any]:
-        """`{resourceId, sessionId, url, title, isPaused, isThere, browser, client, done}`."""
+        """Return `{resourceId, sessionId, url, title, isPaused, isThere, browser, client, done}`."""
         return {
             "resourceId": self.resource_id,
             "sessionId": self.session_id,
@@ -65,7 +66,7 @@ class SharedTab:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A call that a browser has been given, and the answer that is waited for."""
+    """A call that was sent to a browser, and the future of its response."""
 
     tab: SharedTab
     message: Mapping[str, Any]
@@ -74,7 +75,7 @@ class Asked:
 
 @dataclass(eq=False)
 class Browser:
-    """One profile of one browser, by the key that it was paired with and the id that it gave itself."""
+    """One browser profile, identified by the client key that it was paired with and the id that it chose."""
 
     client: str
     hello: Hello

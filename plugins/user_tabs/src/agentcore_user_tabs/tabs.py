@@ -1,4 +1,4 @@
-"""The tabs that people share, the browsers that these are in, and what the browsers have been asked."""
+"""`SharedTabs`: the shared tabs, their browsers, and pending calls to the browsers."""
 
 import asyncio
 import base64
@@ -20,33 +20,33 @@ log = structlog.get_logger(__name__)
 
 RESOURCE_TYPE = "user_tab"
 AWAY_SECONDS = 30.0
-"""How long the tabs of a browser that has gone stay shared: as long as a worker that the browser stopped, or a machine
-that slept for a moment, may take to come back."""
+"""How long tabs stay shared after their browser has disconnected: enough for the extension's worker to restart, or for
+a short sleep of the machine."""
 
 BROWSERS = 64
-"""Browsers that are known at one time."""
+"""Maximum number of browsers at one time."""
 
 CALLS = 32
-"""Calls that one browser has been asked for and has not answered."""
+"""Maximum number of pending calls per browser."""
 
 SHOWS_EVERY_S = 0.25
-"""A page may change its title at any rate; people are shown so often what it is."""
+"""Minimum interval between updates of a tab's resource, because a page may change its title at any rate."""
 
 ResourceStatus = Literal["ready", "starting"]
 
 
 class SharedTabs:
-    """Keeps who shares what, and brings calls to the browser that has the tab.
+    """Tracks shared tabs and forwards calls to the browser of a tab.
 
-    In memory alone: the browsers keep what is shared over restarts of the server, and say it again.
+    The state is in memory only: the browsers store which tabs are shared, and offer them again after a restart.
 
     Args:
         resources: The module's resources; each shared tab is one.
-        start: Runs something beside, to its end.
-        changed: Called after each change of what is shared.
-        away_s: How long the tabs of a browser that has gone stay.
+        start: Runs a coroutine in the background.
+        changed: Called after each change of the shared tabs.
+        away_s: How long tabs stay shared after their browser has disconnected.
     Attributes:
-        counts: How often something was dropped or refused.
+        counts: Numbers of dropped and refused messages, by reason.
     """
 
     def __init__(
@@ -66,17 +66,17 @@ class SharedTabs:
 
     @property
     def tabs(self) -> list[SharedTab]:
-        """All tabs that are shared, in the order in which they were."""
+        """All shared tabs, oldest first."""
         return list(self._tabs.values())
 
     def list_for_session(self, session_id: str) -> list[SharedTab]:
-        """The tabs that are shared with one session, the first first."""
+        """Return the tabs that are shared with a session, oldest first."""
         return [tab for tab in self._tabs.values() if tab.session_id == session_id]
 
     # -- for tools ---------------------------------------------------------------------------------------------------
 
     def require_tab(self, resource: Resource | None) -> SharedTab:
-        """The tab behind a call's resource, ready to act in.
+        """Return the tab of a call's resource if it can be used.
 
         Raises:
             ToolError: `user_tab_not_shared`, `user_tab_paused`.
@@ -99,14 +99,20 @@ class SharedTabs:
     async def call_tab(
         self, tab: SharedTab, tool: str, arguments: Mapping[str, Any], *, call_id: str, timeout_ms: int, locale: str
     ) -> dict[str, Any]:
-        """Have a tab do something, once, and give what it answers.
+        """Run a tool in a tab exactly once, and return its response.
 
-        While its browser is away it is waited for; what had begun there when the connection broke is not begun again.
+        While the browser is disconnected, the call waits for it; a call that had started when the connection broke is
+        not started again.
 
         Args:
-            call_id: Never used twice.
+            tab: The tab.
+            tool: The name of the tool in the extension.
+            arguments: Its arguments.
+            call_id: A unique id.
+            timeout_ms: Time limit of the call in milliseconds.
+            locale: The language of messages.
         Raises:
-            ToolError: `user_tab_timeout`, `user_tab_away`, `user_tab_busy`, or what the extension says.
+            ToolError: `user_tab_timeout`, `user_tab_away`, `user_tab_busy`, or the extension's error.
         """
         browser = tab.browser
         if len(browser.asked) >= CALLS:
@@ -151,16 +157,16 @@ class SharedTabs:
                 self._send_message(browser, {"type": "cancel", "callId": call_id})
 
     async def request_screenshot(self, tab: SharedTab, *, timeout_ms: int, locale: str) -> dict[str, Any]:
-        """What a tab looks like now, as the extension gives it.
+        """Take a screenshot of a tab, and return the extension's response.
 
         Raises:
-            ToolError: As `ask`.
+            ToolError: See `call_tab`.
         """
         call_id = f"picture_{secrets.token_hex(8)}"
         return await self.call_tab(tab, "screenshot", {}, call_id=call_id, timeout_ms=timeout_ms, locale=locale)
 
     def get_tab(self, resource_id: str) -> SharedTab:
-        """A tab by the id of its resource.
+        """Return a tab by the id of its resource.
 
         Raises:
             ToolError: `resource_not_found`.
@@ -175,9 +181,9 @@ class SharedTabs:
     # -- for browsers ------------------------------------------------------------------------------------------------
 
     def connect_browser(self, client: str, hello: Hello, send: Send) -> Browser:
-        """Take a browser that begins to talk: what it shares already, and how calls of before a break ended.
+        """Connect or reconnect a browser, with the tabs that it shares and the results of earlier calls.
 
-        Calls that it has not answered are given to it once more, under the same ids: it knows those that it has begun.
+        Pending calls are sent again under the same ids, by which the browser recognises those that it has started.
 
         Raises:
             ToolError: `too_many_browsers`.
@@ -214,9 +220,9 @@ class SharedTabs:
         return browser
 
     def disconnect_browser(self, browser: Browser, send: Send) -> None:
-        """Notice that a browser has gone; its tabs stay for a while."""
+        """Mark a browser as disconnected; its tabs stay shared for `away_s`."""
         if browser.send != send:
-            return  # another connection has taken the place of this one
+            return  # a newer connection has replaced this one
         browser.send = None
         for tab in browser.tabs.values():
             self._update_resource(tab, status="starting")
@@ -224,7 +230,11 @@ class SharedTabs:
         self._changed()
 
     def share_tab(self, browser: Browser, offer: TabOffer) -> None:
-        """Make a tab a resource of a session; one that is known already is brought up to date."""
+        """Create a resource for a tab, or update that of a tab that is already shared.
+
+        Raises:
+            ToolError: `too_many_shares`, `share_exists`.
+        """
         tab = browser.tabs.get(offer.share_id)
         if tab is None or tab.session_id != offer.session_id:
             if tab is None and len(browser.tabs) >= SHARES:
@@ -248,7 +258,7 @@ class SharedTabs:
         self._send_message(browser, {"type": "shared", "shareId": tab.share_id, "resourceId": tab.resource_id})
 
     def update_tab(self, browser: Browser, change: Update) -> None:
-        """Take what a shared tab shows now.
+        """Update a shared tab.
 
         Raises:
             ToolError: `share_not_found`.
@@ -265,13 +275,13 @@ class SharedTabs:
             tab.is_stale = True
 
     def unshare_tab(self, browser: Browser, share_id: str) -> None:
-        """End what the person has ended in the browser; twice is the same as once."""
+        """Stop sharing a tab at the user's request; ignored if it is not shared."""
         tab = browser.tabs.get(share_id)
         if tab is not None:
             self.end_sharing(tab, "the person has ended it, or closed the tab")
 
     def resolve_call(self, browser: Browser, result: CallResult) -> None:
-        """Take how a call ended; what comes late or twice, or that nobody asked this browser for, is dropped."""
+        """Set the result of a pending call; late, duplicate and unknown results are dropped."""
         asked = browser.asked.get(result.call_id)
         if asked is None or asked.answer.done():
             self.counts["late_or_unknown_results"] += 1
@@ -284,10 +294,11 @@ class SharedTabs:
     # -- ends --------------------------------------------------------------------------------------------------------
 
     def end_sharing(self, tab: SharedTab, why: str) -> None:
-        """End the sharing of one tab.
+        """Stop sharing a tab, and release its resource.
 
         Args:
-            why: For calls that name it still: what became of it, as the end of a sentence.
+            tab: The tab.
+            why: The reason, as the end of a sentence, for errors of calls that still use it.
         """
         if self._remove_tab(tab, f"the tab is not shared any more: {why}") is not None:
             reason = f"this tab is not shared any more: {why}; ask the person to share one"
@@ -295,15 +306,15 @@ class SharedTabs:
             self._changed()
 
     def end_session(self, session_id: str) -> None:
-        """End what is shared with a session that was forgotten."""
+        """Stop sharing all tabs with a session that was deleted."""
         self._end_all([tab for tab in self.tabs if tab.session_id == session_id], "its chat was deleted")
 
     def end_client(self, client: str) -> None:
-        """End all that is shared with a key that was revoked."""
+        """Stop sharing all tabs of a client whose key was revoked."""
         self._end_all([tab for tab in self.tabs if tab.browser.client == client], "its browser is not paired any more")
 
     def close(self) -> None:
-        """Forget all: the browsers know what they share, and say it again to whoever is there next."""
+        """Fail pending calls and drop all state; the browsers offer their tabs again after a restart."""
         for browser in self._browsers.values():
             if browser.leaving is not None:
                 browser.leaving.cancel()
@@ -318,7 +329,7 @@ class SharedTabs:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     async def _on_release(self, resource: Resource) -> None:
-        """The host ends a resource, as when the person closes its tab in agentcore's page: the browser is told."""
+        """Notify the browser that the core released a resource, such as when the user closed it in the page."""
         tab = self._tabs.get(resource.resource_id)
         if tab is not None and self._remove_tab(tab, "the tab is not shared any more") is not None:
             self._send_message(tab.browser, {"type": "ended", "shareId": tab.share_id, "reason": "released"})
@@ -330,13 +341,13 @@ class SharedTabs:
             self.end_sharing(tab, why)
 
     def _remove_browser(self, browser: Browser) -> None:
-        """A browser that was away for too long is gone for good."""
+        """Remove a browser that was disconnected for too long."""
         self._browsers.pop((browser.client, browser.hello.instance), None)
         for tab in list(browser.tabs.values()):
             self.end_sharing(tab, "the person's browser is closed, or was away for too long")
 
     def _remove_tab(self, tab: SharedTab, why: str) -> SharedTab | None:
-        """Take a tab out, and end what waits for it; None: it was out already."""
+        """Remove a tab and fail its pending calls; None if it was already removed."""
         if self._tabs.pop(tab.resource_id, None) is None:
             return None
         tab.browser.tabs.pop(tab.share_id, None)
@@ -358,7 +369,7 @@ class SharedTabs:
             try:
                 self._update_resource(tab, icon=_decode_icon(icon))
             except ValueError:
-                self.counts["icons_refused"] += 1  # a tab does well without one
+                self.counts["icons_refused"] += 1  # the icon is optional
         self._changed()
 
     def _republish_tab(self, tab: SharedTab) -> None:
@@ -368,7 +379,7 @@ class SharedTabs:
             tab.shows_again = asyncio.get_running_loop().call_later(SHOWS_EVERY_S, self._republish_tab, tab)
 
     def _update_resource(self, tab: SharedTab, **fields: Any) -> None:
-        # one that the host is just ending is not there any more: it says so next (`_released`)
+        # A resource that the core is releasing does not exist any more; `_on_release` is called next.
         with suppress(ToolError):
             self._resources.update(tab.resource_id, **fields)
 
@@ -397,7 +408,7 @@ class SharedTabs:
         if error_type == "interrupted":
             text = "the browser was cut off while it acted, and nobody knows how far it came: look at the page first"
             return ToolError("interrupted", text, resourceId=tab.resource_id)
-        if error_type == "tab_paused":  # the extension knew it before this did
+        if error_type == "tab_paused":  # the extension noticed it before its update arrived
             return ToolError("user_tab_paused", message, retryable=True, untrusted=True, resourceId=tab.resource_id)
         known = _FAILURES.get(error_type, "user_tab_failed")
         return ToolError(known, message, untrusted=True, resourceId=tab.resource_id)
@@ -413,7 +424,7 @@ _FAILURES = {
     "permission_needed": "user_tab_forbidden",
     "page_gone": "user_tab_moved",
 }
-"""What the extension says of pages, in the words of the tools."""
+"""Error types of the extension, and the corresponding ones of the tools."""
 
 
 def _cancel_republish(tab: SharedTab) -> None:
@@ -423,10 +434,10 @@ def _cancel_republish(tab: SharedTab) -> None:
 
 
 def _decode_icon(data_url: str) -> Image:
-    """A picture from a `data:` address.
+    """Decode the image in a data URL.
 
     Raises:
-        ValueError: It holds none.
+        ValueError: If its base64 is invalid.
     """
     head, _, encoded = data_url.partition(",")
     try:
