@@ -1,4 +1,4 @@
-"""agentcore's own page, read and changed by tools."""
+"""The module `ui_page`: tools that read and change agentcore's own page."""
 
 from agentcore_ui_page.module import UiPage
 

@@ -1,4 +1,4 @@
-"""The broker between tool calls and open pages: who is active, what each page is to do, what came back."""
+"""`Broker`: forwards commands of tool calls to open pages, and the pages' answers back."""
 
 import asyncio
 import itertools
@@ -14,24 +14,24 @@ from agentcore.api import ToolError
 CommandType = Literal["eval_js", "get_content", "dom_patch"]
 
 IDLE_SECONDS = 35.0
-"""A page that has not been heard of for longer, which is longer than one long poll, is not active."""
+"""A page that has sent nothing for this long is not active; it is longer than one long poll."""
 
 QUEUE_COMMANDS = 500
-"""Commands that wait for one page."""
+"""Maximum number of queued commands per page."""
 
 CLIENTS = 256
-"""Pages that are remembered; beyond, those that were not heard of for the longest time are forgotten."""
+"""Maximum number of remembered pages; beyond it, the one that was silent longest is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing for a page to do.
+    """A command for a page.
 
     Args:
-        command_id: Never used twice.
-        type: What kind of thing.
+        command_id: A unique id.
+        type: The type of command.
         args: Its arguments, JSON values.
-        timeout_ms: Until when the page should have answered, in milliseconds from now on.
+        timeout_ms: How long the page may take to answer, in milliseconds.
     """
 
     command_id: str
@@ -40,18 +40,18 @@ class Command:
     timeout_ms: int
 
     def to_json(self) -> dict[str, Any]:
-        """The command on the wire."""
+        """Return the command as it is sent to the page."""
         return {"commandId": self.command_id, "type": self.type, "args": self.args, "timeoutMs": self.timeout_ms}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a page said of a command.
+    """A page's answer to a command.
 
     Args:
-        page_id: The page that acted.
-        result: A JSON value; of a failure None.
-        error: Message and stack of what was thrown there; None: it went well.
+        page_id: The page that ran the command.
+        result: A JSON value; None if the command failed.
+        error: Message and stack of the exception; None if the command succeeded.
     """
 
     page_id: str
@@ -60,7 +60,7 @@ class Answer:
 
 
 Deliver = Callable[[Command], None]
-"""Takes a command to a page; never waits and never fails."""
+"""Queues a command for a page; never blocks and never fails."""
 
 
 @dataclass(slots=True)
@@ -83,16 +83,16 @@ class _Pending:
 
 
 class Broker:
-    """Keeps the pages that ask for commands, and the commands that wait for an answer. In memory only.
+    """Tracks the connected pages and the pending commands, in memory only.
 
-    A page has one command at a time; the next is handed to it when it has answered.
+    A page has one command at a time; the next is delivered when it has answered.
 
     Args:
-        clock: Seconds that only go forward.
-        idle_s: After so long without a word a page is not active.
-        queue_limit: Commands that wait for one page.
+        clock: A monotonic clock in seconds.
+        idle_s: A page that has sent nothing for this long is not active.
+        queue_limit: Maximum number of queued commands per page.
     Attributes:
-        counts: How often something was dropped or refused: `late`, `unknown`, `foreign`, `queue_full`, `abandoned`.
+        counts: Numbers of dropped and refused messages: `late`, `unknown`, `foreign`, `queue_full`, `abandoned`.
     """
 
     def __init__(
@@ -115,12 +115,12 @@ class Broker:
 
     @property
     def active(self) -> str | None:
-        """The page that asked last, if one is there."""
+        """The id of the connected page that last requested commands; None if no page is connected."""
         client = self._find_active()
         return None if client is None else client.page_id
 
     def list_pages(self) -> list[dict[str, Any]]:
-        """Remembered pages, the one that was heard of last first, as `{resourceId, isActive, isThere, seenSeconds}`."""
+        """Return remembered pages as `{resourceId, isActive, isThere, seenSeconds}`, most recently seen first."""
         active = self._find_active()
         now = self._clock()
         return [
@@ -136,13 +136,13 @@ class Broker:
     def enqueue_to_active(
         self, command_type: CommandType, args: Mapping[str, Any], timeout_ms: int, *, page_id: str | None = None
     ) -> str:
-        """Have a page do something, and give the command's id.
+        """Queue a command for a page, and return the command's id.
 
         Args:
-            command_type: What kind of thing.
+            command_type: The type of command.
             args: Its arguments.
-            timeout_ms: How long the page may take.
-            page_id: The page that has to do it; None: the active one.
+            timeout_ms: How long the page may take, in milliseconds.
+            page_id: The page that should run it; None for the active one.
         Raises:
             ToolError: `ui_client_not_connected`, `ui_queue_full`.
         """
@@ -164,10 +164,10 @@ class Broker:
         return command.command_id
 
     async def await_result(self, command_id: str, timeout_s: float) -> Answer:
-        """What the page said; afterwards the command is forgotten, and what still comes is dropped.
+        """Wait for the page's answer, then remove the command; later answers are dropped.
 
         Raises:
-            ToolError: `ui_timeout`, `ui_client_not_connected` (the page went away meanwhile).
+            ToolError: `ui_timeout`; `ui_client_not_connected` if the page disconnected before it answered.
         """
         pending = self._pending[command_id]
         try:
@@ -189,12 +189,12 @@ class Broker:
     # -- for pages ---------------------------------------------------------------------------------------------
 
     def record_poll(self, client_id: str, page_session: str) -> None:
-        """Notice that a page asks for commands: it is the active one now.
+        """Record that a page requests commands, which makes it the active one.
 
-        A page that asks while it holds a command has lost that one (it was reloaded): its call ends.
+        A page that requests commands while one is running has lost that one, because it was reloaded; its call fails.
 
         Raises:
-            ToolError: `forbidden`: the id was made by another browser session.
+            ToolError: `forbidden` if the client id belongs to another browser session.
         """
         client = self._find_client(client_id, page_session) or self._add_client(client_id, page_session)
         client.last_seen = self._clock()
@@ -205,7 +205,7 @@ class Broker:
             client.running = None
 
     async def next_command(self, client_id: str, page_session: str, timeout_s: float) -> Command | None:
-        """The next command of a page that polls; None when the time is over.
+        """Wait for the next command for a polling page; None on timeout.
 
         Raises:
             ToolError: `forbidden`.
@@ -218,7 +218,7 @@ class Broker:
             client.deliver = None
             arrived.set_result(command)
 
-        client.deliver = deliver  # an older poll of the same page gets nothing any more
+        client.deliver = deliver  # replaces an older poll of the same page, which gets no command any more
         self._deliver_next(client)
         try:
             return await asyncio.wait_for(arrived, timeout_s)
@@ -230,7 +230,7 @@ class Broker:
                 client.deliver = None
 
     def connect_page(self, client_id: str, page_session: str, deliver: Deliver) -> None:
-        """Take a page that listens on a socket; what an older socket of the page held is lost.
+        """Connect a page by WebSocket; a command that runs on an older connection of the page fails.
 
         Raises:
             ToolError: `forbidden`.
@@ -244,7 +244,7 @@ class Broker:
         self._deliver_next(client)
 
     def disconnect_page(self, client_id: str, deliver: Deliver) -> None:
-        """Notice that a page's socket is closed: it is not active, and what it held ends with an error."""
+        """Record that a page's WebSocket was closed: the page is not active, and its commands fail."""
         client = self._clients.get(client_id)
         if client is None or client.deliver is not deliver:
             return
@@ -253,23 +253,23 @@ class Broker:
         self._fail_all(client, "was closed or reloaded")
 
     def record_activity(self, client_id: str) -> None:
-        """Notice a sign of life that is no wish for commands."""
+        """Record that a page is alive, without making it the active one."""
         client = self._clients.get(client_id)
         if client is not None:
             client.last_seen = self._clock()
 
     def resolve_result(self, client_id: str, page_session: str, command_id: str, answer: Mapping[str, Any]) -> bool:
-        """Take what a page says of a command; what comes late or twice, or that nobody asked for, is dropped.
+        """Set the result of a command; late, duplicate and unknown answers are dropped.
 
         Args:
-            client_id: The page that says it.
+            client_id: The page that answers.
             page_session: The browser session that it belongs to.
             command_id: The command.
             answer: `{"ok": true, "result"}` or `{"ok": false, "error": {"message", "stack"?}}`.
         Returns:
-            Whether it was used.
+            True if the answer was used.
         Raises:
-            ToolError: `forbidden`: the page, or the command, is another's.
+            ToolError: `forbidden` if the page belongs to another session, or the command to another page.
         """
         client = self._find_client(client_id, page_session)
         pending = self._pending.get(command_id)
@@ -292,7 +292,7 @@ class Broker:
         return is_used
 
     def close(self) -> None:
-        """End whatever waits."""
+        """Fail all pending commands and drop all pages."""
         for client in list(self._clients.values()):
             client.deliver = None
             self._fail_all(client, "is not served any more")
@@ -330,10 +330,10 @@ class Broker:
         return client
 
     def _deliver_next(self, client: _Client) -> None:
-        """Hand a page its next command, if it is ready for one."""
+        """Deliver the next command to a page if it is ready for one."""
         while client.queue and client.running is None and client.deliver is not None:
             command = client.queue.popleft()
-            if command.command_id in self._pending:  # else nobody waits for it any more
+            if command.command_id in self._pending:  # otherwise its call has already ended
                 client.running = command
                 client.deliver(command)
 
@@ -344,7 +344,7 @@ class Broker:
         client = pending.client
         client.queue = deque(command for command in client.queue if command.command_id != command_id)
         if client.running is not None and client.running.command_id == command_id:
-            client.running = None  # the page may still be at it; what it says is late, and the next one waits there
+            client.running = None  # the page may still run it: its answer will be late, and it queues the next command
             self._deliver_next(client)
 
     def _fail_all(self, client: _Client, how: str) -> None:
@@ -365,7 +365,7 @@ class Broker:
 
 
 def not_connected(page_id: str | None = None) -> ToolError:
-    """The error for calls that find no page."""
+    """Create the error for a call without a connected page."""
     if page_id is not None:
         return ToolError(
             "ui_client_not_connected",

@@ -1,4 +1,4 @@
-"""The way between a page and the broker: a long poll as the floor, a WebSocket for speed."""
+"""`Channel`: connects pages to the broker by WebSocket, with long polling as the fallback."""
 
 import asyncio
 import json
@@ -16,16 +16,16 @@ PREFIX = "/api/ui-commands"
 POLL_MS_MAX = 30_000
 POLL_MS = 25_000
 REPLACED = 4001
-"""The code with which the socket of a page is closed whose id another page has taken."""
+"""The close code of a page's WebSocket when another page connects with the same id."""
 
 ClientId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$", description="What the page calls itself.")]
 
 
 class Socket(Protocol):
-    """As much of a request's socket as is used here."""
+    """The part of a request's WebSocket that `Channel` stores for closing it."""
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """End the connection."""
+        """Close the connection."""
         ...
 
 
@@ -88,14 +88,14 @@ _MESSAGE: TypeAdapter[SocketResult | SocketSign] = TypeAdapter(
 
 
 class Channel:
-    """Serves the addresses at which pages ask for commands and answer them."""
+    """Serves the routes on which pages request commands and send answers."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._sockets: dict[str, Socket] = {}
 
     def add_routes(self, runtime: Runtime) -> None:
-        """Add the routes."""
+        """Register the routes with the runtime."""
         runtime.add_route("GET", f"{PREFIX}/poll", self._handle_poll, query=PollQuery)
         runtime.add_route("POST", f"{PREFIX}/result", self._handle_result, body=PostedResult)
         runtime.add_route("GET", f"{PREFIX}/socket", self._handle_socket, query=SocketQuery, kind="websocket")
@@ -113,7 +113,7 @@ class Channel:
         return Response({"used": self._resolve_result(posted.clientId, session, posted)})
 
     async def _handle_socket(self, request: Request) -> None:
-        """Bring commands as they come, one at a time, and take answers until the page goes."""
+        """Send commands one at a time, and handle answers until the page disconnects."""
         session = _page_session(request)
         socket = request.socket
         assert socket is not None  # noqa: S101 - the route is one for WebSockets
@@ -132,7 +132,7 @@ class Channel:
         try:
             async with asyncio.TaskGroup() as group:
                 sending = group.create_task(send(), name="ui_page:send")
-                if replaced is not None:  # a copy of the page came with the same id: the older one makes another
+                if replaced is not None:  # a duplicated page has the same id: the older one creates another
                     await replaced.close(REPLACED, "replaced")
                 async for message in socket:
                     if self._sockets.get(client_id) is socket:

@@ -1,4 +1,4 @@
-"""`UiPage`: three tools that read and change agentcore's own page, in the browser where it is open."""
+"""`UiPage`: the module with three tools that read and change agentcore's own page in the browser."""
 
 import json
 from pathlib import Path
@@ -70,17 +70,17 @@ class UiPage(Module):
         self._broker: Broker | None = None
 
     async def init(self, runtime: Runtime) -> None:
-        """Serve the channel on which pages ask for commands."""
+        """Serve the channel on which pages request commands."""
         self._broker = Broker()
         Channel(self._broker).add_routes(runtime)
 
     async def shutdown(self) -> None:
-        """End what waits for a page."""
+        """Fail all pending commands."""
         if self._broker is not None:
             self._broker.close()
 
     def get_web_component(self) -> WebComponent:
-        """Bring the script that carries out commands in the page."""
+        """Return the component with the script that runs commands in the page."""
         return WebComponent(
             tag="ui-page-about",
             script="about.js",

@@ -1,4 +1,4 @@
-"""The operations of a patch, as a model writes them."""
+"""The operations of `ui_page_dom_patch`."""
 
 from typing import Annotated, Literal
 
@@ -121,7 +121,7 @@ _CODE_ATTRIBUTES = frozenset(("srcdoc", "href", "src", "action", "formaction", "
 
 
 def brings_html(operation: Operation) -> bool:
-    """Whether an operation brings HTML, or an attribute that can act like it: such patches are dangerous by class."""
+    """Return True if an operation sets HTML, or an attribute that can act like it; such patches are `dangerous`."""
     if isinstance(operation, SetHtml | InsertAdjacentHtml):
         return True
     if not isinstance(operation, SetAttr):
