@@ -1,4 +1,4 @@
-"""What an agent needs for long work: things to do, a memory, its person, sub-agents, a shorter history."""
+"""The module `agent_tools`: to-do list, memory, artifacts, questions to the user, sub-agents and compaction."""
 
 from agentcore_agent_tools.module import AgentTools
 

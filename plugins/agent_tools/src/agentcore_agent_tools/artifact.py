@@ -1,4 +1,4 @@
-"""`artifact`: what was too long or too binary for a result is read in parts, searched, and saved into the workspace."""
+"""The tool `artifact`: reads, searches and saves content that was too long, or binary, for a result."""
 
 import asyncio
 from typing import Any
@@ -17,13 +17,13 @@ from agentcore.api import (
 )
 
 READ_LINES = 2_000
-"""Lines that one read gives at most, and to a program that names no limit."""
+"""Maximum number of lines of one read, which is also the default."""
 
 _READ_CHARS = 1_000_000
-"""Text of one read for a program; a model has a bound of its own."""
+"""Maximum size of one read for a program; a model has its own limit."""
 
 _NOTE_CHARS = 400
-"""Room for what is said around the text."""
+"""Reserved for the text around the content."""
 
 _MATCHES = 100
 _BYTES = 256
@@ -36,7 +36,7 @@ _SEEN = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 async def read_artifact(
     ctx: ToolContext, artifact_id: str, offset: int | None, limit: int | None, pdfs: PdfReader
 ) -> ToolResult:
-    """Lines of a text or of a PDF's text, a picture as such, and of anything else its bytes.
+    """Return lines of a text or PDF, an image as such, and bytes of anything else.
 
     Raises:
         ToolError: `artifact_not_found`, `invalid_arguments`.
@@ -103,7 +103,7 @@ async def _read_bytes(ctx: ToolContext, link: ArtifactLink, offset: int, limit: 
 async def search_artifact(
     ctx: ToolContext, artifact_id: str, query: str | None, offset: int | None, limit: int | None
 ) -> ToolResult:
-    """The lines that hold a text.
+    """Return the lines that contain a text.
 
     Raises:
         ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_arguments`.
@@ -132,7 +132,7 @@ async def search_artifact(
 
 
 async def describe_artifact(ctx: ToolContext, artifact_id: str) -> ToolResult:
-    """What is known of an artifact.
+    """Return name, type and size of an artifact, and its number of lines if it is text.
 
     Raises:
         ToolError: `artifact_not_found`.
@@ -150,10 +150,10 @@ async def describe_artifact(ctx: ToolContext, artifact_id: str) -> ToolResult:
 
 
 async def save_artifact(ctx: ToolContext, artifact_id: str, path: str | None, *, overwrite: bool) -> ToolResult:
-    """Write an artifact into the workspace.
+    """Save an artifact as a file in the workspace.
 
     Raises:
-        ToolError: `artifact_not_found`, `invalid_arguments`, `file_exists`, and those of writing in the workspace.
+        ToolError: `artifact_not_found`, `invalid_arguments`, `file_exists`, and those of writing to the workspace.
     """
     link = await ctx.artifacts.describe(artifact_id)
     target = _require_path(path)
@@ -170,7 +170,11 @@ async def save_artifact(ctx: ToolContext, artifact_id: str, path: str | None, *,
 
 
 async def preview_call(ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-    """What a call touches: only `save` writes, and it is not asked about where it could not."""
+    """Preview a call: only `save` writes; it is rejected before approval if it would fail.
+
+    Raises:
+        ToolError: `artifact_not_found`, `invalid_arguments`, `file_exists`, and those of workspace paths.
+    """
     link = await ctx.artifacts.describe(arguments["id"])
     if arguments["action"] != "save":
         return CallPreview(effects=frozenset(("read",)))
@@ -215,7 +219,7 @@ def _describe_link(link: ArtifactLink) -> dict[str, Any]:
 
 
 def _format_hex(data: bytes, offset: int) -> str:
-    """Bytes as `hexdump -C` shows them."""
+    """Format bytes like `hexdump -C`."""
     lines = []
     for start in range(0, len(data), _BYTES_PER_LINE):
         row = data[start : start + _BYTES_PER_LINE]

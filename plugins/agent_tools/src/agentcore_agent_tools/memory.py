@@ -1,4 +1,4 @@
-"""What agents keep over sessions: short texts under keys, found again by any word in them."""
+"""`MemoryStore`: short texts under keys that agents store across sessions, with full-text search."""
 
 import re
 import sqlite3
@@ -12,10 +12,10 @@ from agentcore.api import ToolError
 from agentcore_agent_tools.results import StoredMemory
 
 MEMORIES = 10_000
-"""Memories that are kept; then some have to be deleted."""
+"""Maximum number of memories; beyond it, saving a new one fails."""
 
 CONTENT_CHARS = 50_000
-"""Length of one memory."""
+"""Maximum length of one memory."""
 
 _TRIGRAM_CHARS = 3
 _SCHEMA = """
@@ -48,7 +48,7 @@ class Memory:
 
     Args:
         key: Its name.
-        content: What is remembered.
+        content: The text.
         updated_at_ms: When it was last saved, in milliseconds since 1970.
     """
 
@@ -57,12 +57,12 @@ class Memory:
     updated_at_ms: int
 
     def to_json(self) -> StoredMemory:
-        """As programs get it."""
+        """Return the structured result."""
         return {"key": self.key, "content": self.content, "updatedAt": self.updated_at_ms}
 
 
 class MemoryStore:
-    """The memories of one installation, in one SQLite file. Safe from several threads; a kill loses nothing saved."""
+    """The memories of one installation in an SQLite file; thread-safe, and saved memories survive a kill."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
@@ -71,11 +71,11 @@ class MemoryStore:
         self._connection.executescript(_SCHEMA)
 
     def save(self, key: str | None, content: str) -> Memory:
-        """Keep a text; one that is there under the key is replaced.
+        """Save a text; an existing one under the key is replaced.
 
         Args:
-            key: Its name; None: one made from its first words.
-            content: What to remember.
+            key: Its name; None to create one from its first words.
+            content: The text.
         Raises:
             ToolError: `memory_full`.
         """
@@ -94,10 +94,10 @@ class MemoryStore:
         return Memory(name, content, now)
 
     def search(self, query: str, limit: int) -> list[Memory]:
-        """Memories in which every word of the query stands, in any language, the best match first."""
+        """Return memories that contain every word of the query, in any language, best match first."""
         words = query.split()
         long = [word for word in words if len(word) >= _TRIGRAM_CHARS]
-        short = [word for word in words if len(word) < _TRIGRAM_CHARS]  # these have no trigram, as 天气 has none
+        short = [word for word in words if len(word) < _TRIGRAM_CHARS]  # too short for the trigram index, such as 天气
         conditions = [r"(m.key LIKE ? ESCAPE '\' OR m.content LIKE ? ESCAPE '\')"] * len(short)
         values: list[object] = [pattern for word in short for pattern in [_escape_like(word)] * 2]
         if long:
@@ -112,11 +112,11 @@ class MemoryStore:
         return self._query(f"FROM {table} WHERE {where} ORDER BY {order} LIMIT ?", [*values, limit])
 
     def list_newest(self, limit: int) -> list[Memory]:
-        """The memories that were saved last."""
+        """Return the most recently saved memories, newest first."""
         return self._query("FROM memories m ORDER BY m.updated_at_ms DESC, m.id DESC LIMIT ?", [limit])
 
     def delete(self, key: str) -> None:
-        """Forget a memory.
+        """Delete a memory.
 
         Raises:
             ToolError: `memory_not_found`.
@@ -126,13 +126,13 @@ class MemoryStore:
                 raise ToolError("memory_not_found", f"there is no memory {key!r}; list or search them", key=key)
 
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of memories."""
         with self._lock:
             (count,) = self._connection.execute("SELECT count(*) FROM memories").fetchone()
         return int(count)
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the database."""
         with self._lock:
             self._connection.close()
 

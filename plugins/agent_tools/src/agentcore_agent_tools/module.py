@@ -1,4 +1,4 @@
-"""`AgentTools`: the tools, their arguments and what they say about themselves."""
+"""`AgentTools`: the module with the tools for agents."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from agentcore_agent_tools.settings import AgentSettings
 from agentcore_agent_tools.translations import ZH
 
 _WORK_S = 600.0
-"""Time limit of a sub-agent: the longest that the host allows unless its settings say otherwise."""
+"""Time limit of questions, sub-agents and `compact`: the core's default maximum for a call."""
 
 _ASK_MS_MAX = 3_600_000
 _PREVIEW_CHARS = 300
@@ -104,13 +104,13 @@ class AgentTools(Module[AgentSettings]):
         self._pdfs: PdfReader | None = None
 
     def init(self, runtime: Runtime) -> None:
-        """Open the memory."""
+        """Open the memory store, and update the tools when hosts change."""
         self._pdfs = PdfReader()
         self._memories = MemoryStore(runtime.data_dir / "memories.sqlite3")
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
-        """Close the memory, and end what still reads."""
+        """Close the memory store and stop reading PDFs."""
         if self._pdfs is not None:
             await self._pdfs.close()
         if self._memories is not None:
@@ -118,13 +118,13 @@ class AgentTools(Module[AgentSettings]):
             self._memories = None
 
     def get_tool_definitions(self) -> Sequence[ToolDefinition | dict[str, Any]]:
-        """Its tools; the one that lists other machines only where there are any."""
+        """Return the tools; `list_hosts` only if there are hosts."""
         tools = super().get_tool_definitions()
         if self._memories is not None and self.runtime.hosts():
             return tools
         return [each for each in tools if isinstance(each, ToolDefinition) and each.name != "list_hosts"]
 
-    # -- things to do ------------------------------------------------------------------------------------------
+    # -- to-do list --------------------------------------------------------------------------------------------
 
     @tool(
         rank=0,
@@ -275,7 +275,7 @@ class AgentTools(Module[AgentSettings]):
         }
         return ToolResult("\n".join(map(_host_line, hosts)) or "There are no hosts beside the server.", data)
 
-    # -- the person --------------------------------------------------------------------------------------------
+    # -- user input --------------------------------------------------------------------------------------------
 
     @tool(
         rank=0,
@@ -310,7 +310,7 @@ class AgentTools(Module[AgentSettings]):
     # -- sub-agents --------------------------------------------------------------------------------------------
 
     def _preview_task(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        _ = ctx.session  # nobody is asked about work that no chat can do
+        _ = ctx.session  # raises without a chat, before the user is asked for approval
         return CallPreview(effects=frozenset(("execute",)))
 
     @tool(

@@ -1,4 +1,4 @@
-"""The data of results: what a program gets of each tool. Spelled as on the wire."""
+"""Types of the tools' structured results, with field names as on the wire."""
 
 from typing import NotRequired, TypedDict
 

@@ -8,7 +8,7 @@ from agentcore.api import Field, Module
 class AgentSettings(Module.Settings):
     """Settings of the agent's tools."""
 
-    # not harmless, though numbers: they say what a model may spend
+    # Not marked as harmless, although they are numbers: they limit what a model may spend.
     task_steps: Annotated[
         int, Field(ge=1, le=1000, description="Requests to the model that a sub-agent may make."),
     ] = 50  # fmt: skip
