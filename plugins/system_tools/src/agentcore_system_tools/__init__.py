@@ -1,4 +1,4 @@
-"""The desktop for agents: the module `system_tools` of agentcore."""
+"""The module `system_tools`: screenshots and the file manager for agents."""
 
 from agentcore_system_tools.module import SystemTools
 

@@ -1,4 +1,4 @@
-"""Shows a file where it lies, in the person's own file manager."""
+"""Shows a file in its folder with the user's file manager."""
 
 import shutil
 import sys
@@ -17,13 +17,13 @@ _FINDER_SECONDS = 15.0
 
 
 def show_in_folder(path: Path, *, is_folder: bool) -> Way:
-    """Show a file in its folder, marked; a folder is opened itself. Blocks.
+    """Select a file in its folder, or open a folder; blocks.
 
     Args:
         path: The real path.
-        is_folder: Whether it is a folder.
+        is_folder: True if it is a folder.
     Returns:
-        What showed it.
+        The program or service that showed it.
     Raises:
         ToolError: `no_display`, `no_file_manager`, `open_failed`, `program_failed`.
     """
@@ -43,7 +43,7 @@ def _open_folder(folder: Path) -> Way:
     if program is None:
         message = "No file manager answers on the session bus, and there is no xdg-open; install xdg-utils."
         raise ToolError("no_file_manager", message)
-    # the slash keeps it a folder: whatever takes its place meanwhile is not opened as a file
+    # With a trailing slash it can only be a folder: a file that replaces it in the meantime is not opened.
     code = launch_program([program, f"{folder}/"], _SETTLE_SECONDS)
     if code:
         message = f"xdg-open could not show {str(folder)!r} (exit code {code}); is a file manager installed?"

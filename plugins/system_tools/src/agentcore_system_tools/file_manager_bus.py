@@ -1,4 +1,4 @@
-"""The file manager on the session bus. Source: freedesktop.org, File Manager D-Bus Interface."""
+"""Calls the file manager on the session bus. Source: freedesktop.org, File Manager D-Bus Interface."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ _FILE_MANAGER = DBusAddress(
 
 
 def show_by_bus(path: Path, *, is_folder: bool) -> bool:
-    """Ask the file manager to show a file, or to open a folder; blocks.
+    """Request the file manager to show a file or to open a folder; blocks.
 
     Returns:
-        Whether one did; where none answers, another way has to be taken.
+        True if it did; False if no file manager answered or the call failed.
     """
     method = "ShowFolders" if is_folder else "ShowItems"
     try:

@@ -1,4 +1,4 @@
-"""Pictures of the screen on macOS, by its own `screencapture`."""
+"""Screenshots on macOS, with its `screencapture`."""
 
 import tempfile
 from pathlib import Path
@@ -12,7 +12,7 @@ _SECONDS = 15.0
 
 
 def take_macos(options: ScreenshotOptions) -> Screenshot:
-    """Take a picture; blocks.
+    """Take a screenshot; blocks.
 
     Raises:
         ToolError: `screenshot_denied`, `display_not_found`, `region_outside`, `screenshot_failed`.

@@ -1,4 +1,4 @@
-"""`SystemTools`: the two tools, their arguments and what they say about themselves."""
+"""`SystemTools`: the module with the tools `screenshot` and `open_in_folder`."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ from agentcore_system_tools.screenshot import Region, Screenshot, ScreenshotOpti
 from agentcore_system_tools.translations import ZH
 
 _TIMEOUT_S = 90.0
-"""A desktop may ask the person at the screen first."""
+"""Time limit of `screenshot`: the desktop may ask the user at the screen first."""
 
 
 class SystemTools(Module):
@@ -37,7 +37,7 @@ class SystemTools(Module):
     }
 
     def _preview_screenshot(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        detect_desktop()  # nobody is asked about a picture that cannot be taken
+        detect_desktop()  # fail before approval if no screenshot can be taken
         path = arguments.get("path")
         if path is None:
             return CallPreview()
@@ -122,7 +122,7 @@ class SystemTools(Module):
 
 
 def _build_image_blocks(picture: Screenshot, lines: list[str]) -> list[Image]:
-    """The picture as a block, smaller if it has to be; the lines say so."""
+    """Return the image as a content block; if it is scaled down, a line is added that says so."""
     small = fit_size(picture)
     if small is not picture:
         lines.append(f"Shown at {small.width}×{small.height}; name a region to see a part in full.")
@@ -130,7 +130,7 @@ def _build_image_blocks(picture: Screenshot, lines: list[str]) -> list[Image]:
 
 
 def _locate_existing(workspace: Workspace, path: str) -> tuple[Path, bool]:
-    """The real path of something in the workspace, and whether it is a folder.
+    """Return the real path of a file or folder in the workspace, and True if it is a folder.
 
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …

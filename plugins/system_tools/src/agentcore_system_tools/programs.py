@@ -1,4 +1,4 @@
-"""The desktop's own programs: started without a shell, with an environment that holds nothing but the desktop's."""
+"""Starts desktop programs without a shell, with only the desktop's environment variables."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ _KEPT_PREFIXES = ("LC_", "XDG_", "KDE_", "GNOME_", "QT_", "GTK_", "__CF")
 _OUTPUT_CHARS = 300
 _START_SECONDS = 30.0  # a Python and a program on a busy machine
 
-# a process between, which ends: what it leaves goes to the system
+# An intermediate process that exits, so that the program is re-parented to init.
 _BETWEEN = """
 import subprocess, sys
 quiet = subprocess.DEVNULL
@@ -33,12 +33,12 @@ except OSError as exc:
 
 
 def desktop_environment() -> dict[str, str]:
-    """The variables that a program of the desktop needs: a list of what is kept, so that no key is among them."""
+    """Return the environment for desktop programs: an allow-list, so that no secret is passed on."""
     return {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
 
 
 def has_display() -> bool:
-    """Whether there is a screen for programs of this session, on Linux."""
+    """Return True if this session has a display, on Linux."""
     return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
 
 
@@ -46,7 +46,7 @@ def run_program(command: Sequence[str], limit_s: float) -> "subprocess.Completed
     """Run a program to its end; blocks.
 
     Raises:
-        ToolError: `program_failed`: it cannot be started, or did not end in time and was ended.
+        ToolError: `program_failed` if it cannot be started, or did not end in time and was killed.
     """
     try:
         return subprocess.run(
@@ -66,22 +66,22 @@ def run_program(command: Sequence[str], limit_s: float) -> "subprocess.Completed
 
 
 def one_line(output: bytes) -> str:
-    """What a program wrote, on one line, for a message."""
+    """Put a program's output on one line, truncated to 300 characters."""
     return " ".join(output.decode(errors="replace").split())[:_OUTPUT_CHARS]
 
 
 def launch_program(command: Sequence[str], settle_s: float) -> int | None:
-    """Start a program that a person goes on using, and watch it for a moment; blocks.
+    """Start a program that the user continues to use, and watch it for a moment; blocks.
 
-    It is nobody's child here: what a module has started ends with the module, and this is to stay open.
+    It is started as an orphan, because children of a module end with the module, and this program should stay open.
 
     Args:
         command: The program and its arguments.
         settle_s: How long to wait for it to fail, in seconds.
     Returns:
-        Its exit code; None: it runs on, as programs with a window may.
+        Its exit code; None if it is still running, as programs with a window may be.
     Raises:
-        ToolError: `program_failed`: it cannot be started.
+        ToolError: `program_failed` if it cannot be started.
     """
     between = [sys.executable, "-I", "-S", "-c", _BETWEEN, str(settle_s), *command]
     done = run_program(between, settle_s + _START_SECONDS)

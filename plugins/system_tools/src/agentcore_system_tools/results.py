@@ -1,4 +1,4 @@
-"""The data of results: what a program gets of each tool."""
+"""Types of the tools' structured results."""
 
 from typing import NotRequired, TypedDict
 

@@ -1,4 +1,4 @@
-"""Which way a picture of this screen is taken."""
+"""Selects the implementation that takes screenshots on this desktop."""
 
 import os
 import sys
@@ -10,19 +10,19 @@ from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions
 
 
 def take_screenshot(options: ScreenshotOptions) -> Screenshot:
-    """Take a picture of the screen; blocks.
+    """Take a screenshot; blocks.
 
     Raises:
-        ToolError: `no_display`, and what the way of this system says.
+        ToolError: `no_display`, and those of the desktop's implementation.
     """
-    # what belongs to one kind of desktop is imported there alone, at the first picture
+    # The dependencies of an implementation are imported only on its desktop, with the first screenshot.
     name = detect_desktop()
     picture: Screenshot = getattr(import_module(f"agentcore_system_tools.{name}"), f"take_{name}")(options)
     return picture
 
 
 def detect_desktop() -> str:
-    """The kind of desktop that shows the screen.
+    """Detect the kind of desktop: `macos`, `wayland` or `x11`.
 
     Raises:
         ToolError: `no_display`.
@@ -35,5 +35,5 @@ def detect_desktop() -> str:
             "Start it in a graphical session."
         )
         raise ToolError("no_display", message)
-    # under Wayland an X server is there too, but it shows only windows of X programs
+    # Under Wayland there is an X server, too, but it shows only windows of X programs.
     return "wayland" if os.environ.get("WAYLAND_DISPLAY") else "x11"

@@ -1,4 +1,4 @@
-"""`Screenshot`: a picture of the screen, cut to what was asked for, and made small enough to be given."""
+"""`Screenshot`: an image of the screen, with functions that crop it and scale it down to the size limit."""
 
 import io
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from PIL import Image as Pictures
 from agentcore.api import BaseModel, Field, ToolError, known_to_models
 
 IMAGE_BYTES = 8 * 1024 * 1024
-"""What one picture in a result may have."""
+"""Maximum size of one image in a result."""
 
 _SHRINK = 0.7
 _LEAST_PIXELS = 64
@@ -28,11 +28,11 @@ class Region(BaseModel, extra="forbid", json_schema_extra=known_to_models()):
 
 @dataclass(frozen=True, slots=True)
 class ScreenshotOptions:
-    """What a screenshot shows.
+    """The part of the screen that a screenshot shows.
 
     Args:
-        display: Number of a display, counted from 1; None: all of them together.
-        region: A part of it; None: all.
+        display: Number of a display, counted from 1; None for all displays.
+        region: A part of it; None for all of it.
     """
 
     display: int | None = None
@@ -41,12 +41,12 @@ class ScreenshotOptions:
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
-    """A picture as PNG.
+    """An image as PNG.
 
     Args:
-        png: The file.
-        width: In pixels.
-        height: In pixels.
+        png: The content of the PNG file.
+        width: Width in pixels.
+        height: Height in pixels.
     """
 
     png: bytes
@@ -55,15 +55,15 @@ class Screenshot:
 
 
 def create_screenshot(size: tuple[int, int], bgrx: bytes) -> Screenshot:
-    """A picture from the rows of a screen, four bytes a pixel."""
+    """Create a screenshot from raw BGRX pixels, four bytes each."""
     return _encode_png(Pictures.frombytes("RGB", size, bgrx, "raw", "BGRX"))
 
 
 def load_screenshot(content: bytes, region: Region | None) -> Screenshot:
-    """A picture from one that a program of the desktop took of everything, cut to a region.
+    """Load a PNG of the whole screen, taken by a program of the desktop, and crop it to a region.
 
     Raises:
-        ToolError: `screenshot_failed`: it is no picture; `region_outside`.
+        ToolError: `screenshot_failed` if it is not a valid PNG; `region_outside`.
     """
     try:
         picture = Pictures.open(io.BytesIO(content), formats=("PNG",))
@@ -79,7 +79,7 @@ def load_screenshot(content: bytes, region: Region | None) -> Screenshot:
 
 
 def check_region(region: Region, width: int, height: int) -> None:
-    """Refuse a region that is not all on the display.
+    """Check that a region is completely on the display.
 
     Raises:
         ToolError: `region_outside`.
@@ -93,7 +93,7 @@ def check_region(region: Region, width: int, height: int) -> None:
 
 
 def fit_size(shot: Screenshot, limit_bytes: int = IMAGE_BYTES) -> Screenshot:
-    """The picture itself, or a smaller one that fits a bound."""
+    """Return the screenshot, scaled down if it exceeds a size limit."""
     small = shot
     picture = None
     while len(small.png) > limit_bytes and min(small.width, small.height) > _LEAST_PIXELS:
@@ -105,6 +105,6 @@ def fit_size(shot: Screenshot, limit_bytes: int = IMAGE_BYTES) -> Screenshot:
 
 def _encode_png(picture: Pictures.Image) -> Screenshot:
     file = io.BytesIO()
-    # level 1 takes a fifth of the time of the usual 6 for pictures that are a tenth larger
+    # Level 1 takes a fifth of the time of the default 6, for files that are 10 % larger.
     picture.save(file, "PNG", compress_level=1)
     return Screenshot(file.getvalue(), picture.width, picture.height)

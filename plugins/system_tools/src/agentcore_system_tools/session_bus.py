@@ -1,4 +1,4 @@
-"""The desktop's message bus (D-Bus), as far as the tools need it: one call, one answer, perhaps one signal."""
+"""Calls and signals on the desktop's session bus (D-Bus)."""
 
 import os
 import time
@@ -13,15 +13,15 @@ from jeepney.io.blocking import DBusConnection, Proxy, prep_socket
 from jeepney.wrappers import unwrap_msg
 
 CALL_SECONDS = 10.0
-"""How long a service of the desktop may take to answer; it may have to be started first."""
+"""How long a desktop service may take to answer; it may have to be started first."""
 
 
 class BusError(Exception):
-    """There is no bus, or nobody answered; the message says which."""
+    """Raised when there is no bus, or a call failed or was not answered; the message says which."""
 
 
 class _Connection(DBusConnection):  # type: ignore[misc]
-    """A connection on which no answer is waited for without a limit; its own greeting would be."""
+    """A connection that waits for every reply with a timeout; jeepney's handshake would wait without one."""
 
     def send_and_get_reply(self, message: Message, *, timeout: float | None = None) -> Message:
         return super().send_and_get_reply(message, timeout=CALL_SECONDS if timeout is None else timeout)
@@ -29,10 +29,10 @@ class _Connection(DBusConnection):  # type: ignore[misc]
 
 @contextmanager
 def session_bus() -> Iterator[DBusConnection]:
-    """A connection to the bus of the person's session; blocks.
+    """Connect to the bus of the user's session; blocks.
 
     Raises:
-        BusError: There is none.
+        BusError: If there is none.
     """
     try:
         connection = _open_connection()
@@ -45,10 +45,10 @@ def session_bus() -> Iterator[DBusConnection]:
 def call_method(
     connection: DBusConnection, address: DBusAddress, method: str, signature: str, body: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Call a method and give what it returns; blocks.
+    """Call a method and return its result; blocks.
 
     Raises:
-        BusError: There is no such service, it refused, or it did not answer in time.
+        BusError: If there is no such service, it returned an error, or it did not answer in time.
     """
     message = new_method_call(address, method, signature, body)
     try:
@@ -62,7 +62,7 @@ def call_method(
 
 @contextmanager
 def collect_signals(connection: DBusConnection, rule: MatchRule) -> "Iterator[Any]":
-    """Collect the signals that match while a block runs; to be opened before the call that causes them."""
+    """Collect matching signals within the block; enter it before the call that causes them."""
     bus = Proxy(message_bus, connection, timeout=CALL_SECONDS)
     bus.AddMatch(rule)
     with connection.filter(rule, bufsize=16) as queue:
@@ -73,9 +73,9 @@ def next_signal(connection: DBusConnection, queue: Any, path: str, limit_s: floa
     """Wait for the next collected signal of an object; blocks.
 
     Raises:
-        BusError: None came in time.
+        BusError: If none arrived in time.
     """
-    until = time.monotonic() + limit_s  # of all: signals of other objects do not begin it anew
+    until = time.monotonic() + limit_s  # total: signals of other objects do not restart it
     while True:
         try:
             left_s = max(0.0, until - time.monotonic())

@@ -1,4 +1,4 @@
-"""What people read of these tools in Chinese."""
+"""Chinese translations of the tools."""
 
 ZH = {
     "module.title": "桌面",

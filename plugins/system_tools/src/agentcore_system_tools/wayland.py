@@ -1,4 +1,4 @@
-"""Pictures of a Wayland session: by grim where the compositor allows it, else by the desktop portal, which may ask."""
+"""Screenshots of a Wayland session: with grim if the compositor allows it, else with the portal, which may ask."""
 
 import os
 import secrets
@@ -15,7 +15,7 @@ from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, loa
 
 _GRIM_SECONDS = 15.0
 _PORTAL_SECONDS = 60.0
-"""How long a person may take to answer the portal's question."""
+"""How long the user may take to answer the portal's question."""
 
 _DESKTOP = DBusAddress(
     "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Desktop", "org.freedesktop.portal.Screenshot"
@@ -25,7 +25,7 @@ _CANCELLED = 1
 
 
 def take_wayland(options: ScreenshotOptions) -> Screenshot:
-    """Take a picture; blocks.
+    """Take a screenshot; blocks.
 
     Raises:
         ToolError: `display_not_found`, `region_outside`, `screenshot_denied`, `screenshot_failed`.
@@ -37,7 +37,7 @@ def take_wayland(options: ScreenshotOptions) -> Screenshot:
 
 
 def _by_grim() -> bytes | None:
-    """The screen by grim; None where there is none, or the compositor does not let it."""
+    """Take a screenshot with grim; None if it is not installed or the compositor does not allow it."""
     program = shutil.which("grim")
     if program is None:
         return None
@@ -46,7 +46,7 @@ def _by_grim() -> bytes | None:
 
 
 def _by_portal() -> bytes:
-    """The screen by the portal. Source: XDG Desktop Portal, interface org.freedesktop.portal.Screenshot."""
+    """Take a screenshot with the portal. Source: XDG Desktop Portal, interface org.freedesktop.portal.Screenshot."""
     try:
         with session_bus.session_bus() as bus, session_bus.collect_signals(bus, _RESPONSE) as answers:
             options = {"handle_token": ("s", f"agentcore{secrets.token_hex(8)}"), "interactive": ("b", False)}
@@ -63,7 +63,7 @@ def _by_portal() -> bytes:
 
 
 def _read_and_remove(file: Path) -> bytes:
-    """The content of the file that the portal wrote for us alone, which then goes: nobody asked for one."""
+    """Read the file that the portal created for this request, and delete it."""
     try:
         content = file.read_bytes()
         file.unlink()

@@ -1,4 +1,4 @@
-"""Pictures of an X11 screen."""
+"""Screenshots of an X11 screen."""
 
 from mss import MSS, ScreenShotError
 
@@ -7,7 +7,7 @@ from agentcore_system_tools.screenshot import Screenshot, ScreenshotOptions, che
 
 
 def take_x11(options: ScreenshotOptions) -> Screenshot:
-    """Take a picture; blocks.
+    """Take a screenshot; blocks.
 
     Raises:
         ToolError: `no_display`, `display_not_found`, `region_outside`, `screenshot_failed`.
