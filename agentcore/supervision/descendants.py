@@ -33,7 +33,7 @@ def send_to(number: int, pids: Iterable[int]) -> None:
 
 
 def list_commands(pids: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """Yield id and command line of each process that still runs; it is truncated, or the name if there is none."""
+    """Yield id and command line (truncated; the name if it is empty) of each process that still runs."""
     for pid in pids:
         command = _command_by_proc(pid) if sys.platform.startswith("linux") else _command_by_ps(pid)
         if command:

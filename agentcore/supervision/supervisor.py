@@ -97,9 +97,9 @@ class SupervisedProcess:
         self._over.add_done_callback(lambda _: callback())
 
     def read_rest(self) -> frozenset[tuple[int, str, str]] | None:
-        """Return a token that stays equal while no process of the command runs; see `descendants.read_rest`.
+        """Return a token that stays equal while no process of the command runs; None if one runs.
 
-        It blocks, because it reads /proc.
+        See `descendants.read_rest`; it blocks, because it reads /proc.
         """
         return read_rest(self._keeper) if self._keeper else None
 
@@ -196,7 +196,7 @@ class SupervisedProcess:
             callback()
 
     def _send_order(self, order: Mapping[str, object]) -> None:
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # it has already ended
             self._control.send(json.dumps(order).encode() + b"\n")
 
     def _on_readable(self) -> None:

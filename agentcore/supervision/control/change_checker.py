@@ -160,7 +160,7 @@ class ChangeChecker:
         before = self._known.entries.get(path)
         if before is not None and before.is_like(entry):
             return True
-        # A file with relative redirects means something else in another folder, so its content alone is no evidence.
+        # A file that redirects git may mean something else in another folder, so the same content is no evidence.
         if not entry.redirects_git and (entry.kind, os.path.basename(path), entry.digest) in self._trusted:  # noqa: PTH119
             return True  # the same file was trusted elsewhere: a folder was renamed or copied
         is_moved = before is not None and before.real_paths != entry.real_paths

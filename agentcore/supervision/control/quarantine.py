@@ -59,7 +59,7 @@ def describe_quarantined(quarantined: Sequence[Quarantined]) -> str:
 
 
 class Mover:
-    """Quarantines files by descriptors beneath the roots, so that a running program cannot redirect it with links."""
+    """Quarantines files by descriptors beneath the roots, so that a running program cannot divert a move with links."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

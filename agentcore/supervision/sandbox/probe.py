@@ -56,7 +56,7 @@ async def can_disable_namespaces(program: str) -> bool:
 async def find_leaks(program: str, options: Sequence[str], *, is_confined: bool) -> str:
     """Describe how a command in this sandbox could change the kernel; empty if nothing was found.
 
-    Opens each file below /proc and /sys for writing that has a write permission. The result is cached for each sandbox.
+    Tries to open each file below /proc and /sys whose mode allows writing. The result is cached for each sandbox.
 
     Args:
         program: The path of bubblewrap.

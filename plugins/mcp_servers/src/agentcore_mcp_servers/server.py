@@ -130,7 +130,7 @@ class Server:
         """Call a tool.
 
         Raises:
-            ToolError: `server_unavailable`, `server_ended`, `server_refused`, `invalid_result`.
+            ToolError: See `send_request`; also `no_person` and `declined` if the server requires URLs to be opened.
         """
 
         async def call(client: Client) -> types.CallToolResult:

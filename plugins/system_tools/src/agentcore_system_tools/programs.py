@@ -18,7 +18,7 @@ _KEPT_PREFIXES = ("LC_", "XDG_", "KDE_", "GNOME_", "QT_", "GTK_", "__CF")
 _OUTPUT_CHARS = 300
 _START_SECONDS = 30.0  # a Python and a program on a busy machine
 
-# An intermediate process that exits, so that the program is re-parented to init.
+# An intermediate process, which exits and leaves the program as an orphan.
 _BETWEEN = """
 import subprocess, sys
 quiet = subprocess.DEVNULL

@@ -298,7 +298,7 @@ class Broker:
             self._fail_all(client, "is not served any more")
         self._clients.clear()
 
-    # -- inside ------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------
 
     def _find_active(self) -> _Client | None:
         there = [client for client in self._clients.values() if self._is_there(client)]

@@ -291,7 +291,7 @@ class SharedTabs:
         else:
             asked.answer.set_exception(self._convert_failure(asked.tab, result.error.type, result.error.message))
 
-    # -- ends --------------------------------------------------------------------------------------------------------
+    # -- end of sharing ----------------------------------------------------------------------------------------------
 
     def end_sharing(self, tab: SharedTab, why: str) -> None:
         """Stop sharing a tab, and release its resource.
@@ -326,7 +326,7 @@ class SharedTabs:
         self._browsers.clear()
         self._tabs.clear()
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------------------------
 
     async def _on_release(self, resource: Resource) -> None:
         """Notify the browser that the core released a resource, such as when the user closed it in the page."""

@@ -87,7 +87,7 @@ def _rebuild_table(table: html.HtmlElement, rows: list[Row]) -> None:
 
 
 def _head_rows(rows: list[Row]) -> int:
-    """Return the number of leading rows that consist of header cells."""
+    """Return the number of leading rows that consist of header cells; 1 if all rows do."""
     for number, row in enumerate(rows):
         if any(cell.tag != "th" for cell in row):
             return number
