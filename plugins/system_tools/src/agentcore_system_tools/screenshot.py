@@ -31,7 +31,7 @@ class ScreenshotOptions:
     """The part of the screen that a screenshot shows.
 
     Args:
-        display: Number of a display, counted from 1; None for all displays.
+        display: Number of a display, counted from 1; None for all displays (on macOS: the main one).
         region: A part of it; None for all of it.
     """
 
