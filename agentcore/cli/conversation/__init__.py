@@ -1,1 +1,1 @@
-"""`agentcore chat`: a conversation at the terminal."""
+"""`agentcore chat`: chat at the terminal."""

@@ -1,4 +1,4 @@
-"""What a tool asks, at the terminal: words, a form, an address to open, leave to ask the model."""
+"""Tool questions at the terminal: free text, a form, an address to open, or consent to a model request."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ Question = Mapping[str, Any]
 Answer = dict[str, Any]
 
 Ask = Callable[[str], Awaitable[str | None]]
-"""Shows a line, and gives the line that answers it, without spaces around it; None: the terminal was closed."""
+"""Shows a line and returns the user's answer without surrounding spaces, or None if the terminal was closed."""
 
 _DECLINE = "/decline"
 _DECLINED: Answer = {"isDeclined": True}
@@ -34,10 +34,10 @@ def _question_text(question: Question) -> str:
 
 
 async def collect_answer(question: Question, ask: Ask) -> Answer | None:
-    """Have the person answer what they were shown.
+    """Read the user's answer to a question that is already shown.
 
     Returns:
-        The body of the answer; None: the terminal was closed.
+        The body of the answer, or None if the terminal was closed.
     """
     match question["kind"]:
         case "form":

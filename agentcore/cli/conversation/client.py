@@ -1,4 +1,4 @@
-"""Chat sessions over the routes of a server: made, listed, followed, written to."""
+"""Client of a server's chat routes: create, list, follow and write to sessions."""
 
 import asyncio
 import os
@@ -17,14 +17,14 @@ from agentcore.cli.terminal.exits import CliError
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """How a session is to be.
+    """Options for opening a session.
 
     Args:
-        session_id: Which one to go on with; empty: a new one.
-        model: Empty: the agent's.
-        agent: Empty: `default`, or the session's own.
-        mode: Which calls need approval; empty: as the agent or app.json says.
-        host: The host on another machine that its calls go to, or `server`; empty: as it is, or as the agent says.
+        session_id: The session to continue. Empty: create a new one.
+        model: Empty: the agent's model.
+        agent: Empty: `default`, or the session's own agent.
+        mode: Which calls need approval. Empty: as set by the agent or app.json.
+        host: The host on another machine that runs its calls, or `server`. Empty: unchanged, or as set by the agent.
     """
 
     session_id: str = ""
@@ -35,7 +35,7 @@ class SessionOptions:
 
 
 class Attached(NamedTuple):
-    """A file that goes with a message, as the server has kept it."""
+    """A file uploaded to the server, to be sent with a message."""
 
     artifact_id: str
     name: str
@@ -44,11 +44,11 @@ class Attached(NamedTuple):
 
 
 class ChatClient:
-    """What a terminal needs of chat sessions; no method holds the event loop.
+    """Sends requests about chat sessions without blocking the event loop.
 
     Args:
-        server: The way to the server.
-        is_own: Whether the server's host is in this process, and this terminal approves its calls.
+        server: Client of the server.
+        is_own: True if the core runs in this process, and this terminal approves its calls.
     """
 
     def __init__(self, server: ServerClient, *, is_own: bool) -> None:
@@ -56,22 +56,22 @@ class ChatClient:
         self.is_own = is_own
 
     async def list_tools(self, host: str = "") -> list[dict[str, Any]]:
-        """All tools, as they are where a host is chosen; empty: none is.
+        """Return all tools, as available when a host is chosen. An empty `host` means none.
 
         Raises:
-            CliError: The server cannot be reached, or refuses. So with every method.
+            CliError: The server cannot be reached or rejects the request. This applies to every method.
         """
         path = f"/api/tools?{urlencode({'host': host})}" if host else "/api/tools"
         tools: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["tools"]
         return tools
 
     async def list_hosts(self) -> list[dict[str, Any]]:
-        """The hosts on other machines, and pools of them."""
+        """Return the hosts on other machines and the pools."""
         found: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, "/api/hosts"))["hosts"]
         return [host for host in found if host["kind"] in ("remote", "nats")]
 
     async def make_prompt(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """The text of a prompt, for the person to say; what of it is no text is left out."""
+        """Return the text of a prompt for the user to send; content other than text is left out."""
         made = await asyncio.to_thread(
             self._server.post, path_of("api", "tools", tool, "call"), {"arguments": arguments}
         )
@@ -80,59 +80,59 @@ class ChatClient:
         return "\n\n".join(block["text"] for block in made["content"] if "text" in block)
 
     async def complete_argument(self, tool: str, argument: str, begun: str, given: Mapping[str, str]) -> list[str]:
-        """What an argument of a tool can be that begins so."""
+        """Return the values of a tool's argument that complete `begun`, with the other arguments in `given`."""
         body = {"argument": argument, "value": begun, "arguments": given}
         path = path_of("api", "tools", tool, "complete")
         values: list[str] = (await asyncio.to_thread(self._server.post, path, body))["values"]
         return values
 
     async def list_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
-        """Sessions, the last used first."""
+        """Return the sessions, most recently used first."""
         path = f"/api/sessions?{urlencode({'limit': limit})}"
         sessions: list[dict[str, Any]] = (await asyncio.to_thread(self._server.get, path))["sessions"]
         return sessions
 
     async def get_chat_setup(self) -> dict[str, Any]:
-        """Models, agents and modes, and whether there is a model at all."""
+        """Return the models, agents and modes, and whether a model is set up."""
         overview: dict[str, Any] = await asyncio.to_thread(self._server.get, "/api/chat")
         return overview
 
     async def create_session(self, agent: str) -> str:
-        """Make a session; gives its id."""
+        """Create a session and return its id."""
         made = await asyncio.to_thread(self._server.post, "/api/sessions", {"agentId": agent or "default"})
         return str(made["sessionId"])
 
     async def get_session(self, session_id: str) -> dict[str, Any]:
-        """One session."""
+        """Return one session."""
         session: dict[str, Any] = await asyncio.to_thread(self._server.get, _session_path(session_id))
         return session
 
     async def get_system_prompt(self, session_id: str) -> dict[str, Any]:
-        """What the model of a session is told before the conversation."""
+        """Return the parts of a session's system prompt and the size of its tool definitions."""
         told: dict[str, Any] = await asyncio.to_thread(self._server.get, _session_path(session_id, "system"))
         return told
 
     async def update_session(self, session_id: str, values: Mapping[str, str | None]) -> dict[str, Any]:
-        """Change `model`, `agentId`, `mode` or `host` of a session; gives the session as it is then."""
+        """Change `model`, `agentId`, `mode` or `host` of a session and return the updated session."""
         session: dict[str, Any] = await asyncio.to_thread(self._server.patch, _session_path(session_id), values)
         return session
 
     async def follow_session(self, session_id: str) -> EventFeed:
-        """Begin to read what happens in a session."""
+        """Open the event stream of a session."""
         query = urlencode({"session_id": session_id, "types": "session.*,approval.*,call.progress"})
         return await EventFeed.open(self._server, f"/api/events?{query}")
 
     async def find_files(self, query: str) -> list[str]:
-        """Paths of files in the workspace that letters name, the best first; a folder ends with a slash."""
+        """Return paths of workspace files that match a query, best match first; folders end with a slash."""
         path = f"/api/workspace/files?{urlencode({'q': query, 'limit': 30})}"
         found = await asyncio.to_thread(self._server.get, path)
         return [str(file["path"]) for file in found["files"]]
 
     async def upload_attachment(self, file: Path) -> Attached:
-        """Send a file that is to go with a message.
+        """Upload a file to be sent with a message.
 
         Raises:
-            CliError: It cannot be read, or is too large.
+            CliError: The file cannot be read or is too large.
         """
         return await asyncio.to_thread(self._send_file, file)
 
@@ -150,58 +150,58 @@ class ChatClient:
         return Attached(sent["artifactId"], sent["name"], sent["mime"], sent["bytes"])
 
     async def send_message(self, session_id: str, text: str, attachments: Sequence[str] = ()) -> str:
-        """Send a message, with artifacts by their ids; what comes of it is told by events.
+        """Send a message with artifacts by their ids; the answer arrives as events.
 
         Returns:
-            `started`, or `queued` where something goes on.
+            `started`, or `queued` if the session is busy.
         """
         body = {"text": text} | ({"attachments": list(attachments)} if attachments else {})
         return str((await asyncio.to_thread(self._server.post, _session_path(session_id, "messages"), body))["state"])
 
     async def get_queue(self, session_id: str) -> dict[str, Any]:
-        """The messages that wait in a session, and whether they are held."""
+        """Return the queued messages of a session, and whether the queue is paused."""
         queue: dict[str, Any] = await asyncio.to_thread(self._server.get, _session_path(session_id, "queue"))
         return queue
 
     async def drop_queued(self, session_id: str, message_id: str) -> None:
-        """Take a message out that waits."""
+        """Remove a queued message."""
         await asyncio.to_thread(self._server.send, "DELETE", _session_path(session_id, "queue", message_id))
 
     async def edit_queued(self, session_id: str, message_id: str, text: str) -> None:
-        """Give a message that waits another text."""
+        """Replace the text of a queued message."""
         await asyncio.to_thread(self._server.patch, _session_path(session_id, "queue", message_id), {"text": text})
 
     async def retry_turn(self, session_id: str) -> None:
-        """Have the last message answered again."""
+        """Request a new answer to the last message."""
         await asyncio.to_thread(self._server.post, _session_path(session_id, "retry"))
 
     async def resume_queue(self, session_id: str) -> None:
-        """Let the messages of a session go on that are held."""
+        """Resume the paused queue of a session."""
         await asyncio.to_thread(self._server.patch, _session_path(session_id, "queue"), {"isPaused": False})
 
     async def stop_turn(self, session_id: str) -> None:
-        """End the turn of a session."""
+        """Stop the turn of a session."""
         await asyncio.to_thread(self._server.post, _session_path(session_id, "stop"))
 
     async def answer_question(self, session_id: str, question_id: str, answer: Mapping[str, Any]) -> None:
-        """Answer what a tool asks.
+        """Answer a tool's question.
 
         Args:
-            session_id: The session in which it asks.
-            question_id: What it asks.
+            session_id: The session in which the tool asks.
+            question_id: The question's id.
             answer: The rest of the body: `text`, `content` or `isDeclined`.
         """
         body = {"questionId": question_id, **answer}
         await asyncio.to_thread(self._server.post, _session_path(session_id, "answer"), body)
 
     async def start_tool_call(self, session_id: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Make a call of the person's own, which stays in the session; gives its id there."""
+        """Start a user's own tool call, which is recorded in the session, and return its id there."""
         body = {"tool": tool, "arguments": arguments}
         taken = await asyncio.to_thread(self._server.post, _session_path(session_id, "command"), body)
         return str(taken["toolId"])
 
     async def cancel_call(self, call_id: str) -> None:
-        """Cancel a call; one that has ended by itself is none."""
+        """Cancel a call; a call that has already ended is not an error."""
         with suppress(ServerError):
             await asyncio.to_thread(self._server.post, path_of("api", "calls", call_id, "cancel"))
 

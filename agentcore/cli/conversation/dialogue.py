@@ -1,4 +1,4 @@
-"""A conversation in the terminal: a line is a message to the model, or a command."""
+"""Interactive chat in the terminal: each line is a message to the model or a command."""
 
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -45,21 +45,21 @@ _HELP = """\
 
 _ENDS = ("quit", "exit")
 _MEANWHILE = frozenset(("help", "queue", "attach", "tokens", "system", "result"))
-"""Commands that can be given while a turn goes on."""
+"""Commands that are accepted while a turn is running."""
 
 
 _QUEUE_HINT = "/queue, /queue go, /queue drop N, or /queue edit N TEXT"
 
 
 class Conversation:
-    """Reads lines until the person ends.
+    """Reads lines and handles them until the user quits.
 
     Args:
-        client: The way to the server.
-        session: The session that is talked to.
-        view: Shows what happens.
-        line: Reads what is typed.
-        attached: Files that go with the next message.
+        client: Client of the server's chat routes.
+        session: The open session.
+        view: Shows the session's events.
+        line: Reads the typed lines.
+        attached: Files to send with the next message.
     """
 
     def __init__(
@@ -99,10 +99,10 @@ class Conversation:
             session.meanwhile = Meanwhile(line, view, lambda text: self._run_guarded(self._handle_during_turn(text)))
 
     async def run(self) -> None:
-        """Talk until Ctrl-D.
+        """Read and handle lines until Ctrl-D, /quit or /exit.
 
         Raises:
-            CliError: The server is gone.
+            CliError: The server cannot be reached.
         """
         await self._run_guarded(self._read_tools())
         overview = await self._client.get_chat_setup()
@@ -118,7 +118,7 @@ class Conversation:
                 await self._run_guarded(self._send_message(text))
 
     async def _run_guarded(self, work: Awaitable[object]) -> None:
-        """Do what a line wants; a mistake ends the line and not the conversation."""
+        """Await the handling of a line; a `CliError` is shown and the conversation continues."""
         try:
             await work
         except CliError as exc:
@@ -131,7 +131,7 @@ class Conversation:
         await self._session.send_message(text, [each.artifact_id for each in attached])
 
     async def _handle_during_turn(self, text: str) -> None:
-        """Do what a line wants that was typed while a turn goes on."""
+        """Handle a line that was typed while a turn is running."""
         if text.startswith("/"):
             words = text[1:].split() or [""]
             if words[0] in {*self._commands, *_ENDS} - _MEANWHILE or words == ["queue", "go"]:
@@ -217,12 +217,12 @@ class Conversation:
         self._print_session()
 
     async def _read_tools(self) -> None:
-        """Offer the tools as they are where the session's calls go."""
+        """Load the tools of the session's host and offer them for completion."""
         self._tools = await self._client.list_tools(self._session.host)
         self._line.set_completions(self._commands, self._tools, self._client.find_files, self._client.complete_argument)
 
     async def _confirm_mode(self, mode: str) -> bool:
-        """Whether the person wants this mode: a looser one counts here without anybody else being asked."""
+        """Ask the user to confirm a looser mode if the core runs in this process, where nothing else asks."""
         before = self._session.mode
         wanted: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
         if not self._client.is_own or wanted is None or not is_looser(wanted, before):
@@ -311,7 +311,7 @@ class Conversation:
         if name not in prompts:
             raise CliError(unknown_name("prompt", name, near_names(name, prompts)), hint="/prompt lists them")
         said = await self._client.make_prompt(name, arguments)
-        # a text that begins like a command is said, and does nothing
+        # Prefix text that starts with `/`, or the line would run as a command.
         self._line.prefill(f"{name}:\n{said}" if said.startswith("/") else said)
 
     def _parse_call(self, command: str, text: str) -> tuple[str, dict[str, Any]]:
@@ -332,12 +332,12 @@ class Conversation:
 
 
 def _describe_host(host: Mapping[str, Any]) -> str:
-    """What tells a host from others."""
+    """Describe a host by its platform and address."""
     return ", ".join(filter(None, (host.get("platform"), host.get("address"))))
 
 
 def _find_message_id(queue: Mapping[str, Any], number: str) -> str:
-    """The id of a message that waits, by its number in the list that a person sees."""
+    """Return the id of a queued message by its number in the list that is shown to the user."""
     messages = queue["messages"]
     if not number.strip().isdecimal() or not 1 <= int(number) <= len(messages):
         raise CliError(f"{number.strip()!r} is no message that waits", hint=f"a number from 1 to {len(messages)}")

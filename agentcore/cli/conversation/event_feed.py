@@ -1,4 +1,4 @@
-"""Events of a server, read by a thread of its own and taken in the event loop."""
+"""Reads a server's events in a thread and passes them to the event loop."""
 
 import asyncio
 import json
@@ -14,11 +14,11 @@ _REQUEST_SECONDS = 5.0
 
 
 class EventFeed:
-    """What happens from the moment on at which it was opened.
+    """A server's events since the stream was opened.
 
     Args:
-        stream: The stream of events, which has begun.
-        address: Where it comes from, for errors.
+        stream: The open event stream.
+        address: The server's address, for error messages.
     """
 
     def __init__(self, stream: OpenStream, address: str) -> None:
@@ -32,15 +32,15 @@ class EventFeed:
 
     @classmethod
     async def open(cls, client: ServerClient, path: str) -> Self:
-        """Begin to read the events at a path.
+        """Open the event stream at a path.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         return cls(await asyncio.to_thread(client.open_stream, "GET", path), client.address)
 
     async def next_event(self) -> dict[str, Any]:
-        """The next event.
+        """Return the next event.
 
         Raises:
             CliError: The stream has ended.
@@ -53,20 +53,20 @@ class EventFeed:
         return taken
 
     async def wait_until_requested(self, call_id: str) -> None:
-        """Wait until the request to approve a call was taken, and so all that came before it; not for long."""
+        """Wait up to 5 seconds until a call's approval request, and thus every event before it, was consumed."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_REQUEST_SECONDS):
                 await self._requested[call_id].wait()
         self._requested.pop(call_id, None)
 
     def discard_pending(self) -> None:
-        """Drop what has come and was not taken."""
+        """Discard events that have arrived but were not consumed."""
         while not self._taken.empty():
             if isinstance(taken := self._taken.get_nowait(), CliError):
                 raise taken
 
     async def close(self) -> None:
-        """End reading."""
+        """Interrupt the stream and wait for the reader thread."""
         self._stream.interrupt()
         await asyncio.to_thread(self._reader.join)
 
@@ -78,7 +78,7 @@ class EventFeed:
         except CliError as exc:
             end = exc
         except RuntimeError:
-            return  # the event loop has ended, and nobody waits
+            return  # the event loop is closed, so nothing waits for events
         finally:
             self._stream.close()
         try:

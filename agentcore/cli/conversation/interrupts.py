@@ -1,4 +1,4 @@
-"""Ctrl-C as something that a coroutine waits for."""
+"""Lets coroutines wait for Ctrl-C."""
 
 import asyncio
 import signal
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def capture_interrupts() -> Iterator["asyncio.Queue[None]"]:
-    """Take every Ctrl-C into a queue; outside of this, it ends the command as before."""
+    """Put every Ctrl-C into a queue; outside this context, it ends the command as before."""
     loop = asyncio.get_running_loop()
     pressed: asyncio.Queue[None] = asyncio.Queue()
     former = signal.getsignal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Markdown on a terminal while it streams: headings, emphasis, code, lists and quotes; nothing is laid out anew."""
+"""Styles streaming Markdown on a terminal: headings, emphasis, code, lists and quotes, without reflowing the text."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import click
 from agentcore.cli.terminal.visible_text import terminal_safe
 
 _SPAN_CHARS = 240
-"""How much is held back for the end of a span; what goes on for longer was none."""
+"""Maximum number of characters buffered for the end of a span; longer text is shown as plain text."""
 
 _LINE_HEAD = re.compile(r"( *)(#{1,6} +|[-*+] +|> ?|```[^`\n]*|~~~[^\n]*)?")
 _UNDECIDED = re.compile(r" *(#{0,6}|[-*+>]|`{0,2}|~{0,2})\Z")
@@ -18,10 +18,10 @@ _FENCE = re.compile(r" *(```|~~~)")
 
 
 class MarkdownStream:
-    """Takes a text in pieces and writes it in styles.
+    """Accepts a text in chunks and writes it with styles.
 
     Args:
-        write: Takes what is to be shown.
+        write: Writes the styled text.
     """
 
     def __init__(self, write: Callable[[str], object]) -> None:
@@ -31,12 +31,12 @@ class MarkdownStream:
         self._is_heading = self._is_code = False
 
     def feed(self, piece: str) -> None:
-        """Show a piece, as far as it can be told what it is."""
+        """Write a chunk as far as its style is decided."""
         self._held += terminal_safe(piece)
         self._write_decided(is_end=False)
 
     def finish(self) -> None:
-        """Show what was held back: nothing more comes."""
+        """Write the buffered text at the end of the stream."""
         self._write_decided(is_end=True)
         self._is_line_start = True
         self._is_heading = self._is_code = False
@@ -65,12 +65,12 @@ class MarkdownStream:
 
     def _is_undecided(self, line: str) -> bool:
         if self._is_code:
-            # the end of the code, once it is there
+            # it is the closing fence, or may become it
             return _FENCE.match(line) is not None or not line.strip(" `~")
         return _UNDECIDED.fullmatch(line) is not None or _FENCE.match(line) is not None
 
     def _start_line(self, line: str) -> tuple[str, str]:
-        """The rest of a line, and what it begins with as it is shown."""
+        """Return the rest of a line, and its styled beginning."""
         if _FENCE.match(line):
             self._is_code = not self._is_code
             self._is_line_start = False
@@ -91,7 +91,7 @@ class MarkdownStream:
         return (rest, f"{indent}• ") if mark else (line, "")
 
     def _style_line(self, line: str, *, is_whole: bool) -> tuple[str, str]:
-        """The text as far as it is decided, and what is held back."""
+        """Return the styled text as far as it is decided, and the rest to buffer."""
         if self._is_code:
             return (click.style(line, fg="cyan") if line else ""), ""
         shown = []

@@ -1,6 +1,6 @@
-"""The server's application over a host in this process, for commands that need its routes and no listener.
+"""Serves a core in this process to commands that need the server's routes but no listener.
 
-A client reaches it over a pair of sockets that only this process holds: nothing listens, and nobody else can connect.
+The client connects over a socket pair within this process: no port is open, and no other process can connect.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from agentcore.server.app import create_app
 from agentcore.server.gate import Gate
 
 _PERSON = Principal("cli")
-_PORT = 1  # stands in the Host header alone
+_PORT = 1  # only appears in the Host header
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 2.0
 
 
 @asynccontextmanager
 async def open_own_server(core: Core) -> AsyncIterator[ServerClient]:
-    """Serve a host to this process alone; gives the client, whose methods block and belong into threads."""
+    """Serve a core to this process only; yield a client, whose blocking methods must run in threads."""
     app = create_app(core, addresses=Addresses(_PORT))
     parts = app.dispatcher.parts
     app.dispatcher.parts = replace(parts, gate=_OwnGate(parts.addresses, parts.gate.credentials, parts.hits))
@@ -41,7 +41,7 @@ async def open_own_server(core: Core) -> AsyncIterator[ServerClient]:
         await loop.connect_accepted_socket(factory, theirs)
 
     def connect(timeout_s: float) -> http.client.HTTPConnection:
-        """A connection that is open; called in a thread other than the event loop's."""
+        """Return an open connection. Must not be called in the event loop's thread."""
         ours, theirs = socket.socketpair()
         asyncio.run_coroutine_threadsafe(accept(theirs), loop).result(_CONNECT_SECONDS)
         ours.settimeout(timeout_s)
@@ -57,8 +57,8 @@ async def open_own_server(core: Core) -> AsyncIterator[ServerClient]:
 
 
 class _OwnGate(Gate):
-    """Nobody but this process can connect: who asks is the person whose process it is."""
+    """Identifies every request as the user's, since only this process can connect."""
 
     async def identify_principal(self, request: web.BaseRequest) -> Principal:
-        """The person; no credential is needed."""
+        """Return the user's principal; no credential is needed."""
         return _PERSON

@@ -1,4 +1,4 @@
-"""What a person types in a conversation: edited, remembered, completed; several lines where they are wanted."""
+"""Line editor of the interactive chat, with history, completion and multi-line input."""
 
 import asyncio
 import re
@@ -30,17 +30,17 @@ _MODES = ("ask", "ask_writes", "allow", "deny")
 
 
 FindValues = Callable[[str, str, str, Mapping[str, str]], Awaitable[list[str]]]
-"""Gives what an argument of a tool can be: of a tool, its argument, what is typed of it, and the other arguments."""
+"""Returns values of a tool's argument. Receives the tool, the argument, the typed beginning and the other arguments."""
 
 FindFiles = Callable[[str], Awaitable[list[str]]]
-"""Gives paths of files that letters name, the best first."""
+"""Returns paths of files that match the typed text, best match first."""
 
 
 class PromptLine:
-    """Reads from the terminal of this process.
+    """Reads lines from the terminal of this process.
 
     Args:
-        history: The file in which lines are kept; only its owner may read it.
+        history: The file that stores the typed lines; only its owner may read it.
     """
 
     def __init__(self, history: Path) -> None:
@@ -60,7 +60,7 @@ class PromptLine:
     def set_completions(
         self, commands: Iterable[str], tools: Iterable[Mapping[str, Any]], files: FindFiles, values: FindValues
     ) -> None:
-        """Say what is completed."""
+        """Set the commands, tools, files and values that are offered for completion."""
         self._completer.files = files
         self._completer.values = values
         self._completer.commands = [*commands, "quit"]
@@ -72,15 +72,15 @@ class PromptLine:
 
     @property
     def has_draft(self) -> bool:
-        """Whether a line was begun and not finished."""
+        """True if a line was started and not finished."""
         return bool(self._draft)
 
     def prefill(self, text: str) -> None:
-        """Have a text stand in the line that is read next, to be changed and sent."""
+        """Put text into the next line, for the user to edit and send."""
         self._draft = text
 
     async def read_line(self) -> str | None:
-        """The next message or command; None: the person has ended. Ctrl-C throws away what is being typed."""
+        """Read the next message or command, or None after Ctrl-D; Ctrl-C discards the typed text."""
         while True:
             try:
                 return await self._session.prompt_async(_PROMPT, default=self._pop_draft())
@@ -91,7 +91,7 @@ class PromptLine:
 
     @contextmanager
     def marking_pastes(self) -> Iterator[None]:
-        """Have the terminal mark what is pasted, so that a line that opens with it is all of it."""
+        """Enable bracketed paste, so that a paste that opens the line is read as a whole."""
         output = self._session.output
         output.enable_bracketed_paste()
         output.flush()
@@ -102,10 +102,10 @@ class PromptLine:
             output.flush()
 
     async def read_draft(self) -> str:
-        """The line that a person has begun to type while something goes on; nothing of it stays on the screen.
+        """Read the line that the user started to type during a turn, and erase it from the screen.
 
-        It ends without Enter as soon as nothing is left of it: then it is empty. Ctrl-C ends it too, and counts as it
-        does without a prompt. Cancelled, what was typed stands in the line that is read next.
+        The line ends without Enter as soon as it is empty; the result is then empty. Ctrl-C ends it too, and raises
+        SIGINT as it does without a prompt. On cancellation, the typed text is put into the next line.
         """
         app = self._session.app
         buffer = self._session.default_buffer
@@ -166,7 +166,7 @@ def _make_key_bindings() -> KeyBindings:
 
 
 class _Completer(Completer):
-    """Completes commands, names of tools and of their arguments, and behind an `@` paths of files."""
+    """Completes commands, tool names, argument names and values, and file paths after `@`."""
 
     def __init__(self) -> None:
         self.files: FindFiles | None = None
@@ -176,7 +176,7 @@ class _Completer(Completer):
         self.prompts: list[str] = []
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """What can stand where the cursor is."""
+        """Complete commands, names and attached files without asking the server."""
         text = document.text_before_cursor
         if not text.startswith("/"):
             return
@@ -191,7 +191,7 @@ class _Completer(Completer):
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """The same; the server is asked for files, and for what arguments can be."""
+        """Complete like `get_completions`, and ask the server for argument values and `@` file paths."""
         text = document.text_before_cursor
         value = _VALUE.fullmatch(text)
         if value is not None and value["argument"] in self.tools.get(value["tool"], ()) and self.values is not None:
@@ -207,9 +207,9 @@ class _Completer(Completer):
             async for completion in super().get_completions_async(document, complete_event):
                 yield completion
             return
-        with suppress(CliError):  # nothing is completed where the server cannot be asked
+        with suppress(CliError):  # offer nothing if the server cannot be asked
             for path in await self.files(mention[1]):
-                # a folder stays a mention, so that one goes on into it
+                # keep the `@` of a folder, so that completion continues inside it
                 shown = f"@{path}" if path.endswith("/") else f'"{path}"' if " " in path else path
                 yield Completion(shown, start_position=-len(mention[1]) - 1, display=path)
 
@@ -229,7 +229,7 @@ class _Completer(Completer):
 
 
 def _parse_arguments(text: str) -> dict[str, str]:
-    """The arguments that stand there already; none, while they cannot be read."""
+    """Return the arguments that are already typed, or none while they cannot be parsed."""
     try:
         words = shlex.split(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""One run of `agentcore chat`: with the running server, or with a host in this process."""
+"""Runs `agentcore chat` with the running server, or with a core in this process."""
 
 import asyncio
 import sys
@@ -22,15 +22,15 @@ _HISTORY_NAME = "chat_history"
 
 @dataclass(frozen=True, slots=True)
 class ChatRun:
-    """What the command line asks for.
+    """One run of `agentcore chat`, as specified on the command line.
 
     Args:
         config_path: The app.json.
-        options: How the session is to be.
-        message: The one message to send; None: a conversation.
-        goes_on: Whether the session that was last used is meant.
-        as_json: Whether events are printed as JSON.
-        attached: Files that go with the message; in a conversation with the first one.
+        options: Options for opening the session.
+        message: The one message to send. None: an interactive conversation.
+        goes_on: True to continue the most recently used session.
+        as_json: True to print events as JSON.
+        attached: Files to send with the message, or with the first one of a conversation.
     """
 
     config_path: Path
@@ -41,11 +41,11 @@ class ChatRun:
     attached: tuple[Path, ...] = ()
 
     def run(self) -> int:
-        """Talk, and give the exit code.
+        """Run the chat and return the exit code.
 
         Raises:
-            CliError: A server is there and cannot be used; there is no such session, agent or model.
-            AgentcoreError: A host cannot be started here.
+            CliError: A server is running but cannot be used, or there is no such session, agent or model.
+            AgentcoreError: The core cannot be started in this process.
         """
         server = running_server(self.config_path)
         if server is not None:
@@ -78,7 +78,7 @@ class ChatRun:
         if on_session is not None:
             on_session(session)
         try:
-            # first: what cannot be attached leaves no empty session behind
+            # Upload first, so that a file that cannot be attached leaves no empty session behind.
             attached = [await client.upload_attachment(file) for file in self.attached]
             await self._open_session(session, client)
             if self.message is not None:
@@ -96,7 +96,7 @@ class ChatRun:
             raise CliError(exc.message, code=exit_code_of(exc.error)) from exc
 
     async def _resolve_options(self, client: ChatClient) -> SessionOptions:
-        """The options with the session that was last used, if that is what was meant."""
+        """Return the options, with the most recently used session if `goes_on` is set."""
         if not self.goes_on or self.options.session_id:
             return self.options
         sessions = await client.list_sessions(limit=1)

@@ -1,4 +1,4 @@
-"""The session that a terminal talks to: which one it is, and with which model, agent and mode."""
+"""The chat session that is open in a terminal, with its model, agent, mode and host."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,18 +15,18 @@ from agentcore.cli.terminal.exits import CliError
 
 SERVER = "server"
 OF_AGENT = "agent"
-"""What a person types in place of a host's name."""
+"""Values that the user can type instead of a host's name."""
 
 
 class ChatSession:
-    """Writes to a session and shows what comes of it. `open` comes first, `close` last.
+    """Sends messages to a session and shows its turns. Call `open` first and `close` last.
 
     Args:
-        client: The way to the server.
-        view: Shows what happens.
-        has_person: Whether somebody at this terminal can approve calls.
+        client: Client of the server's chat routes.
+        view: Shows the session's events.
+        has_person: True if a user at this terminal can approve calls.
     Attributes:
-        meanwhile: Takes what is typed while a turn goes on; None: nothing is.
+        meanwhile: Reads lines while a turn is running. None: nothing is read.
     """
 
     def __init__(self, client: ChatClient, view: ChatView, *, has_person: bool) -> None:
@@ -40,17 +40,17 @@ class ChatSession:
 
     @property
     def mode(self) -> ApprovalMode:
-        """What becomes of the session's calls that no rule says anything about."""
+        """Approval mode of the session's calls that no rule matches."""
         mode: ApprovalMode = self._session["mode"]
         return mode
 
     @property
     def host(self) -> str:
-        """The host on another machine that its calls go to; empty: the server."""
+        """Name of the host on another machine that runs the session's calls; empty: the server."""
         return str(self._session["host"])
 
     def describe(self) -> str:
-        """Session, model, agent, mode and host, for a person."""
+        """Describe session, model, agent, mode and host in one line for the user."""
         session = self._session
         parts = (
             ("session", session["title"] or session["sessionId"]),
@@ -62,10 +62,10 @@ class ChatSession:
         return " · ".join(f"{name} {value}" for name, value in parts)
 
     async def open(self, options: SessionOptions) -> None:
-        """Go on with the session that is named, or begin one.
+        """Continue the session named in the options, or create one.
 
         Raises:
-            CliError: There is no such session, agent or model, or the mode needs a person's word.
+            CliError: There is no such session, agent or model, or a user has to confirm the mode.
         """
         if options.session_id:
             await self.switch_to(options.session_id)
@@ -77,7 +77,7 @@ class ChatSession:
             await self.choose_host(options.host)
 
     async def choose_host(self, host: str) -> None:
-        """Have its calls go to a host; `server`: to the server, `agent`: as the agent says.
+        """Send the session's calls to a host; `server` selects the server, `agent` the agent's setting.
 
         Raises:
             CliError: There is no such host.
@@ -85,10 +85,10 @@ class ChatSession:
         await self.update_session({"host": {SERVER: "", OF_AGENT: None}.get(host, host)})
 
     async def start_similar_session(self) -> None:
-        """Begin a new session with the agent, the model and the host of this one.
+        """Create a session with the agent, model and host of this one, and switch to it.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         model = self._session["model"]
         host = self._session.get("ownHost")
@@ -96,7 +96,7 @@ class ChatSession:
         await self.update_session({**({"model": model} if model else {}), **({} if host is None else {"host": host})})
 
     async def switch_to(self, session_id: str) -> None:
-        """Go on with a session.
+        """Continue an existing session.
 
         Raises:
             CliError: There is no such session.
@@ -107,16 +107,16 @@ class ChatSession:
         self._session = session
 
     async def update_session(self, values: Mapping[str, str | None]) -> None:
-        """Change `model`, `agentId`, `mode` or `host`, from the next message on.
+        """Change `model`, `agentId`, `mode` or `host` for the next message and later ones.
 
         Raises:
-            CliError: There is no such model, agent, mode or host, or a person has to confirm the mode.
+            CliError: There is no such model, agent, mode or host, or a user has to confirm the mode.
         """
         if values:
             self._session = await self._client.update_session(self._session["sessionId"], values)
 
     async def send_message(self, text: str, attachments: Sequence[str] = ()) -> TurnEnd:
-        """Send a message, with artifacts by their ids, and show the turn.
+        """Send a message with artifacts by their ids, and show the turn.
 
         Raises:
             CliError: The server cannot be reached.
@@ -125,17 +125,19 @@ class ChatSession:
         return await self._run_turn(lambda: self._client.send_message(session_id, text, attachments))
 
     async def add_message(self, text: str, attachments: Sequence[str] = ()) -> str:
-        """Send a message while a turn goes on, whose answer is shown after that; gives `queued` or `started`.
+        """Send a message while a turn is running; return `queued` or `started`.
+
+        The running turn also shows the answer to this message.
 
         Raises:
-            CliError: The server cannot be reached, or refuses; nothing goes on.
+            CliError: The server cannot be reached or rejects the request, or no turn is running.
         """
         if self._turn is None:
             raise CliError("nothing goes on")
         return await self._turn.add_message(self._session["sessionId"], text, attachments)
 
     async def retry_turn(self) -> TurnEnd:
-        """Have the last message answered again, and show the turn.
+        """Request a new answer to the last message, and show the turn.
 
         Raises:
             CliError: The server cannot be reached.
@@ -153,15 +155,15 @@ class ChatSession:
             self._turn = None
 
     async def get_queue(self) -> Mapping[str, Any]:
-        """The messages that wait, and whether they are held.
+        """Return the queued messages, and whether the queue is paused.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         return await self._client.get_queue(self._session["sessionId"])
 
     async def resume_queue(self) -> TurnEnd:
-        """Let the messages go on that are held, and show their turns.
+        """Resume the paused queue, and show its turns.
 
         Raises:
             CliError: The server cannot be reached.
@@ -170,49 +172,49 @@ class ChatSession:
         return await self._run_turn(lambda: self._client.resume_queue(session_id))
 
     async def drop_queued(self, message_id: str) -> None:
-        """Take a message out that waits.
+        """Remove a queued message.
 
         Raises:
-            CliError: It has gone out; the server cannot be reached.
+            CliError: The message has already been sent, or the server cannot be reached.
         """
         await self._client.drop_queued(self._session["sessionId"], message_id)
 
     async def edit_queued(self, message_id: str, text: str) -> None:
-        """Give a message that waits another text.
+        """Replace the text of a queued message.
 
         Raises:
-            CliError: It has gone out; the server cannot be reached.
+            CliError: The message has already been sent, or the server cannot be reached.
         """
         await self._client.edit_queued(self._session["sessionId"], message_id, text)
 
     async def get_usage(self) -> tuple[Mapping[str, int], Mapping[str, Any] | None]:
-        """What the session has used, and how full the context of its model is; None: it has not answered yet.
+        """Return the session's token usage, and how full its model's context is (None before the first answer).
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         session = await self._client.get_session(self._session["sessionId"])
         return session["usage"], session.get("context")
 
     async def get_system_prompt(self) -> Mapping[str, Any]:
-        """What the model is told before the conversation.
+        """Return the parts of the system prompt and the size of the tool definitions.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         return await self._client.get_system_prompt(self._session["sessionId"])
 
     async def call_tool(self, view: TerminalView, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Call a tool as the person's own call, and show how it ends.
+        """Call a tool on behalf of the user, and show the result.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         await OwnCall(self._client, self._require_feed(), view).run(self._session["sessionId"], tool, arguments)
 
     @asynccontextmanager
     async def pause_for_question(self, call_id: str) -> AsyncIterator[None]:
-        """Have the keyboard for a question about a call, once all is shown that came before it."""
+        """Stop reading lines for a question about a call, once all earlier events are shown."""
         if self._feed is not None:
             await self._feed.wait_until_requested(call_id)
         if self._turn is None:
@@ -222,7 +224,7 @@ class ChatSession:
             yield
 
     async def close(self) -> None:
-        """Follow the session no longer; it stays. May be called twice."""
+        """Stop following the session, without deleting it. May be called twice."""
         if self._feed is not None:
             feed = self._feed
             self._feed = None

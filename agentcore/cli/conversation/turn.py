@@ -1,4 +1,4 @@
-"""One turn of a session as a terminal sees it: sent, shown, stopped, and how it ended."""
+"""Runs one turn of a session from the terminal: sends it, shows its events, and stops it on Ctrl-C."""
 
 import asyncio
 import sys
@@ -18,7 +18,7 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.terminal import discard_typed_input, read_line
 
 Send = Callable[[], Awaitable[object]]
-"""Sends what begins a turn."""
+"""Sends the request that starts a turn."""
 
 _USAGE_ERRORS = frozenset(
     (
@@ -36,12 +36,12 @@ _THINKING = "the model is thinking …"
 
 @dataclass
 class TurnEnd:
-    """How a turn ended.
+    """The outcome of a turn.
 
     Args:
-        error: The last error that it told.
-        waiting: Ids of calls that nobody has decided.
-        is_interrupted: Whether the person stopped it.
+        error: The last error that the turn reported.
+        waiting: Ids of calls that still wait for approval.
+        is_interrupted: True if the user stopped the turn.
     """
 
     error: Mapping[str, Any] | None = None
@@ -50,7 +50,7 @@ class TurnEnd:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a command that was this turn exits with."""
+        """The exit code of a command that ran only this turn."""
         if self.is_interrupted:
             return ExitCode.INTERRUPTED
         if self.error is not None:
@@ -59,19 +59,19 @@ class TurnEnd:
 
 
 def exit_code_of(error: Mapping[str, Any]) -> ExitCode:
-    """What a command exits with that an error of the chat ended."""
+    """Return the exit code of a command that failed with a chat error."""
     return ExitCode.USAGE if error["type"] in _USAGE_ERRORS else ExitCode.CALL_FAILED
 
 
 class ChatTurn:
-    """Carries out one turn.
+    """Runs one turn.
 
     Args:
-        client: The way to the session.
+        client: Client of the server's chat routes.
         feed: The session's events.
         view: Shows them.
-        has_person: Whether somebody at this terminal can approve calls.
-        meanwhile: Takes what is typed while the turn goes on, and shows the events then; None: nothing is typed.
+        has_person: True if a user at this terminal can approve calls.
+        meanwhile: Reads lines during the turn and then shows the events in place of `view`. None: nothing is read.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ChatTurn:
         self._feed = feed
         self._meanwhile = meanwhile
         self._view: ChatView = meanwhile or view
-        # a server has other places to approve at; a host in this process has this terminal and no other
+        # Calls on a running server can be approved elsewhere, those of a core in this process only at this terminal.
         self._can_be_approved = has_person or not client.is_own
         self._has_person = has_person
         self._end = TurnEnd()
@@ -98,12 +98,12 @@ class ChatTurn:
         self._queue: Mapping[str, Any] = {"messages": [], "isPaused": False}
 
     async def run(self, session_id: str, send: Send) -> TurnEnd:
-        """Send something and show what comes of it, until nothing more is to come.
+        """Send a request and show its events until the turn and all queued messages are finished.
 
-        Ctrl-C stops the turn; pressed again, it leaves the turn to itself.
+        Ctrl-C stops the turn. Pressed again, it stops waiting for the end of the turn.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         self._feed.discard_pending()
         try:
@@ -123,19 +123,19 @@ class ChatTurn:
         return self._end
 
     async def add_message(self, session_id: str, text: str, attachments: Sequence[str]) -> str:
-        """Send a message while this goes on.
+        """Send a message while this turn is running.
 
         Returns:
-            `queued`, or `started` where the turn had just ended; what comes of it is shown here in any case.
+            `queued`, or `started` if the turn had just ended. In both cases this object shows the answer.
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         state = await self._client.send_message(session_id, text, attachments)
         self._begun += state == "started"
         return state
 
     def pause_reading(self) -> AbstractAsyncContextManager[None]:
-        """Leave the keyboard to whoever asks something."""
+        """Stop reading lines while a question is asked."""
         return nullcontext() if self._meanwhile is None else self._meanwhile.pause_reading()
 
     async def _show_events(self, session_id: str, send: Send) -> None:
@@ -150,7 +150,7 @@ class ChatTurn:
             self._view.show_event(event)
             self._handle_event(event, session_id)
             if event["type"] == "session.finished" and not self._should_wait():
-                async with self.pause_reading():  # what was sent before the end counts
+                async with self.pause_reading():  # let a message that is being sent arrive first
                     if not self._has_started_next() and not self._has_next():
                         return
 
@@ -172,14 +172,14 @@ class ChatTurn:
                 self._is_follow_up = True
 
     def _has_started_next(self) -> bool:
-        """Whether a message that was sent meanwhile has begun a turn of its own."""
+        """True once for each message that was sent during the turn and started its own turn."""
         if not self._begun:
             return False
         self._begun -= 1
         return True
 
     def _has_next(self) -> bool:
-        """Whether messages wait that go out next; of those that are held, say so."""
+        """True if queued messages are sent next; if the queue is paused, tell the user how to resume it."""
         count = len(self._queue["messages"])
         if count and self._queue["isPaused"]:
             waits = "1 message waits" if count == 1 else f"{count} messages wait"
@@ -187,7 +187,7 @@ class ChatTurn:
         return bool(count) and not self._queue["isPaused"] and not self._end.waiting
 
     def _set_question(self, question: Question | None, session_id: str) -> None:
-        """Put what a tool asks to the person; None: it asks nothing any more."""
+        """Ask the user a tool's question in place of the previous one. None: no question is open."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
@@ -209,7 +209,7 @@ class ChatTurn:
             return None if line is None else line.strip()
 
         async with self.pause_reading():
-            discard_typed_input(keyboard)  # what was typed before the question stood there is no answer to it
+            discard_typed_input(keyboard)  # input typed before the question appeared is not an answer
             self._view.show_text(format_question(question))
             while (given := await collect_answer(question, read_answer)) is not None:
                 try:
@@ -218,10 +218,10 @@ class ChatTurn:
                     if exc.error["type"] == "invalid_answer":
                         self._view.show_text(f"  {exc.error['message']}")
                         continue
-                return  # else somebody was faster, or it has expired
+                return  # on another error, the question was answered elsewhere or has expired
 
     def _should_wait(self) -> bool:
-        """Whether a turn that has come to a rest is waited for."""
+        """True if a finished turn has calls whose approval is worth waiting for; tells the user about them."""
         if not self._end.waiting or self._end.is_interrupted:
             return False
         count = len(self._end.waiting)
@@ -243,6 +243,6 @@ class ChatTurn:
         is_resting = bool(self._end.waiting)
         await self._client.stop_turn(session_id)
         if is_resting:
-            showing.cancel()  # no event tells that a turn was stopped that does not go on
+            showing.cancel()  # stopping a turn that waits for approval sends no event
         await pressed.get()
         showing.cancel()

@@ -1,4 +1,4 @@
-"""What a person types while a turn goes on: a line opens with the first key, and what comes waits until it is sent."""
+"""Reads lines while a turn is running: the first key opens a line, and output waits until it is sent."""
 
 import asyncio
 import sys
@@ -16,31 +16,31 @@ _INPUT_FLAGS = 0
 
 
 class DraftLine(Protocol):
-    """Edits a line that was begun; see `PromptLine`, which a command of one message does not load."""
+    """Reads a started line. A protocol for `PromptLine`, which need not be imported to send a single message."""
 
     @property
     def has_draft(self) -> bool:
-        """Whether a line was begun and not finished."""
+        """True if a line was started and not finished."""
         ...
 
     def marking_pastes(self) -> AbstractContextManager[None]:
-        """Have the terminal mark what is pasted, before the line opens."""
+        """Enable bracketed paste before the line opens."""
         ...
 
     async def read_draft(self) -> str:
-        """The line; empty: there is none."""
+        """Read the line; the result is empty if the user deleted it."""
         ...
 
 
 class Meanwhile:
-    """Reads lines while a turn goes on, and leaves the keyboard alone while a question is asked.
+    """Reads lines while a turn is running, but not while a question is asked.
 
-    It is a `ChatView`, too: what is told to it while a person types is shown when they are done.
+    It is also a `ChatView`: it buffers output while the user is typing and shows it afterwards.
 
     Args:
         line: Reads a line.
         view: Shows the session.
-        take: Does what a line wants.
+        take: Handles a line.
     """
 
     def __init__(self, line: DraftLine, view: TerminalView, take: Callable[[str], Awaitable[None]]) -> None:
@@ -57,7 +57,7 @@ class Meanwhile:
         self._awaited = ""
 
     async def run(self) -> None:
-        """Read and take lines until this is cancelled; a line that is not done then stands in the next prompt."""
+        """Read and handle lines until cancelled; an unfinished line is then put into the next prompt."""
         while True:
             while not self._may_read.is_set():
                 await self._may_read.wait()
@@ -72,14 +72,14 @@ class Meanwhile:
 
     @asynccontextmanager
     async def pause_reading(self) -> AsyncIterator[None]:
-        """Leave the keyboard to a question; what was typed before it is kept for the next line."""
+        """Stop reading lines while a question is asked; an unfinished line is put into the next one."""
         self._questions += 1
         self._may_read.clear()
         try:
             if self._reading is not None and not self._reading.done():
                 self._reading.cancel()
                 await asyncio.wait((self._reading,))
-            async with self._taking:  # what was sent before has arrived
+            async with self._taking:  # wait until the previous line is handled
                 pass
             yield
         finally:
@@ -88,17 +88,17 @@ class Meanwhile:
                 self._may_read.set()
 
     def show_event(self, event: Mapping[str, Any]) -> None:
-        """See `ChatView.show_event`."""
+        """Show one event, after the line that is being typed."""
         self._awaited = ""
         self._show_or_queue(partial(self._view.show_event, event))
 
     def show_text(self, text: str) -> None:
-        """See `ChatView.show_text`."""
+        """Show a notice, after the line that is being typed."""
         self._awaited = ""
         self._show_or_queue(partial(self._view.show_text, text))
 
     def show_waiting(self, what: str) -> None:
-        """See `ChatView.show_waiting`."""
+        """Show what the turn is waiting for, now and after each line that is typed."""
         self._awaited = what
         self._show_or_queue(partial(self._view.show_waiting, what))
 
@@ -117,7 +117,7 @@ class Meanwhile:
 
     @contextmanager
     def _buffering_output(self) -> Iterator[None]:
-        """Show nothing while a line is edited; after it, what came meanwhile."""
+        """Buffer output while a line is edited, and show it afterwards."""
         self._view.break_line()
         self._held = []
         try:
@@ -131,11 +131,11 @@ class Meanwhile:
 
 @contextmanager
 def _silent_keys(keyboard: int) -> Iterator[None]:
-    """Have each key at once and unseen: the line that opens with it shows it. Ctrl-C is one as before."""
+    """Deliver each key at once and without echo, since the opened line shows it; Ctrl-C still raises SIGINT."""
     before = termios.tcgetattr(keyboard)
     silent = [*before]
     silent[_LOCAL_FLAGS] &= ~(termios.ECHO | termios.ICANON)
-    silent[_INPUT_FLAGS] &= ~termios.ICRNL  # Enter is what it is in a prompt
+    silent[_INPUT_FLAGS] &= ~termios.ICRNL  # Enter arrives as CR, as in a prompt
     termios.tcsetattr(keyboard, termios.TCSANOW, silent)
     try:
         yield

@@ -1,4 +1,4 @@
-"""A person's own call of a tool from a conversation; it stays in the session."""
+"""Runs a user's own tool call from the chat, which is recorded in the session."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from agentcore.cli.terminal.exits import CliError
 
 
 class OwnCall:
-    """Carries out one call and shows how it ends.
+    """Runs one call and shows its result.
 
     Args:
-        client: The way to the session.
+        client: Client of the server's chat routes.
         feed: The session's events.
         view: Shows them.
     """
@@ -30,7 +30,7 @@ class OwnCall:
         """Call a tool; Ctrl-C cancels the call.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         self._feed.discard_pending()
         try:
@@ -43,7 +43,7 @@ class OwnCall:
             raise exc.exceptions[0] from None
 
     async def _show_until_result(self, tool_id: str) -> None:
-        """Show what is told of the call on its way, and its result."""
+        """Show the progress of the call and its result."""
         while True:
             event = await self._feed.next_event()
             match event["type"]:
@@ -61,7 +61,7 @@ class OwnCall:
                     return
 
     async def _cancel_when(self, pressed: "asyncio.Queue[None]") -> None:
-        """Cancel the call whenever Ctrl-C was pressed; what has no name yet is cancelled when it has one."""
+        """Cancel the call on every Ctrl-C, once its id is known."""
         while True:
             await pressed.get()
             await self._client.cancel_call(await self._call_id)

@@ -1,4 +1,4 @@
-"""What happens in a session, shown: text to stdout, everything else to stderr; or all of it as lines of JSON."""
+"""Shows the events of a session: text on stdout and the rest on stderr, or everything as lines of JSON."""
 
 import json
 import sys
@@ -25,46 +25,46 @@ _ADVICE = {
     "budget_exceeded": "write `go on` to let it continue",
     "internal_error": "run it again with agentcore -v chat … to see the traceback, or look into the server's log",
 }
-"""What to do about errors, where that depends on the command line."""
+"""Advice by error type, for errors whose remedy depends on the command line."""
 
 
 class ChatView(Protocol):
-    """Shows a session."""
+    """Shows the events of a session."""
 
     def show_event(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
         ...
 
     def show_text(self, text: str) -> None:
-        """Tell a person something beside the events."""
+        """Show a notice to the user that is not an event."""
         ...
 
     def show_waiting(self, what: str) -> None:
-        """Say what is waited for, until something happens."""
+        """Show what the turn is waiting for, until the next output."""
         ...
 
 
 class JsonView:
-    """Each event as one line of JSON on stdout, and nothing else there."""
+    """Prints each event as one line of JSON on stdout, and nothing else there."""
 
     def show_event(self, event: Mapping[str, Any]) -> None:
-        """See `ChatView.show_event`."""
+        """Print the event as one line of JSON."""
         print_json_text(json.dumps(event, ensure_ascii=False))
         sys.stdout.flush()
 
     def show_text(self, text: str) -> None:
-        """See `ChatView.show_text`."""
+        """Print a notice on stderr."""
         print_notice(text)
 
     def show_waiting(self, what: str) -> None:
-        """See `ChatView.show_waiting`: programs are not told."""
+        """Do nothing: programs need no status line."""
 
 
 class TerminalView:
-    """Text as it streams, calls with their arguments, results by their first lines.
+    """Shows text as it streams, calls with their arguments, and the first lines of results.
 
     Attributes:
-        last_result: The last result as it came, for whoever wants all of it.
+        last_result: The last result in full, for `/result`.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class TerminalView:
         self._is_in_line = False
 
     def show_event(self, event: Mapping[str, Any]) -> None:
-        """See `ChatView.show_event`."""
+        """Clear the status line and show one event."""
         self._status.clear()
         match event["type"]:
             case "session.message":
@@ -102,26 +102,26 @@ class TerminalView:
                     )
                 self._is_answered = False
                 self._show_usage(event["usage"])
-            case "approval.decided" if event["by"] != TERMINAL:  # who just typed the answer knows it
+            case "approval.decided" if event["by"] != TERMINAL:  # the user at this terminal has just typed the decision
                 self.show_text(f"  {'approved' if event['approved'] else 'rejected'} by {event['by']}")
 
     def show_waiting(self, what: str) -> None:
-        """See `ChatView.show_waiting`."""
+        """Show the status on the progress line, unless an answer line is being written."""
         if not self._is_in_line:
             self._status("progress", {"message": what})
 
     def show_progress(self, told: Mapping[str, Any]) -> None:
-        """Say how far a call is, until something else happens."""
+        """Show the progress of a call until the next output."""
         self._status("progress", told)
 
     def show_text(self, text: str) -> None:
-        """See `ChatView.show_text`."""
+        """Finish the current line and print a notice on stderr."""
         self._status.clear()
         self._end_line()
         print_notice(text)
 
     def break_line(self) -> None:
-        """Leave the line that is being written, which goes on below."""
+        """Break the line that is being written; its text continues on the next line."""
         self._status.clear()
         if self._is_in_line:
             self._write("\n")
@@ -181,7 +181,7 @@ class TerminalView:
             print_notice(f"  {advice}")
 
     def _show_usage(self, used: Mapping[str, int]) -> None:
-        if used["input_tokens"] and sys.stderr.isatty():  # for whoever watches; a program reads it with --json
+        if used["input_tokens"] and sys.stderr.isatty():  # only for users; programs read it with --json
             kept = f", {used['cached_tokens']:,} of them kept by the provider" if used["cached_tokens"] else ""
             sent = f"{used['input_tokens']:,}"
             came = f"{used['output_tokens']:,}"
@@ -202,7 +202,7 @@ class TerminalView:
 
 
 def print_result(envelope: Mapping[str, Any]) -> None:
-    """Print all of a result."""
+    """Print a result in full."""
     for block in envelope.get("content") or ():
         print_text(block["text"] if block["type"] == "text" else _block_text(block))
     if not envelope.get("content"):
@@ -210,7 +210,7 @@ def print_result(envelope: Mapping[str, Any]) -> None:
 
 
 def _argument_lines(arguments: str) -> list[str]:
-    """Arguments as `key=value` on one line; of a list of steps alone, what each of them holds on a line."""
+    """Format arguments as one `key=value` line; if the only argument is a list of steps, one line per step."""
     values = {key: value for key, value in json.loads(arguments).items() if value is not None}
     steps = next(iter(values.values())) if len(values) == 1 else None
     if isinstance(steps, list) and steps and all(isinstance(step, dict) for step in steps):
@@ -219,7 +219,7 @@ def _argument_lines(arguments: str) -> list[str]:
 
 
 def _plain_text(value: Any) -> str:
-    """A value without the signs of JSON: what it holds, one after the other."""
+    """Format a value without JSON syntax, with nested values separated by `·`."""
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
         return " · ".join(filter(None, map(_plain_text, parts)))
@@ -231,7 +231,7 @@ def _one_line(text: str) -> str:
 
 
 def _head_of(envelope: Mapping[str, Any]) -> tuple[list[str], str]:
-    """The first lines of a result, and how much more there is."""
+    """Return the first lines of a result, and how much more there is."""
     blocks = envelope.get("content") or ()
     text = "\n".join(block["text"] if block["type"] == "text" else _block_text(block) for block in blocks)
     if not blocks and envelope.get("data") is not None:
@@ -244,7 +244,7 @@ def _head_of(envelope: Mapping[str, Any]) -> tuple[list[str], str]:
 
 
 def _compaction_text(compaction: Mapping[str, Any]) -> str:
-    """What the model was told in a shorter form, as a line for a person, who goes on seeing everything."""
+    """Describe what was shortened for the model; the user still sees everything."""
     counted = (
         (compaction["replacedMessages"], "earlier message", "summarised"),
         (compaction["shortenedResults"], "earlier result", "shortened"),
