@@ -1,1 +1,1 @@
-"""What people see and type at a terminal."""
+"""Output and input at a terminal."""

@@ -1,4 +1,4 @@
-"""A call as a person has to see it before deciding: whole, with nothing in it that cannot be seen; and why it runs."""
+"""Formats a call for the user who decides about it, in full and without invisible characters, and policy decisions."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,13 @@ _CHANGED: dict[Changed, str] = {
 
 
 def approval_text(request: ApprovalRequest, title: str, stream: Any = None, place: str = "") -> str:
-    """Everything that a decision on a call rests on, for a terminal.
+    """Return everything that the user needs to decide about a call, for a terminal.
 
     Args:
-        request: The call that waits.
-        title: The title of the chat that it is of; empty: it has none, and its session stands by its id.
-        stream: Where it will be shown, for the colours.
-        place: The host in which it would run; empty: in the server.
+        request: The pending call.
+        title: The title of its chat. Empty: it has none, and the session's id is shown instead.
+        stream: The stream on which it will be shown, which decides whether colours are used.
+        place: The host in which it would run. Empty: in the server.
     """
     return "\n".join(_approval_lines(request, title, stream, place))
 
@@ -77,7 +77,7 @@ def _offer_text(offer: GrantOffer) -> str:
 
 
 def _argument_lines(arguments: dict[str, Any]) -> Iterator[str]:
-    """One argument a line; a text of several lines stands below its name, line by line."""
+    """Yield one argument per line; a multi-line text follows below its name, line by line."""
     if not arguments:
         yield f"{_INDENT}(none)"
     for key, value in arguments.items():
@@ -91,7 +91,7 @@ def _argument_lines(arguments: dict[str, Any]) -> Iterator[str]:
 
 
 def diff_line(line: str, stream: Any) -> str:
-    """One line of a unified diff, indented and in its colour."""
+    """Return one line of a unified diff, indented and in its colour."""
     colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
     shown = f"{_INDENT}{all_visible(line)}"
     return colour_text(shown, colour, stream) if colour else shown
@@ -102,11 +102,11 @@ def _one_line(text: str) -> str:
 
 
 def explanation_lines(found: Mapping[str, Any], stream: TextIO) -> Iterator[str]:
-    """What `POST /api/approvals/explain` answers, line by line.
+    """Yield the response of `POST /api/approvals/explain` as lines of text.
 
     Args:
-        found: The answer.
-        stream: Where it will be shown, for the colours.
+        found: The response.
+        stream: The stream on which it will be shown, which decides whether colours are used.
     """
     yield f"{colour_text(found['decision'], COLOURS[found['decision']], stream, bold=True)}  by {found['by']}"
     yield f"  why      {all_visible(found['reason'])}"

@@ -1,4 +1,4 @@
-"""Opening a browser at an address that holds a one-time code."""
+"""Opens a browser at an address that contains a one-time code."""
 
 import subprocess
 import sys
@@ -6,18 +6,18 @@ from pathlib import Path
 
 from agentcore.store.state import write_open_file
 
-# a process between: what is below the server ends with it, and the person's browser is not to
+# Start the browser from an intermediate process: the server's child processes end with it, the browser must not.
 _PROGRAM = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
 def open_browser(state: Path, address: str) -> bool:
-    """Open an address in the person's browser, by a file that leads there: the arguments of a process are no secret.
+    """Open an address in the user's browser, through a file, since process arguments are visible to others.
 
     Args:
         state: The state folder of the server.
-        address: With codes in its fragment.
+        address: The address, with codes in its fragment.
     Returns:
-        Whether a browser could be started.
+        True if a browser was started.
     """
     command = [sys.executable, "-I", "-S", "-c", _PROGRAM, write_open_file(state, address).as_uri()]
     return subprocess.run(command, check=False).returncode == 0

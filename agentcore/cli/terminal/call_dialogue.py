@@ -1,4 +1,4 @@
-"""One call that waits, at a terminal: what a person can type about it until they have decided."""
+"""Dialogue at a terminal about a call that waits for approval, until the user has decided."""
 
 import json
 import sys
@@ -15,12 +15,12 @@ from agentcore.core.review import Question, explain_policy_decision
 from agentcore.errors import ToolError
 
 _DECIDING = frozenset(("y", "yes", "a", "e"))
-# an editor does what is typed into it, whoever typed it; and the model takes a reason for the person's word
+# `e` needs the number since an editor obeys injected input too, and a reason since the model trusts it as the user's.
 _WITH_REASON = frozenset(("n", "no"))
 
 
 def call_help(proof: Proof) -> str:
-    """What can be typed about a call that is shown."""
+    """Return the possible inputs for a call that is shown."""
     rows = (
         (proof.expected_input("y"), "approve the call as it is shown"),
         ("n", f"reject it; `{proof.expected_input('n', 'REASON')}` tells the model why"),
@@ -33,17 +33,17 @@ def call_help(proof: Proof) -> str:
 
 
 class CallDialogue:
-    """Shows a call, and takes what is typed about it.
+    """Shows a call and handles what is typed about it.
 
     Args:
-        host: Where the call waits.
-        request: The call.
-        title: The title of its chat; empty: it has none.
+        core: The core in which the call is pending.
+        request: The approval request of the call.
+        title: The title of its chat; empty if it has none.
     Attributes:
-        host: The same.
-        asked: The call as it was asked for.
-        shown: The call as it was shown last: what a yes means.
-        proof: What has to be typed with a decision.
+        core: The same core.
+        asked: The request as it was made.
+        shown: The request as it was last shown, which a yes approves.
+        proof: The number that has to be typed with a decision.
     """
 
     def __init__(self, core: Core, request: ApprovalRequest, title: str) -> None:
@@ -55,21 +55,21 @@ class CallDialogue:
 
     @classmethod
     async def open(cls, core: Core, request: ApprovalRequest) -> Self:
-        """The dialogue about a call, whose chat is looked up."""
+        """Create the dialogue for a call, and load the title of its chat."""
         titles = await core.store.chats.load_titles([request.session_id])
         return cls(core, request, titles.get(request.session_id, ""))
 
     def show(self) -> None:
-        """Show all that a decision rests on."""
+        """Show everything that the user needs for the decision."""
         tool = self.core.registry.own.get(self.shown.definition.name)
         place = None if tool is None else self.core.places.find_module_host(tool.module.name)
         name = "" if place is None else place.name
         write_line(f"\n{approval_text(self.shown, self._title, sys.stderr, name)}")
 
     async def read_verdict(self, line: str) -> Verdict | None:
-        """Take a line that was typed: the person's word on the call, or None when something else was done or said.
+        """Handle a typed line; return the user's verdict, or None if the line did not decide the call.
 
-        Too many wrong numbers are a no: the question has expired.
+        Too many wrong numbers reject the call, because the question has expired.
         """
         word, _, rest = line.strip().partition(" ")
         deciding = _WITH_REASON if word.lower() in _WITH_REASON and rest.strip() else _DECIDING
@@ -116,7 +116,7 @@ class CallDialogue:
         return None
 
     async def _edit_arguments(self) -> None:
-        """Have the arguments edited, and show what the call would be with them."""
+        """Let the user edit the arguments, and show the call with them."""
         before = self._draft or json_safe(json.dumps(self.shown.arguments, indent=2, ensure_ascii=False)) + "\n"
         self._draft = await edit_text(before, "arguments.json")
         try:

@@ -1,4 +1,4 @@
-"""What waits at the terminal of a server, one thing at a time: a call, a change of what is allowed, a client."""
+"""Dialogues at the server's terminal about pending calls, policy changes and client pairings."""
 
 import sys
 from typing import Protocol, get_args
@@ -13,7 +13,7 @@ from agentcore.core.approvals import ApprovalRequest, Pairing, PolicyChange
 from agentcore.core.core import Core
 
 Waiting = ApprovalRequest | PolicyChange | Pairing
-"""One thing that waits for a person."""
+"""A request that is waiting for the user's decision."""
 
 _SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
 _YES = frozenset(("y", "yes"))
@@ -21,52 +21,52 @@ _NO = frozenset(("n", "no"))
 
 
 class Dialogue(Protocol):
-    """Shows one thing that waits, and takes what is typed about it."""
+    """Shows one pending request and handles what is typed about it."""
 
     @property
     def asked(self) -> Waiting:
-        """What it is about."""
+        """The pending request."""
         ...
 
     @property
     def proof(self) -> Proof:
-        """What has to be typed with a decision."""
+        """The number that has to be typed with a decision."""
         ...
 
     def show(self) -> None:
-        """Show all that a decision rests on."""
+        """Show everything that the user needs for the decision."""
         ...
 
     def format_prompt(self) -> str:
-        """What can be typed."""
+        """Return the prompt with the possible answers."""
         ...
 
     def format_help(self) -> str:
-        """All that can be typed, one thing a line."""
+        """Return all possible inputs, one per line."""
         ...
 
     async def handle_line(self, line: str) -> str | None:
-        """Take a line; gives what was decided, in a sentence, or None while it waits on.
+        """Handle a line; return the decision as a sentence, or None if it is still pending.
 
         Raises:
-            ToolError: It does not wait any more, or cannot be carried out.
+            ToolError: The request is no longer pending, or the decision cannot be carried out.
         """
         ...
 
 
 def list_waiting(core: Core) -> list[Waiting]:
-    """All that waits, in the order in which it came; changes that last come last."""
+    """Return all pending requests, oldest first, but long-lived policy changes last."""
     found: list[Waiting] = [*core.pairings.waiting, *core.policy_changes.waiting, *core.approvals.waiting]
     return sorted(found, key=lambda thing: (is_long_lived(thing), thing.requested_at_ms))
 
 
 def is_long_lived(thing: Waiting) -> bool:
-    """True for a change that waits as long as the server runs: everything else is more urgent."""
+    """True for a policy change that stays pending while the server runs: everything else is more urgent."""
     return isinstance(thing, PolicyChange) and thing.proposal.lasts
 
 
 async def open_dialogue(core: Core, thing: Waiting) -> Dialogue:
-    """The dialogue about one thing."""
+    """Return the dialogue for a pending request."""
     match thing:
         case ApprovalRequest():
             return await _Call.open(core, thing)
@@ -137,7 +137,7 @@ class _Client:
             return None
         word, rest = typed
         words = set(rest.lower().replace(",", " ").split()) if word in _YES else set()
-        # none, where one of the words is none
+        # one unknown word invalidates them all
         scopes = [scope for scope in _SCOPES if scope in words] if words <= set(_SCOPES) else []
         if word in _YES and not scopes:
             write_line(f"Say what it may: one or more of {', '.join(_SCOPES)}.")
@@ -147,7 +147,7 @@ class _Client:
 
 
 def _read_yes_or_no(proof: Proof, line: str, *, takes_rest: bool = False) -> tuple[str, str] | None:
-    """A yes with its number, or a no; None: neither. Too many wrong numbers are a no."""
+    """Parse a yes with its number, or a no; return None for anything else. Too many wrong numbers count as a no."""
     typed = proof.parse_line(line, _YES)
     if typed is None:
         if proof.is_spent:

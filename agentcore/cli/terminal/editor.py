@@ -1,4 +1,4 @@
-"""The person's own editor, on the terminal of this process."""
+"""Runs the user's own editor on the terminal of this process."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from agentcore.errors import ToolError
 _USUAL = ("editor", "vi", "nano")
 _GRACE_SECONDS = 5.0
 _JOB_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTTIN, signal.SIGTTOU)
-# what this process ignores meanwhile is the editor's to hear
+# The editor inherits the signals that this process ignores meanwhile, so restore their default actions first.
 _WITH_SIGNALS = (
     "import os, signal, sys; "
     f"[signal.signal(number, signal.SIG_DFL) for number in {[int(number) for number in _JOB_SIGNALS]}]; "
@@ -26,13 +26,13 @@ _WITH_SIGNALS = (
 
 
 async def edit_text(text: str, name: str) -> str:
-    """Have the person change a text in `VISUAL`, `EDITOR`, or an editor that is there; gives what they made of it.
+    """Let the user edit a text in `VISUAL`, `EDITOR` or an installed editor; return the edited text.
 
     Args:
-        text: Where they begin.
-        name: Name of the file that the editor sees; it lies in a folder that only this user can read.
+        text: The initial text.
+        name: Name of the file that the editor opens, in a folder that only this user can read.
     Raises:
-        ToolError: `no_editor`; `editor_failed`: it ended with an error, or left nothing that can be read.
+        ToolError: `no_editor`; `editor_failed` if the editor exits with an error or leaves no readable text.
     """
     command = _find_editor()
     with tempfile.TemporaryDirectory(prefix="agentcore-") as folder:
@@ -71,7 +71,7 @@ async def _run_editor(command: list[str]) -> int:
 
 @contextmanager
 def _left_to_the_editor() -> Iterator[None]:
-    """Leave Ctrl-C to the editor, and set the terminal back as it was, however the editor leaves it."""
+    """Leave Ctrl-C to the editor, and restore the terminal's modes afterwards."""
     keyboard = sys.stdin.fileno()
     modes = termios.tcgetattr(keyboard)
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _JOB_SIGNALS}

@@ -1,4 +1,4 @@
-"""How a command ends: the exit codes, and the error that says what happened and what to do."""
+"""Exit codes of commands, and the error that ends a command with a message and a hint."""
 
 import sys
 from enum import IntEnum
@@ -8,13 +8,13 @@ import click
 
 
 class ExitCode(IntEnum):
-    """The exit codes, part of the command line's contract."""
+    """Exit codes, which are part of the command line's contract."""
 
     OK = 0
     CALL_FAILED = 1
     USAGE = 2
     UNREACHABLE = 3
-    LOOP_BLOCKED = 24  # the number of the signal by which the server's guard ends it
+    LOOP_BLOCKED = 24  # the number of the signal with which the server's guard kills it
     INTERRUPTED = 130
 
 
@@ -23,7 +23,7 @@ class CliError(click.ClickException):
 
     Args:
         message: What happened.
-        hint: What to do about it, if the message does not say it.
+        hint: What to do about it, unless the message already says so.
         code: The exit code.
     """
 
@@ -42,8 +42,8 @@ class CliError(click.ClickException):
 
 
 def to_cli_error(error: Exception) -> CliError | None:
-    """The error of ours behind an exception that a command let through; None: it is a defect."""
-    # importing it would load pydantic; whatever raised one of ours has done so already
+    """Convert an uncaught agentcore error into a `CliError`; return None for any other exception, which is a defect."""
+    # Importing it would load pydantic, and code that raises an agentcore error has already imported it.
     if "agentcore.errors" not in sys.modules:
         return None
     from agentcore.errors import AgentcoreError, ToolError

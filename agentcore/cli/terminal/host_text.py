@@ -1,4 +1,4 @@
-"""Hosts, in which modules run beside the server, as the command line shows them."""
+"""Prints hosts, in which modules run outside the server, for the command line."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ _MEMBER_HEADER = ("host", "state", "in use", "answers in", "calls", "labels", "m
 
 
 def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
-    """Print all hosts: those on this machine, then those on others, then pools, each with its hosts.
+    """Print all hosts: those on this machine, those on other machines, then each pool with its hosts.
 
     Args:
-        server: The server's address, for machines that have yet to dial in; empty: none runs.
+        server: The server's address, shown for hosts that have yet to dial in. Empty: no server is running.
     """
     local = [_process_row(host) for host in hosts if host["kind"] == "process"]
     remote = [_remote_row(host, server) for host in hosts if host["kind"] == "remote"]
@@ -65,7 +65,7 @@ def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
 
 
 def print_host(host: Mapping[str, Any]) -> None:
-    """Print what became of a host, and of its modules that are not ready."""
+    """Print the state of a host, and of its modules that are not ready."""
     print_text(
         f"{host['name']} is {host['state']}." + (f" {_process_remark(host)}" if host["state"] == "failed" else "")
     )
@@ -75,7 +75,7 @@ def print_host(host: Mapping[str, Any]) -> None:
 
 
 def open_resources_text(host: Mapping[str, Any]) -> str:
-    """What is open in a host: `2 terminal, 1 browser`; empty: nothing."""
+    """Describe the resources that are open in a host, such as `2 terminal, 1 browser`; empty if there are none."""
     return ", ".join(f"{each['count']} {each['type']}" for each in host["resources"])
 
 
@@ -128,7 +128,7 @@ def _memory_of(host: Mapping[str, Any]) -> str:
 
 
 def _module_of(module: Mapping[str, Any]) -> str:
-    """A module of another machine: `fs_tools (10, 2 wait)`."""
+    """Describe a module of another machine by its number of tools, such as `fs_tools (10, 2 wait)`."""
     if module["state"] != "ready":
         return f"{module['name']} ({module['state']})"
     waiting = f", {module['waiting']} wait" if module["waiting"] else ""
@@ -160,7 +160,7 @@ def _remote_remark(host: Mapping[str, Any], server: str) -> str:
 
 
 def _format_time(moment_ms: int) -> str:
-    """The time alone if it is today, with the day if not."""
+    """Format a time, with the date if it is not today."""
     moment = time.localtime(moment_ms / 1000)
     today = time.localtime()
     return time.strftime("%H:%M" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M", moment)

@@ -12,9 +12,9 @@ _VTE_VERSION = 5000
 
 
 def supports_hyperlinks(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
-    """True when a stream is a terminal that is known to show OSC 8 hyperlinks.
+    """True if a stream is a terminal that is known to show OSC 8 hyperlinks.
 
-    There is no way to ask a terminal for it, so this goes by the environment, as other programs do;
+    A terminal cannot be asked for this, so it is derived from the environment, as other programs do;
     `FORCE_HYPERLINK` overrides it (https://github.com/chalk/supports-hyperlinks).
     """
     forced = environ.get("FORCE_HYPERLINK")
@@ -32,7 +32,7 @@ def supports_hyperlinks(stream: TextIO, environ: Mapping[str, str] = os.environ)
 
 
 def make_hyperlink(address: str, stream: TextIO, environ: Mapping[str, str] = os.environ) -> str:
-    """The address, as a link where the stream supports it. It stays readable and can be copied either way."""
+    """Return the address, as a link if the stream supports it. It is readable and can be copied either way."""
     if not supports_hyperlinks(stream, environ):
         return address
     return f"\x1b]8;;{address}\x1b\\{address}\x1b]8;;\x1b\\"

@@ -1,4 +1,4 @@
-"""Lines of the server's log as a person reads them."""
+"""Prints lines of the server's log for users."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ _LEVEL_COLUMNS = 8
 
 
 def print_line(line: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one line of the log: as JSON, or with its traceback below it."""
+    """Print one line of the log as JSON, or as text with its traceback below."""
     if as_json:
         click.echo(json.dumps(line))
     else:
@@ -36,7 +36,7 @@ def _format_fields(line: Mapping[str, Any]) -> str:
 
 
 def _format_time(text: Any) -> str:
-    """The local time; with the day, where it is another."""
+    """Return the local time, with the date if it is not today."""
     try:
         then = datetime.fromisoformat(str(text)).astimezone()
     except ValueError:

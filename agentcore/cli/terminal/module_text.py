@@ -1,4 +1,4 @@
-"""Modules, as the command line shows them."""
+"""Formats and prints modules for the command line."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -16,23 +16,23 @@ COLOURS = {
     "loading": "yellow",
     "stopping": "yellow",
 }
-"""Colours of states."""
+"""Colour of each module state."""
 
 
 def display_state(module: Mapping[str, Any]) -> str:
-    """A module's state in a word: `waits` where nothing but a person's word is missing."""
+    """Return a module's state in one word: `waits` if only the user's confirmation is missing."""
     return "waits" if module["state"] == "failed" and module["others"] else str(module["state"])
 
 
 def describe_source(module: Mapping[str, Any]) -> str:
-    """Where a module comes from, in a few words."""
+    """Return where a module comes from: its distribution and version, `local`, or empty."""
     if module["distribution"]:
         return f"{module['distribution']} {module['version']}".rstrip()
     return "local" if module["file"] else ""
 
 
 def describe_disk_version(module: Mapping[str, Any]) -> str:
-    """What is on the disk in place of what runs, in a sentence; empty: the same."""
+    """Describe how the module on disk differs from the running one; empty if it does not."""
     if module["state"] != "ready":
         return ""
     if module["versionOnDisk"] is None:
@@ -51,7 +51,7 @@ def _running_version(module: Mapping[str, Any]) -> str:
 
 
 def module_row(module: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    """A module in the list: name, state, tools, origin, remark."""
+    """Return a module's row for the list: name, state, number of tools, origin, remark."""
     return (
         module["name"],
         display_state(module),
@@ -62,7 +62,7 @@ def module_row(module: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
 
 
 def print_outcome(module: Mapping[str, Any]) -> None:
-    """Print what became of a module that was changed, with what is wrong although it runs."""
+    """Print the state of a module after a change, with the problems that it has although it runs."""
     problems = module["problems"]
     verb = "waits for a person" if display_state(module) == "waits" else f"is {module['state']}"
     print_text(f"{module['name']} {verb}." + (f" {module['reason']}" if module["reason"] else ""))
@@ -76,7 +76,7 @@ def print_outcome(module: Mapping[str, Any]) -> None:
 
 
 def print_module(module: Mapping[str, Any]) -> None:
-    """Print all that is known of a module."""
+    """Print everything that is known about a module."""
     state = display_state(module)
     click.echo(f"{colour_text(module['name'], 'cyan', bold=True)}  {colour_text(state, COLOURS.get(state, 'white'))}")
     rows = {
@@ -109,7 +109,7 @@ def print_module(module: Mapping[str, Any]) -> None:
 
 
 def list_other_sources(module: Mapping[str, Any]) -> Iterator[str]:
-    """What else has the module's name, one text each."""
+    """Describe each other source that provides a module of the same name."""
     for other in module["others"]:
         said = f"{other['source']} {other['version']}".rstrip()
         state = "was refused" if other["isRefused"] else "waits for a person"

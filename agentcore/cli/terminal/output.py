@@ -1,4 +1,4 @@
-"""What commands print: tables and colours for people, JSON for programs."""
+"""Prints the output of commands: tables and colours for users, JSON for programs."""
 
 import json
 import os
@@ -17,12 +17,12 @@ _GAP = "  "
 
 
 def uses_colour(stream: TextIO) -> bool:
-    """Whether a stream gets colours: a terminal does, unless NO_COLOR is set (https://no-color.org)."""
+    """True if colours are used on a stream: it is a terminal and NO_COLOR is not set (https://no-color.org)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
 def colour_text(text: str, colour: str, stream: TextIO | None = None, *, bold: bool = False) -> str:
-    """The text in a colour, where the stream (stdout if none is given) gets colours."""
+    """Return the text in a colour if the stream (stdout by default) uses colours."""
     return click.style(text, fg=colour, bold=bold or None) if uses_colour(stream or sys.stdout) else text
 
 
@@ -32,18 +32,18 @@ def print_json(value: Any) -> None:
 
 
 def print_json_text(text: str) -> None:
-    """Print JSON text; what cannot be written, or does harm on a terminal, stands as an escape of JSON."""
+    """Print JSON text; characters that cannot be written, or are harmful on a terminal, become JSON escapes."""
     click.echo(json_safe(text) if sys.stdout.isatty() else json_storable(text))
 
 
 def print_text(text: str) -> None:
-    """Print text from outside: as it is for a program, harmless on a terminal."""
+    """Print untrusted text: with harmful characters escaped on a terminal, unescaped for a program."""
     shown = terminal_safe(text) if sys.stdout.isatty() else valid_text(text)
     click.echo(shown, nl=not shown.endswith("\n"))
 
 
 def print_notice(text: str, head: str = "") -> None:
-    """Tell a person something beside the output, on stderr; a head of our own may be coloured."""
+    """Print a notice to the user on stderr; only `text` is escaped, so `head` may contain colours."""
     click.echo(f"{head} {terminal_safe(text)}" if head else terminal_safe(text), err=True)
 
 
@@ -53,11 +53,11 @@ def print_warning(text: str) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> None:
-    """Print aligned columns; on a terminal the last one is cut to the width that is left.
+    """Print aligned columns; on a terminal the last one is truncated to the remaining width.
 
     Args:
-        header: One title a column.
-        rows: Cells, as many in each row as there are titles; only the first line of a cell is shown.
+        header: One title per column.
+        rows: One cell per column in each row; only the first line of a cell is shown.
         colours: A colour for each row's first cell, or None.
     """
     safe = [[terminal_safe(cell).split("\n", 1)[0] for cell in row] for row in rows]
@@ -73,7 +73,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], colours: S
 
 
 def size_text(size_bytes: int) -> str:
-    """A size for people: `512 B`, `1.5 KB`, `3.0 MB`."""
+    """Format a size for users: `512 B`, `1.5 KB`, `3.0 MB`."""
     size = float(size_bytes)
     for unit in ("B", "KB", "MB"):
         if size < 1024:  # noqa: PLR2004 - bytes in a kilobyte

@@ -1,4 +1,4 @@
-"""Commands of this program as the user at this terminal has to type them."""
+"""Formats agentcore commands as the user has to type them."""
 
 import shlex
 import shutil
@@ -9,11 +9,11 @@ _NAME = "agentcore"
 
 
 def own_command(arguments: str, config_path: Path = Path("app.json")) -> str:
-    """Return a command of this program that works in the user's shell: with the path if it is not in PATH.
+    """Return an agentcore command that works in the user's shell: with its path if it is not in PATH.
 
     Args:
         arguments: The subcommand and its arguments.
-        config_path: The app.json in use; named if it is another than the one in the current folder.
+        config_path: The app.json in use; included unless it is the one in the current folder.
     """
     program = Path(sys.argv[0])
     is_own = program.name == _NAME and program.exists()

@@ -1,4 +1,4 @@
-"""How far a call is, on one line of the terminal that is rewritten."""
+"""Shows the progress of a call on one terminal line that is rewritten."""
 
 import shutil
 import sys
@@ -12,14 +12,14 @@ _CLEAR_LINE = "\r\x1b[2K"
 
 
 class ProgressLine:
-    """Shows the progress of one call on stderr, where that is a terminal; elsewhere it stays silent."""
+    """Shows the progress of one call on stderr if that is a terminal, else nothing."""
 
     def __init__(self) -> None:
         self._is_shown = False
         self._is_terminal = sys.stderr.isatty()
 
     def __call__(self, kind: str, told: Mapping[str, Any]) -> None:
-        """Take a notification of a call: `progress`, or `approval` when a person elsewhere has to decide."""
+        """Handle a notification of a call: `progress`, or `approval` if a user has to decide elsewhere."""
         if kind == "progress":
             self._draw(told.get("fraction"), str(told.get("message", "")))
         elif kind == "approval":
@@ -29,7 +29,7 @@ class ProgressLine:
             )
 
     def clear(self) -> None:
-        """Take the line away, before something else is written."""
+        """Erase the line before other output is written."""
         if self._is_shown:
             sys.stderr.write(_CLEAR_LINE)
             sys.stderr.flush()

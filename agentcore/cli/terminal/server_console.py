@@ -1,4 +1,4 @@
-"""What a person can do at the terminal of a running server: decide on what waits, stop, resume, pair."""
+"""Interactive console of a running server: decide pending requests, stop, resume and pair."""
 
 import asyncio
 import signal
@@ -32,11 +32,11 @@ _NOTICED = ("approval.*", "policy.*", "pairing.*")
 
 
 class ServerConsole:
-    """Reads lines at the server's terminal, and shows what needs a decision, one thing at a time.
+    """Reads lines at the server's terminal and shows pending requests, one at a time.
 
     Args:
-        host: The host that the server serves.
-        keyboard: Descriptor of the terminal that is read.
+        core: The server's core.
+        keyboard: File descriptor of the terminal.
     """
 
     def __init__(self, core: Core, keyboard: int) -> None:
@@ -57,7 +57,7 @@ class ServerConsole:
 
     @classmethod
     async def run(cls, core: Core) -> None:
-        """Serve the terminal of this process until it is closed."""
+        """Run the console on the terminal of this process until it is closed."""
         console = cls(core, sys.stdin.fileno())
         ends = [core.events.subscribe(pattern, console._on_event) for pattern in _NOTICED]
         try:
@@ -74,7 +74,7 @@ class ServerConsole:
         self._changed.set()
 
     async def _show_waiting(self) -> None:
-        """Show the oldest thing that waits whenever the one before is done with."""
+        """Show the next pending request whenever the previous one is decided or gone."""
         while True:
             self._changed.clear()
             async with self._screen:
@@ -89,7 +89,7 @@ class ServerConsole:
             self._dialogue = None
         if waiting and (self._dialogue is None or _can_wait(self._dialogue, waiting[0])):
             dialogue = await open_dialogue(self._core, waiting[0])
-            if waiting[0] not in list_waiting(self._core):  # it was ended while its chat was looked up
+            if waiting[0] not in list_waiting(self._core):  # it ended while its chat's title was loaded
                 self._changed.set()
                 return
             self._dialogue = dialogue
@@ -103,7 +103,7 @@ class ServerConsole:
             async with asyncio.timeout(left_s):
                 await self._changed.wait()
         except TimeoutError:
-            pass  # it has expired: the next look at what waits tells
+            pass  # it has expired, so it is missing from the next list of pending requests
 
     async def _read_commands(self) -> None:
         while (line := await read_line(self._keyboard)) is not None:
@@ -114,11 +114,11 @@ class ServerConsole:
             elif word.lower() == "pair":
                 await self._pair_host(rest)
             elif line.strip():
-                async with self._screen:  # nothing else is shown while the person edits
+                async with self._screen:  # show nothing else while the user edits
                     await self._handle_answer(line)
 
     async def _handle_answer(self, line: str) -> None:
-        """Take a line about what is shown."""
+        """Handle a line about the request that is shown."""
         dialogue = self._dialogue
         if dialogue is None:
             word = all_visible(line.strip())[:40]
@@ -149,7 +149,7 @@ class ServerConsole:
         )
 
     async def _resume_calls(self) -> None:
-        async with self._screen:  # the next line is the answer to this
+        async with self._screen:  # the next line is the answer to this question
             if not await ask_confirmation("Take calls again?"):
                 write_line("Everything stays stopped.")
                 return
@@ -173,7 +173,7 @@ class ServerConsole:
         write_line(f"Type this into the client, once, within ten minutes: {code}")
 
     async def _pair_host(self, code: str) -> None:
-        async with self._screen:  # the next line is the answer to this
+        async with self._screen:  # the next line is the answer to this question
             try:
                 pairing, offer = await self._core.host_pairings.find_by_code(code)
                 write_line(f"\n{host_text(encode_host_offer(offer))}")
@@ -191,24 +191,24 @@ class ServerConsole:
         if shows:
             dialogue.show()
         dialogue.proof.renew_number()
-        discard_typed_input(self._keyboard)  # an answer counts only after the question stood there
+        discard_typed_input(self._keyboard)  # ignore input that was typed before the question appeared
         write_line(dialogue.format_prompt())
 
 
 def _can_wait(dialogue: Dialogue, other: Waiting) -> bool:
-    """Whether what is shown lasts, and something else that does not is to be shown in its place."""
+    """True if the request that is shown is long-lived and a more urgent one should replace it."""
     return is_long_lived(dialogue.asked) and not is_long_lived(other)
 
 
 def _is_replaced(asked: Waiting, waiting: list[Waiting]) -> bool:
-    """True when a call still waits, as another one than was shown."""
+    """True if the call is still pending but its request has changed since it was shown."""
     ids = {thing.call_id for thing in waiting if isinstance(thing, ApprovalRequest)}
     return isinstance(asked, ApprovalRequest) and asked.call_id in ids
 
 
 @contextmanager
 def _reading_in_background_fails() -> Iterator[None]:
-    """Let reading from the terminal fail, and not stop the process, while another job has the foreground."""
+    """Make terminal access fail instead of stopping the process while another job is in the foreground."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTTIN, signal.SIGTTOU)}
     try:
         yield

@@ -1,4 +1,4 @@
-"""The person at the terminal of this process: asked, and heard only after the question was shown."""
+"""Asks the user at the terminal of this process; input typed before a question was shown is discarded."""
 
 import asyncio
 import os
@@ -8,10 +8,10 @@ import termios
 from agentcore.cli.terminal.typed_answer import Proof
 
 TERMINAL = "terminal"
-"""Who decides, where a person at a terminal does."""
+"""Name of the decider if a user decides at a terminal."""
 
 EXPIRED = "three wrong numbers were typed at the terminal, so the question has expired"
-"""What is said when a question is over because of them."""
+"""Message for a question that has expired."""
 
 _CONFIRM_SECONDS = 120.0
 _LINE_BYTES = 4096
@@ -19,20 +19,20 @@ _BACKGROUND_SECONDS = 1.0
 
 
 def is_interactive() -> bool:
-    """Whether somebody can be asked: both the keyboard and what is shown are a terminal."""
+    """True if a user can be asked: both stdin and stderr are terminals."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def discard_typed_input(keyboard: int) -> None:
-    """Throw away what was typed and not read yet, so that no answer is given before its question."""
+    """Discard unread input, so that no answer is accepted before its question."""
     termios.tcflush(keyboard, termios.TCIFLUSH)
 
 
 async def ask_line(question: str, timeout_s: float | None) -> str | None:
-    """Ask a question that a line answers.
+    """Ask a question and read one line as the answer.
 
     Returns:
-        The line; None: nobody answered in time, or the terminal was closed.
+        The line, or None if there was no answer in time or the terminal was closed.
     """
     keyboard = sys.stdin.fileno()
     discard_typed_input(keyboard)
@@ -47,12 +47,12 @@ async def ask_line(question: str, timeout_s: float | None) -> str | None:
 
 
 async def ask_confirmation(question: str, timeout_s: float = _CONFIRM_SECONDS, *, is_new: bool = False) -> bool:
-    """Whether what was typed was meant: at once where nobody but the person can have typed it, else with a number.
+    """Ask for confirmation with a number, unless only the user can have typed what led to the question.
 
     Args:
-        question: What is asked.
-        timeout_s: How long the answer may take, in seconds.
-        is_new: Whether nothing was typed that could count as a yes: then it is asked in any case.
+        question: The question.
+        timeout_s: Time limit for the answer in seconds.
+        is_new: True to ask in any case, because nothing that was typed so far counts as a yes.
     """
     proof = Proof()
     if not proof.is_needed and not is_new:
@@ -70,32 +70,32 @@ async def ask_confirmation(question: str, timeout_s: float = _CONFIRM_SECONDS, *
 
 
 def number_needed(word: str) -> str:
-    """What to say to a decision without the right number."""
+    """Return the message for a decision without the right number."""
     return f"Another process may have typed that: type {word} with the number that the question shows."
 
 
 def write_line(text: str) -> None:
-    """Write a line for the person at the terminal."""
+    """Write a line on stderr."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
 async def read_line(keyboard: int) -> str | None:
-    """The next line that is typed at a terminal; None when it is closed."""
+    """Read the next line that is typed at a terminal; None if it was closed."""
     while True:
         await until_readable(keyboard)
         try:
-            line = os.read(keyboard, _LINE_BYTES)  # a terminal gives whole lines, so this does not wait
+            line = os.read(keyboard, _LINE_BYTES)  # a terminal returns whole lines, so this does not block
         except OSError:
             if not os.isatty(keyboard) or os.tcgetpgrp(keyboard) == os.getpgrp():
-                return None  # it was hung up
-            await asyncio.sleep(_BACKGROUND_SECONDS)  # another job has the foreground, and what is typed is for it
+                return None  # the terminal was hung up
+            await asyncio.sleep(_BACKGROUND_SECONDS)  # another job is in the foreground and receives the input
             continue
         return line.decode("utf-8", "replace") if line else None
 
 
 async def until_readable(keyboard: int) -> None:
-    """Wait until something can be read from a terminal; nobody else may wait for it at the same time."""
+    """Wait until a terminal has input; only one task at a time may wait for the same terminal."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(keyboard, readable.set)

@@ -1,4 +1,4 @@
-"""Approving at the terminal of the host's own process."""
+"""Approval of calls at the terminal of the core's own process."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from agentcore.core.core import Core
 
 
 class TerminalApprover:
-    """Shows a call and asks; one at a time, in the order in which they come.
+    """Shows calls and asks for approval, one at a time in the order of arrival.
 
     Args:
-        host: Whose calls they are.
+        core: The core whose calls are approved.
     Attributes:
-        around: Entered before a call is shown, for whoever has something to show first or reads the keyboard else.
+        around: Context that is entered before a call is shown, to show earlier output first and stop other input.
     """
 
     def __init__(self, core: Core) -> None:
@@ -25,7 +25,7 @@ class TerminalApprover:
         self.around: Callable[[ApprovalRequest], AbstractAsyncContextManager[None]] = lambda _: nullcontext()
 
     async def __call__(self, request: ApprovalRequest) -> Verdict:
-        """Ask about one call until it is decided; a terminal that is closed says no, an empty line decides nothing."""
+        """Ask about one call until it is decided; a closed terminal rejects it, an empty line decides nothing."""
         async with self._turn, self.around(request):
             dialogue = await CallDialogue.open(self._core, request)
             dialogue.show()

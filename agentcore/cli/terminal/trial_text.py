@@ -1,4 +1,4 @@
-"""What became of a module that was started alone, in words and as JSON."""
+"""Formats the result of starting a module on trial, as text and as JSON."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ _LOG_LINES = 20
 
 
 def trial_json(trial: "Trial") -> dict[str, Any]:
-    """All of it."""
+    """Return the full result of a trial as JSON."""
     report = trial.report
     return {
         "ready": not trial.reason,
@@ -39,7 +39,7 @@ def trial_json(trial: "Trial") -> dict[str, Any]:
 
 
 def print_trial(name: str, trial: "Trial") -> None:
-    """Print it: what it offers on stdout, and all else beside it."""
+    """Print the result of a trial: the start and the tools on stdout, everything else on stderr."""
     if trial.reason:
         print_notice(f"{name} did not start, after {_format_duration(trial)}: {trial.reason}", _error_label("error:"))
     else:

@@ -1,8 +1,7 @@
-"""That an answer was typed by somebody who reads this terminal, and not pushed into it by another process.
+"""Checks that an answer was typed by a user who reads this terminal, not injected by another process.
 
-A process that shares a terminal, or may do anything, can push input into it (`ioctl(TIOCSTI)`); it cannot read what is
-shown there. Where the system does not rule that out, a decision is typed together with a number that stands in the
-question.
+A process that shares a terminal or has CAP_SYS_ADMIN can inject input (`ioctl(TIOCSTI)`), but cannot read what is shown
+there. Unless the system rules that out, a decision must be typed together with a number that the question shows.
 """
 
 import secrets
@@ -11,7 +10,7 @@ from collections.abc import Container
 from pathlib import Path
 
 WRONG_NUMBERS = 3
-"""Wrong numbers in answer to one question after which it has expired."""
+"""Number of wrong numbers after which a question expires."""
 
 _NUMBERS = 10_000
 _DIGITS = 4
@@ -21,12 +20,12 @@ _STATUS = Path("/proc/self/status")
 
 
 def can_be_pushed(switch: Path = _LEGACY_TIOCSTI, status: Path = _STATUS, platform: str = sys.platform) -> bool:
-    """Whether another process of this user may be able to push input into a terminal.
+    """True if another process of this user may be able to inject input into a terminal.
 
     Args:
-        switch: The kernel's switch, there since Linux 6.2: 0 leaves pushing to whoever has CAP_SYS_ADMIN.
-        status: What the kernel says of this process; what it starts may have the capabilities that it has.
-        platform: As `sys.platform`; systems other than Linux let any process that has the terminal push.
+        switch: The kernel's sysctl file, since Linux 6.2: 0 restricts injection to processes with CAP_SYS_ADMIN.
+        status: The kernel's status file of this process, whose child processes may have its capabilities.
+        platform: As `sys.platform`; other systems than Linux let any process on the terminal inject input.
     """
     if not platform.startswith("linux"):
         return True
@@ -40,10 +39,10 @@ def can_be_pushed(switch: Path = _LEGACY_TIOCSTI, status: Path = _STATUS, platfo
 
 
 class Proof:
-    """The number of one question, and how often a wrong one was typed.
+    """The number to type with the answer to one question, and how often a wrong one was typed.
 
     Args:
-        is_needed: Whether a decision takes a number here; None: as the system says.
+        is_needed: True if a decision needs a number. None: determined from the system.
     """
 
     def __init__(self, *, is_needed: bool | None = None) -> None:
@@ -54,25 +53,25 @@ class Proof:
 
     @property
     def is_spent(self) -> bool:
-        """Whether so many wrong numbers were typed that the question has expired."""
+        """True if the question has expired because of too many wrong numbers."""
         return self._wrong >= WRONG_NUMBERS
 
     def renew_number(self) -> None:
-        """Take another number, before the question is shown (again)."""
+        """Choose a new number, before the question is shown (again)."""
         self._number = f"{secrets.randbelow(_NUMBERS):0{_DIGITS}}" if self.is_needed else ""
 
     def expected_input(self, word: str, rest: str = "") -> str:
-        """What to type for a decision: `y 4821`, or `y` where no number is needed."""
+        """Return what to type for a decision: `y 4821`, or `y` if no number is needed."""
         return " ".join(part for part in (word, self._number, rest) if part)
 
     def parse_line(self, line: str, deciding: Container[str]) -> tuple[str, str] | None:
-        """Take a line that was typed: its first word in small letters, and the rest without the number.
+        """Split a typed line into its first word in lower case and the rest without the number.
 
         Args:
             line: What was typed.
-            deciding: Words that count only with the number.
+            deciding: Words that are valid only with the number.
         Returns:
-            None: the number was missing, or wrong.
+            None if the number was missing or wrong.
         """
         word, _, rest = line.strip().partition(" ")
         word = word.lower()

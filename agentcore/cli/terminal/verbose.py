@@ -1,4 +1,4 @@
-"""The log of a host that runs in the command line's own process: silent, unless somebody wants to see it."""
+"""Sets up the log of a core that runs in the command's own process: silent unless requested."""
 
 import logging
 import sys
@@ -7,10 +7,10 @@ import structlog
 
 
 def set_up_log(*, is_verbose: bool) -> None:
-    """Send log lines to stderr, or nowhere: what a person has to know, commands say themselves.
+    """Send log lines to stderr, or discard them, since commands print what the user has to know.
 
     Args:
-        is_verbose: Whether they are shown, with tracebacks.
+        is_verbose: True to show log lines, with tracebacks.
     """
     if is_verbose:
         from agentcore.server.logging import configure_logging
@@ -20,6 +20,6 @@ def set_up_log(*, is_verbose: bool) -> None:
     logging.disable(logging.CRITICAL)
     structlog.configure(
         processors=[],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),  # nothing of ours is critical
+        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),  # agentcore logs nothing as critical
         logger_factory=structlog.ReturnLoggerFactory(),
     )

@@ -1,9 +1,9 @@
-"""Text from outside on a terminal: nothing in it may move the cursor, hide, or change the order of what is read."""
+"""Makes untrusted text safe for a terminal: it cannot move the cursor, be invisible, or reorder what is read."""
 
 import unicodedata
 
 _KEPT = frozenset("\n\t")
-# letters and marks that show nothing, though their category does not say so
+# letters and marks that are invisible although their category does not say so
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 # Cc control, Cf format (bidirectional marks, zero width, tags), Cs surrogate, Co private use, Cn unassigned
 _HIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
@@ -12,9 +12,9 @@ _REORDERING = frozenset("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\
 
 
 def terminal_safe(text: str) -> str:
-    """The text with control characters and those that reorder a line written as `<U+001B>`.
+    """Return the text with control and bidirectional characters written as `<U+001B>`.
 
-    Line feeds and tabs stay. Meant for output to read, where joined emoji and the like may stay as they are.
+    Line feeds and tabs are left as they are. Meant for ordinary output, where joined emoji and the like are harmless.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -22,20 +22,20 @@ def terminal_safe(text: str) -> str:
 
 
 def json_safe(text: str) -> str:
-    """JSON text with the same characters as in `terminal_safe` as escapes; it means the same."""
+    """Return equivalent JSON text with the characters that `terminal_safe` replaces as escapes."""
     return "".join(_json_escape(character) if _is_harmful(character) else character for character in text)
 
 
 def json_storable(text: str) -> str:
-    """JSON text with what UTF-8 cannot express (halves of surrogate pairs) as escapes; it means the same."""
+    """Return equivalent JSON text with what UTF-8 cannot encode (lone surrogates) as escapes."""
     return "".join(_json_escape(character) if "\ud800" <= character <= "\udfff" else character for character in text)
 
 
 def all_visible(text: str) -> str:
-    """The text with every character that cannot be seen written as `<U+200B>`.
+    """Return the text with every invisible character written as `<U+200B>`.
 
-    Line feeds and tabs stay. Meant for what a person decides on: two texts that look alike here differ at most in
-    letters that look alike.
+    Line feeds and tabs are left as they are. Meant for text that the user decides on: two texts that look alike differ
+    at most in letters that look alike.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -43,14 +43,14 @@ def all_visible(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """The number of terminal columns that a line takes."""
+    """Return the number of terminal columns that a line occupies."""
     if text.isascii():
         return len(text)
     return sum(_column_width(character) for character in text)
 
 
 def truncate_line(text: str, columns: int) -> str:
-    """The first line of a text, cut to a width with `…` where something is missing."""
+    """Return the first line of a text, truncated to a width with `…`."""
     line = text.strip().split("\n", 1)[0]
     if display_width(line) <= columns:
         return line

@@ -1,4 +1,4 @@
-"""Changes of what is allowed, clients and hosts, as a person has to see them before deciding."""
+"""Formats policy changes, clients and hosts for the user who decides about them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,15 +12,15 @@ SCOPES = {
     "chat": "make chat sessions, talk in them, change and delete them, and decide the calls of these sessions",
     "tab": "offer the tabs of your browser that you share with a chat; it sees the titles of all chats",
 }
-"""What the key of a paired client can be for."""
+"""Scopes of a paired client's key, with what each permits."""
 
 
 def change_text(change: PolicyChange, stream: Any = None) -> str:
-    """Everything that a decision on a change rests on, for a terminal.
+    """Return everything that the user needs to decide about a policy change, for a terminal.
 
     Args:
-        change: The change that waits.
-        stream: Where it will be shown, for the colours.
+        change: The pending change.
+        stream: The stream on which it will be shown, which decides whether colours are used.
     """
     proposal = change.proposal
     lines = [
@@ -36,7 +36,7 @@ def change_text(change: PolicyChange, stream: Any = None) -> str:
 
 
 def pairing_text(pairing: Pairing) -> str:
-    """Everything that a decision on a client rests on, for a terminal."""
+    """Return everything that the user needs to decide about pairing a client, for a terminal."""
     request = pairing.request
     lines = [
         "A client has shown a code and wants a key of its own. Pair it only if you have just typed that code into it.",
@@ -51,10 +51,10 @@ def pairing_text(pairing: Pairing) -> str:
 
 
 def host_text(shown: Mapping[str, Any], *, may_use_chats: bool = False) -> str:
-    """Everything that a decision on a host rests on, for a terminal.
+    """Return everything that the user needs to decide about pairing a host, for a terminal.
 
     Args:
-        shown: As `POST /api/host-pairings` gives it; all but the address are the host's own words.
+        shown: The response of `POST /api/host-pairings`; everything but the address is the host's own claim.
         may_use_chats: True if pairing it would also allow it to use chats.
     """
     folders = shown["workspace"] or ["no folder"]
@@ -76,7 +76,7 @@ def host_text(shown: Mapping[str, Any], *, may_use_chats: bool = False) -> str:
 
 
 def encode_host_offer(offer: HostOffer) -> dict[str, Any]:
-    """A host that waits in this process, as `host_text` takes it."""
+    """Convert the offer of a host to pair in this process into the mapping that `host_text` accepts."""
     return {
         **{name: getattr(offer, name) for name in ("name", "address", "platform", "version", "workspace", "replaces")},
         "modules": [
@@ -117,5 +117,5 @@ def _indented_lines(text: str) -> Iterator[str]:
 
 
 def _one_line(text: str) -> str:
-    """What stands on one line: a line feed would make it look like more."""
+    """Escape line feeds and tabs too, so that the text cannot look like further lines."""
     return all_visible(text.replace("\n", "<U+000A>").replace("\t", "<U+0009>"))
