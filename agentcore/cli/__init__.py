@@ -1,4 +1,4 @@
-"""The command line: one file a command group, each imported when it is used."""
+"""The command line: one file per command group, imported when it is used."""
 
 from agentcore.cli.main import main
 

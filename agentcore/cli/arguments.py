@@ -1,4 +1,4 @@
-"""Arguments of a tool from the command line: `key=value`, by the types that the tool's schema gives."""
+"""Parses tool arguments from the command line: `key=value`, with the types of the tool's schema."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from agentcore.cli.terminal.exits import CliError
 from agentcore.valid_text import with_valid_text
 
 FILE_BYTES = 2 * 1024 * 1024
-"""Bound of a value that is read from a file."""
+"""Maximum size of a value that is read from a file."""
 
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
@@ -19,20 +19,20 @@ Schema = Mapping[str, Any]
 
 
 def find_schema(tools: Sequence[Mapping[str, Any]], name: str) -> Schema:
-    """The input schema of a tool; an empty one for an unknown tool, of which the host speaks better."""
+    """Return a tool's input schema, or an empty one for an unknown tool, which the core reports better."""
     return next((tool["input_schema"] for tool in tools if tool["name"] == name), {})
 
 
 def parse_arguments(schema: Schema, base: str | None, words: Sequence[str]) -> dict[str, Any]:
-    """Make the arguments of a call.
+    """Parse the arguments of a call.
 
     Args:
         schema: The tool's input schema.
-        base: The text of a JSON object to begin with, `@FILE`, or `-` for stdin.
-        words: `key=value` (by the schema's type; text stays text), `key=@FILE` (its content), `key:=JSON`. A key
-            that is given again adds to a list.
+        base: The text of a JSON object to start with, `@FILE`, or `-` for stdin.
+        words: `key=value` (converted to the schema's type; text stays text), `key=@FILE` (its content), `key:=JSON`.
+            Repeating the key of a list adds to the list.
     Raises:
-        CliError: A word has none of these forms, or its value is not of the type.
+        CliError: A word has none of these forms, or its value does not have the schema's type.
     """
     arguments = {} if base is None else _parse_base_object(base)
     given: set[str] = set()
@@ -95,7 +95,7 @@ class _Types:
 
 
 def _iterate_branches(root: Schema, part: Schema, depth: int = 0) -> Iterator[Schema]:
-    """The alternatives of a schema, with references resolved; a schema that refers to itself ends."""
+    """Yield the alternatives of a schema with references resolved, to a limited depth for recursive schemas."""
     if depth > 8:  # noqa: PLR2004 - deeper than schemas are nested, and a reference may lead to itself
         return
     reference = part.get("$ref")
@@ -231,7 +231,7 @@ def _read_file_text(name: str) -> str:
 
 
 def describe_type(root: Schema, part: Schema) -> str:
-    """The types that a part of a schema allows, for people: `text, number`, or the values of a fixed set."""
+    """Describe the types that a part of a schema allows, such as `number or text`, or the values of an enum."""
     values = [value for branch in _iterate_branches(root, part) for value in branch.get("enum", [])]
     if values:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)

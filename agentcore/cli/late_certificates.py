@@ -1,7 +1,7 @@
-"""Importing aiohttp reads the system's certificates twice, for clients: 40 ms before a server can answer anything.
+"""Defers loading the system's certificates, which importing aiohttp does twice for clients and takes 40 ms.
 
-A server that first has to answer reads them after, before anything can want them; until then every check of a
-certificate fails, which is the safe way round.
+A server loads them once it can answer requests, before anything needs them. Until then every certificate check fails,
+which is the safe direction.
 """
 
 import ssl
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def certificates_later() -> Iterator[Callable[[], None]]:
-    """Import aiohttp in here; call what this gives, in a thread, before the first TLS connection."""
+    """Import aiohttp in this context; call the yielded function in a thread before the first TLS connection."""
     waiting: list[ssl.SSLContext] = []
 
     def wait(context: ssl.SSLContext) -> None:
@@ -21,7 +21,7 @@ def certificates_later() -> Iterator[Callable[[], None]]:
         while waiting:
             waiting.pop().set_default_verify_paths()
 
-    # ssl's class inherits the method from the one that is written in C, so that taking ours away brings it back
+    # ssl.SSLContext inherits the method from its C base class, so deleting the replacement restores it.
     ssl.SSLContext.set_default_verify_paths = wait  # type: ignore[method-assign, assignment]
     try:
         yield load

@@ -1,4 +1,4 @@
-"""A group whose table of commands answers `--help` and completion; a command is imported when it runs."""
+"""A click group that answers `--help` and completion from a table, and imports a command only when it runs."""
 
 import gc
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from agentcore.near_names import closest_name
 
 
 class LazyCommand(NamedTuple):
-    """Where a command is found, and what the help of its group says of it.
+    """Import target and help line of a command.
 
     Args:
         target: `package.module:attribute` of a `click.Command`.
@@ -27,7 +27,7 @@ class LazyCommand(NamedTuple):
 
 @contextmanager
 def quick_imports() -> Iterator[None]:
-    """Import many packages in here: without looking for garbage, of which imports make none, they load faster."""
+    """Disable garbage collection while importing many packages: imports create no garbage and run faster without it."""
     gc.disable()
     try:
         yield
@@ -56,11 +56,11 @@ class LazyGroup(click.Group):
         self._former_names = former_names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
+        """Return the names in the order of the table."""
         return list(self._lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import a command, or return None if there is none of this name."""
         entry = self._lazy.get(cmd_name)
         if entry is None:
             return None
@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the arguments begin with; the error of an unknown one names near ones."""
+        """Find the command that the arguments start with; the error for an unknown one suggests a similar name."""
         name = args[0]
         current_name = self._former_names.get(name)
         if current_name is not None:
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
         return name in self._lazy or name in self._former_names
 
     def short_helps(self) -> list[tuple[str, str]]:
-        """The names of the commands, in the order of the help, with a line for each."""
+        """Return each command's name and help line, in the order of the help."""
         return [(name, entry.short_help) for name, entry in self._lazy.items()]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

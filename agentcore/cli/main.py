@@ -1,4 +1,4 @@
-"""The root of the command line: its table of commands, and how a run of it ends."""
+"""Root of the command line: the table of commands, and the handling of errors and exit codes."""
 
 import os
 import sys
@@ -48,7 +48,7 @@ _COMMANDS = {
     "completion": LazyCommand("agentcore.cli.commands.completion:completion", "Print a shell's completion script."),
 }
 _FORMER_NAMES = {"agent": "host"}
-"""Names that commands had before; each still works for one release."""
+"""Former names of commands to current ones; each still works for one release."""
 
 
 @click.group(
@@ -79,9 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit.
 
     Args:
-        arguments: Without the program's name; None: those of the process.
+        arguments: The arguments without the program's name. None: those of the process.
     """
-    # pydantic imports every installed package that calls itself a plugin of it: nobody listed these, and it takes time
+    # Stop pydantic from importing every installed package that declares itself a plugin: it is slow, and none is listed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     import_without_extras()
     try:
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception:  # noqa: BLE001 - a defect; a thread that a module has left must not hold the end here either
         sys.excepthook(*sys.exc_info())
         code = ExitCode.CALL_FAILED
-    if "agentcore.core.containment.process_exit" in sys.modules:  # code of modules may have run here
+    if "agentcore.core.containment.process_exit" in sys.modules:  # modules may have run in this process
         from agentcore.core.containment import exit_process
 
         exit_process(code)

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +21,6 @@ json_option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, 
 
 
 def is_verbose() -> bool:
-    """Whether the command line was started with `-v`."""
+    """True if the command line was started with `-v`."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.find_root().params.get("verbose"))

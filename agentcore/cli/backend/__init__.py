@@ -1,1 +1,1 @@
-"""Where a command runs: in the server, or in a host of its own."""
+"""Backends of commands: a running server, or a core in the command's own process."""

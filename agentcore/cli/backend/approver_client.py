@@ -1,4 +1,4 @@
-"""The approval view of a running server, for a person who logs in to it at a terminal."""
+"""Client of a running server's approval view, for a user who logs in to it at a terminal."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _ADDRESS = re.compile(r"^.*#code=|&.*$")
 
 
 class ApproverClient(ServerClient):
-    """Speaks to the approval view's origin, which the API token does not open."""
+    """Sends requests to the approval view's origin, which does not accept the API token."""
 
     @classmethod
     @contextmanager
@@ -32,7 +32,7 @@ class ApproverClient(ServerClient):
         try:
             yield client
         finally:
-            with suppress(CliError):  # the server has gone, and this log-in is of no use to anybody
+            with suppress(CliError):  # the server is gone, and the log-in with it
                 client.send("DELETE", "/api/session")
 
     def _log_in(self, code: str) -> None:

@@ -1,16 +1,16 @@
-"""What commands ask of a host, be it a running server or one in this process."""
+"""Interface of the backends that carry out commands: a running server, or a core in this process."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 Notify = Callable[[str, Mapping[str, Any]], None]
-"""Told of `progress` and `approval` while a call goes on."""
+"""Receives `progress` and `approval` notifications while a call is running."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the command line was asked for it."""
+    """A call as requested on the command line."""
 
     tool: str
     arguments: dict[str, Any]
@@ -20,65 +20,65 @@ class ToolCall:
 
 
 class Backend(Protocol):
-    """The host that commands act on."""
+    """Carries out the requests of commands."""
 
     def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
-        """All tools, in agentcore's form or one of `agentcore.tool_forms.FORMS`; with a host, as it sees them."""
+        """Return all tools in agentcore's form or one of `agentcore.tool_forms.FORMS`, as seen by `host` if given."""
         ...
 
     def call_tool(self, call: ToolCall, notify: Notify) -> bytes:
-        """Call a tool; the result envelope, or the one with the error, as JSON text."""
+        """Call a tool and return the result or error envelope as JSON text."""
         ...
 
     def list_modules(self) -> list[dict[str, Any]]:
-        """All modules that are listed or installed, as `GET /api/modules` gives them."""
+        """Return all modules that are listed or installed, as in `GET /api/modules`."""
         ...
 
     def get_module(self, name: str) -> dict[str, Any]:
-        """One module, as `GET /api/modules/NAME` gives it."""
+        """Return one module, as in `GET /api/modules/NAME`."""
         ...
 
     def list_hosts(self) -> list[dict[str, Any]]:
-        """The hosts in which modules run, as `GET /api/hosts` gives them."""
+        """Return the hosts in which modules run, as in `GET /api/hosts`."""
         ...
 
     def check_requirements(self) -> list[dict[str, Any]]:
-        """What modules need on the machine, as `GET /api/requirements` gives it, checked now."""
+        """Check what modules require on the machine, and return it as in `GET /api/requirements`."""
         ...
 
     def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
-        """Install a requirement of this machine; gives why it failed, or nothing.
+        """Install a requirement on this machine; return why it failed, or an empty text.
 
         Args:
-            requirement: One of `requirements()`.
-            show: Called with the completed part, and the current step.
+            requirement: One of `check_requirements()`.
+            show: Called with the completed part and the current step.
         """
         ...
 
     def explain_call(self, question: dict[str, Any]) -> dict[str, Any]:
-        """What would become of a call, as `POST /api/approvals/explain` gives it."""
+        """Explain the policy decision on a call, as in `POST /api/approvals/explain`."""
         ...
 
     def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
-        """What a rule would change, as `POST /api/approvals/try` gives it."""
+        """Return what a rule would change, as in `POST /api/approvals/try`."""
         ...
 
     def list_grants(self) -> list[dict[str, Any]]:
-        """What was allowed for later calls."""
+        """Return the grants for later calls."""
         ...
 
     def revoke_grant(self, grant_id: str) -> None:
-        """Take back what was allowed for later."""
+        """Revoke a grant."""
         ...
 
     def get_chat_setup(self) -> dict[str, Any]:
-        """Providers, models and agents of the chat, as `GET /api/chat` gives them."""
+        """Return the providers, models and agents of the chat, as in `GET /api/chat`."""
         ...
 
     def list_models(self, provider: str) -> list[str]:
-        """The models that a provider says it has, asked with its key."""
+        """Request a provider's list of models with its key."""
         ...
 
     def find_local_servers(self) -> dict[str, Any]:
-        """Model servers on this machine, as `POST /api/chat/local-servers` gives them."""
+        """Search for model servers on this machine, as in `POST /api/chat/local-servers`."""
         ...

@@ -1,4 +1,4 @@
-"""Installing what modules need, for the user at a terminal: in this process, also beside a server that is running."""
+"""Installs requirements of modules for the user at a terminal, in this process and also beside a running server."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,10 +13,10 @@ Show = Callable[[float | None, str], None]
 
 
 async def install_here(core: Core, name: str, show: Show) -> str:
-    """Install a requirement with a host of this process.
+    """Install a requirement with a core in this process.
 
     Returns:
-        Why it failed; empty: it is met now.
+        Why it failed; empty if the requirement is now met.
     Raises:
         ToolError: `requirement_not_found`, `requirement_not_installable`.
     """
@@ -38,12 +38,13 @@ async def install_here(core: Core, name: str, show: Show) -> str:
 
 
 def install_beside_server(config_path: Path, modules: Sequence[str], name: str, show: Show) -> str:
-    """The same beside a running server, with the modules that declare it started here for as long as it takes.
+    """Install a requirement beside a running server, with its modules loaded temporarily in this process.
 
-    The user at a terminal runs this with their own rights, so nobody is asked; the server finds it with its next check.
+    The user at a terminal runs this with their own permissions, so no approval is needed. The server detects the result
+    at its next check.
 
     Args:
-        modules: Those that declare the requirement.
+        modules: The modules that declare the requirement.
     """
     from agentcore.cli.options import is_verbose
     from agentcore.cli.terminal.verbose import set_up_log

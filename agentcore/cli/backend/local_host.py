@@ -1,4 +1,4 @@
-"""A host in the command line's own process, for when no server runs: it loads app.json and holds the state folder."""
+"""A core in the command's own process, for use without a server: it loads app.json and locks the state folder."""
 
 import asyncio
 import json
@@ -38,11 +38,11 @@ _PERSON = Principal("cli")
 
 @contextmanager
 def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
-    """Start a host for an app.json, and stop it at the end.
+    """Start a core for an app.json, and stop it when the context ends.
 
     Raises:
-        ConfigError: app.json is wrong.
-        StateLockedError: Another process holds the state folder.
+        ConfigError: app.json is invalid.
+        StateLockedError: Another process has locked the state folder.
         StateDirError: The state folder cannot be used.
     """
     hide_secrets()
@@ -53,7 +53,7 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
         held = runner.run(ContextTask.open(Core.open(config, state, places=make_hosts(config)), "host"))
         try:
-            # without somebody who can be asked, calls end with `approval_required`
+            # without a terminal to ask at, calls that need approval fail with `approval_required`
             held.value.approvals.ask_at_terminal(TerminalApprover(held.value) if is_interactive() else None)
             yield LocalHost(runner, held.value)
         finally:
@@ -61,14 +61,14 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
 
 
 class LocalHost:
-    """A backend whose host runs in this process; the event loop runs only while something is asked of it."""
+    """Backend whose core runs in this process; its event loop runs only during a request."""
 
     def __init__(self, runner: asyncio.Runner, core: Core) -> None:
         self._runner = runner
         self._core = core
 
     def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.tools`."""
+        """Return all tools in the requested form, as seen by `host` if one is given."""
         registry = self._core.registry
         if host and not registry.knows_host(host):
             raise CliError(registry.host_not_found(host).message, code=ExitCode.CALL_FAILED)
@@ -76,7 +76,7 @@ class LocalHost:
         return tools
 
     def call_tool(self, call: ToolCall, notify: Notify) -> bytes:
-        """See `agentcore.cli.backend.backend.Backend.call`."""
+        """Call a tool and return the result or error envelope as JSON."""
         request = CallRequest(
             call.tool,
             call.arguments,
@@ -88,31 +88,31 @@ class LocalHost:
         return self._runner.run(self._core.run_call(request, notify)).encode_envelope()
 
     def explain_call(self, question: dict[str, Any]) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.explain`."""
+        """Explain the policy decision on a call."""
         return self._runner.run(explain_call(self._core, question))
 
     def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.try_rule`."""
+        """Return what a rule would change."""
         return self._runner.run(try_new_rule(self._core, trial))
 
     def list_grants(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.grants`."""
+        """Return the grants for later calls."""
         return [grant.to_json() for grant in self._core.policy.grants]
 
     def revoke_grant(self, grant_id: str) -> None:
-        """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
+        """Revoke a grant."""
         self._runner.run(self._core.policy.revoke_grant(grant_id))
 
     def get_chat_setup(self) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.chat`."""
+        """Return the providers, models and agents of the chat."""
         return self._setup.describe_setup().model_dump(by_alias=True, mode="json")
 
     def list_models(self, provider: str) -> list[str]:
-        """See `agentcore.cli.backend.backend.Backend.models_of`."""
+        """Request a provider's list of models."""
         return self._runner.run(self._setup.models_of(provider))  # type: ignore[arg-type]  # one that `chat` named
 
     def find_local_servers(self) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.local_servers`."""
+        """Search for model servers on this machine."""
         found = [
             {"kind": server.kind, "baseUrl": server.base_url, "models": server.models}
             for server in self._runner.run(self._setup.find_local_servers())
@@ -126,24 +126,24 @@ class LocalHost:
         return ModelSetup(self._core, os.environ)
 
     def run(self, work: Callable[[Core], Coroutine[Any, Any, T]]) -> T:
-        """Do something with the host itself, in its event loop."""
+        """Run a coroutine with the core in its event loop, and return the result."""
         return self._runner.run(work(self._core))
 
     def list_modules(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.modules`."""
-        from agentcore.server.modules import list_modules  # it brings the HTTP server along
+        """Return all modules that are listed or installed."""
+        from agentcore.server.modules import list_modules  # it imports the HTTP server
 
         return [json.loads(module) for module in self._runner.run(list_modules(self._core, _PERSON))]
 
     def get_module(self, name: str) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.module`."""
+        """Return one module."""
         from agentcore.server.modules import show_module
 
         module: dict[str, Any] = json.loads(self._runner.run(show_module(self._core, name, _PERSON)))
         return module
 
     def list_hosts(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.hosts`."""
+        """Return the hosts in which modules run."""
         from agentcore.server.modules import list_hosts
 
         async def describe_hosts(core: Core) -> list[dict[str, Any]]:
@@ -152,19 +152,19 @@ class LocalHost:
         return self.run(describe_hosts)
 
     def check_requirements(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.requirements`."""
+        """Check the requirements of modules and return them."""
         from agentcore.server.modules import encode_requirement
 
         return [encode_requirement(view) for view in self._runner.run(self._core.requirements.check_all())]
 
     def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
-        """See `agentcore.cli.backend.backend.Backend.install_requirement`."""
+        """Install a requirement with this core; return why it failed, or an empty text."""
         from agentcore.cli.backend.installing import install_here
 
         return self._runner.run(install_here(self._core, requirement["name"], show))
 
     def warn_of_modules(self) -> None:
-        """Say on stderr which modules do not run, and why."""
+        """Warn on stderr of modules that failed or are missing, with the reasons."""
         for record in self._core.modules.records.values():
             if record.state in ("failed", "missing"):
                 print_warning(f"module {record.name} is {record.state}: {record.reason}")

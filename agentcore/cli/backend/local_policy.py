@@ -1,4 +1,4 @@
-"""What a host in this process says of its own policy, in the form in which a server says it."""
+"""Policy requests to a core in this process, answered in the same form as by a server."""
 
 import os
 from typing import Any, TypeVar
@@ -14,16 +14,16 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 async def explain_call(core: Core, question: dict[str, Any]) -> dict[str, Any]:
-    """See `POST /api/approvals/explain`.
+    """Explain the policy decision on a call, as in `POST /api/approvals/explain`.
 
     Raises:
-        ToolError: `invalid_body`, `agent_not_found`; or why the call could not run.
+        ToolError: `invalid_body`, `agent_not_found`, or the reason why the call could not run.
     """
     return await chat.explain_call(core, _chat_settings(core), _parse_body(Question, question))
 
 
 async def try_new_rule(core: Core, trial: dict[str, Any]) -> dict[str, Any]:
-    """See `POST /api/approvals/try`.
+    """Return what a rule would change, as in `POST /api/approvals/try`.
 
     Raises:
         ToolError: `invalid_body`.

@@ -1,4 +1,4 @@
-"""A module's log-in, begun at a running server and done in the person's browser."""
+"""Log-in of a module, started at a running server and completed in the user's browser."""
 
 import time
 from pathlib import Path
@@ -18,14 +18,14 @@ _LOOK_SECONDS = 0.5
 
 
 def log_in_to(config_path: Path, module: str, *, opens: bool, landed: str | None) -> int:
-    """Log in, and say how it ended.
+    """Log in, and print the result.
 
     Args:
         module: The module's name.
-        opens: Whether a browser is opened here.
-        landed: Where the person's browser ended; None: it has yet to be opened.
+        opens: True to open a browser on this machine.
+        landed: The address at which the user's browser ended. None: the log-in has yet to be started.
     Raises:
-        CliError: No server runs, or it refuses.
+        CliError: No server is running, or it rejects the request.
     """
     folder, info = required_server(config_path)
     client = ServerClient.from_state_dir(folder, info)
@@ -53,10 +53,10 @@ def log_in_to(config_path: Path, module: str, *, opens: bool, landed: str | None
 
 
 def log_out_of(config_path: Path, module: str) -> int:
-    """Log out, and say so.
+    """Log out, and print a confirmation.
 
     Raises:
-        CliError: No server runs, or it refuses.
+        CliError: No server is running, or it rejects the request.
     """
     client = ServerClient.from_state_dir(*required_server(config_path))
     client.send("DELETE", f"/api/modules/{quote(module)}/login")
@@ -65,7 +65,7 @@ def log_out_of(config_path: Path, module: str) -> int:
 
 
 def _wait_for_login(client: ServerClient, module: str) -> dict[str, Any]:
-    """How the log-in stands once nobody is at it any more; the server gives up after some minutes."""
+    """Poll the log-in and return its status once it is no longer waiting; the server gives up after some minutes."""
     while True:
         status: dict[str, Any] | None = client.get(f"/api/modules/{quote(module)}/report")["login"]
         if status is None:

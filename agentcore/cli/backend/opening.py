@@ -1,4 +1,4 @@
-"""Finding the host that commands act on: the running server of an app.json, else one in this process."""
+"""Opens the backend of commands: the running server of an app.json, or else a core in this process."""
 
 import os
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from agentcore.store.state import ServerInfo, find_running_server, locate_state_
 
 @contextmanager
 def open_backend(config_path: Path, *, warns: bool = True) -> Iterator[Backend]:
-    """The running server of an app.json, else a host in this process.
+    """Yield the backend of an app.json's running server, or else of a core in this process.
 
     Args:
         config_path: The app.json.
-        warns: Whether modules that do not get ready in this process are named on stderr.
+        warns: True to warn on stderr of modules that do not become ready in this process.
     Raises:
-        CliError: A server is there, and cannot be used.
-        AgentcoreError: A host cannot be started here.
+        CliError: A server is running but cannot be used.
+        AgentcoreError: A core cannot be started in this process.
     """
     server = running_server(config_path)
     if server is not None:
@@ -36,10 +36,10 @@ def open_backend(config_path: Path, *, warns: bool = True) -> Iterator[Backend]:
 
 
 def running_server(config_path: Path) -> tuple[Path, ServerInfo] | None:
-    """The state folder and the server that holds it, if one runs for this app.json.
+    """Return the state folder and the server that has locked it, if one is running for this app.json.
 
     Raises:
-        CliError: A server for another app.json holds the state folder.
+        CliError: A server for another app.json has locked the state folder.
     """
     folder = locate_state_dir(config_path, os.environ)
     info = find_running_server(folder)
@@ -55,16 +55,16 @@ def running_server(config_path: Path) -> tuple[Path, ServerInfo] | None:
 
 
 def confirmation_hint(server: ServerInfo) -> str:
-    """What a command says whose change waits at a server."""
+    """Return the hint for a change that waits for confirmation at a server."""
     where = server.addresses.get("approval", "")
     return f"It waits for you in the approval view, and counts once you apply it there: {where}".removesuffix(": ")
 
 
 def required_server(config_path: Path) -> tuple[Path, ServerInfo]:
-    """The running server.
+    """Return the state folder and the running server.
 
     Raises:
-        CliError: None runs.
+        CliError: No server is running.
     """
     server = running_server(config_path)
     if server is None:

@@ -1,4 +1,4 @@
-"""What commands ask, answered by a running server."""
+"""Backend of commands that sends their requests to a running server."""
 
 import json
 import signal
@@ -15,10 +15,10 @@ from agentcore.store.state import ServerInfo
 
 
 class ServerBackend:
-    """A backend over HTTP, for a server that was found by its state folder.
+    """Backend over HTTP for a server that was found by its state folder.
 
     Raises:
-        CliError: It cannot be spoken to.
+        CliError: The server has no address yet, or there is no token.
     """
 
     def __init__(self, folder: Path, info: ServerInfo) -> None:
@@ -26,49 +26,49 @@ class ServerBackend:
         self._config_path = Path(info.config)
 
     def list_tools(self, form: str = "agentcore", host: str = "") -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.tools`."""
+        """Return all tools in the requested form, as seen by `host` if one is given."""
         wanted = {"host": host} if host else {}
         query = urlencode(wanted if form == "agentcore" else {"format": form, **wanted})
         tools: list[dict[str, Any]] = self._client.get(f"/api/tools?{query}" if query else "/api/tools")["tools"]
         return tools
 
     def list_modules(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.modules`."""
+        """Return all modules that are listed or installed."""
         modules: list[dict[str, Any]] = self._client.get("/api/modules")["modules"]
         return modules
 
     def get_module(self, name: str) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.module`."""
+        """Return one module."""
         module: dict[str, Any] = self._client.get(path_of("api", "modules", name))
         return module
 
     def change_module(self, name: str, change: Literal["enable", "disable", "reload"]) -> dict[str, Any]:
-        """Enable, disable or reload a module; gives the module as it is then.
+        """Enable, disable or reload a module and return the updated module.
 
         Raises:
-            CliError: There is no such module, or the server refuses.
+            CliError: There is no such module, or the server rejects the change.
         """
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, change))
         return module
 
     def check_requirements(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.requirements`."""
+        """Check the requirements of modules and return them."""
         found: list[dict[str, Any]] = self._client.post("/api/requirements/check")["requirements"]
         return found
 
     def install_requirement(self, requirement: Mapping[str, Any], show: Callable[[float | None, str], None]) -> str:
-        """See `agentcore.cli.backend.backend.Backend.install_requirement`."""
+        """Install a requirement in this process, beside the server; return why it failed, or an empty text."""
         from agentcore.cli.backend.installing import install_beside_server
 
         return install_beside_server(self._config_path, requirement["modules"], requirement["name"], show)
 
     def list_hosts(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.hosts`."""
+        """Return the hosts in which modules run."""
         hosts: list[dict[str, Any]] = self._client.get("/api/hosts")["hosts"]
         return hosts
 
     def restart_host(self, name: str) -> dict[str, Any]:
-        """End a host and start its modules again; gives the host as it is then.
+        """Restart a host with its modules and return the updated host.
 
         Raises:
             CliError: There is no such host.
@@ -77,16 +77,16 @@ class ServerBackend:
         return host
 
     def allow_chats(self, name: str, *, is_on: bool) -> dict[str, Any]:
-        """Let a host on another machine use chats, which the user confirms, or no longer; gives the host as it is then.
+        """Allow or forbid a host on another machine to use chats, and return the updated host.
 
         Raises:
-            CliError: There is no such host; or the user is asked first.
+            CliError: There is no such host, or the user has to confirm the permission first.
         """
         host: dict[str, Any] = self._client.post(path_of("api", "hosts", name, "chats"), {"on": is_on})
         return host
 
     def change_host(self, name: str, change: Literal["drain", "undrain", "disconnect", "connect"]) -> dict[str, Any]:
-        """Change what a host on another machine may do; gives the host as it is then.
+        """Drain, undrain, disconnect or connect a host on another machine, and return the updated host.
 
         Raises:
             CliError: There is no such host.
@@ -97,7 +97,7 @@ class ServerBackend:
         return host
 
     def delete_host(self, name: str) -> None:
-        """Make the key of a host on another machine void.
+        """Revoke the key of a host on another machine.
 
         Raises:
             CliError: There is no such host.
@@ -105,50 +105,50 @@ class ServerBackend:
         self._client.send("DELETE", path_of("api", "hosts", name))
 
     def choose_source(self, name: str, source: str) -> dict[str, Any]:
-        """Choose what stands behind a module's name.
+        """Choose the source from which a module is loaded, and return the updated module.
 
         Raises:
-            CliError: A person has to confirm it; or there is nothing of that name.
+            CliError: The user has to confirm it, or there is no such module or source.
         """
         module: dict[str, Any] = self._client.post(path_of("api", "modules", name, "choose"), {"source": source})
         return module
 
     def explain_call(self, question: dict[str, Any]) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.explain`."""
+        """Explain the policy decision on a call."""
         found: dict[str, Any] = self._client.post("/api/approvals/explain", question)
         return found
 
     def try_rule(self, trial: dict[str, Any]) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.try_rule`."""
+        """Return what a rule would change."""
         found: dict[str, Any] = self._client.post("/api/approvals/try", trial)
         return found
 
     def list_grants(self) -> list[dict[str, Any]]:
-        """See `agentcore.cli.backend.backend.Backend.grants`."""
+        """Return the grants for later calls."""
         found: list[dict[str, Any]] = self._client.get("/api/approvals/grants")["grants"]
         return found
 
     def revoke_grant(self, grant_id: str) -> None:
-        """See `agentcore.cli.backend.backend.Backend.revoke_grant`."""
+        """Revoke a grant."""
         self._client.send("DELETE", path_of("api", "approvals", "grants", grant_id))
 
     def get_chat_setup(self) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.chat`."""
+        """Return the providers, models and agents of the chat."""
         found: dict[str, Any] = self._client.get("/api/chat")
         return found
 
     def list_models(self, provider: str) -> list[str]:
-        """See `agentcore.cli.backend.backend.Backend.models_of`."""
+        """Request a provider's list of models."""
         models: list[str] = self._client.post(path_of("api", "chat", "providers", provider, "models"))["models"]
         return models
 
     def find_local_servers(self) -> dict[str, Any]:
-        """See `agentcore.cli.backend.backend.Backend.local_servers`."""
+        """Search for model servers on the server's machine."""
         found: dict[str, Any] = self._client.post("/api/chat/local-servers")
         return found
 
     def call_tool(self, call: ToolCall, notify: Notify) -> bytes:
-        """See `agentcore.cli.backend.backend.Backend.call`. An interrupted call is cancelled."""
+        """Call a tool and return the result or error envelope as JSON; Ctrl-C cancels the call."""
         body: dict[str, Any] = {"arguments": call.arguments}
         if call.session_id is not None:
             body["session_id"] = call.session_id
@@ -166,7 +166,7 @@ class ServerBackend:
                     notify(event.name, told)
             except KeyboardInterrupt:
                 if interruption.call_id is not None:
-                    with suppress(CliError):  # it ended by itself, or the server is gone: the interrupt is what counts
+                    with suppress(CliError):  # the call has ended, or the server is gone; the interrupt still counts
                         self._client.post(path_of("api", "calls", interruption.call_id, "cancel"))
                 raise
         raise CliError(
@@ -177,10 +177,10 @@ class ServerBackend:
 
 
 class _Interruption:
-    """Holds the first Ctrl-C back until the server has named the call, for what has no name cannot be cancelled.
+    """Defers the first Ctrl-C until the server has sent the call's id, without which it cannot be cancelled.
 
     Attributes:
-        call_id: The call's id, once it was told.
+        call_id: The call's id, once the server has sent it.
     """
 
     def __init__(self) -> None:
@@ -196,10 +196,10 @@ class _Interruption:
         signal.signal(signal.SIGINT, self._before)
 
     def name_call(self, call_id: str) -> None:
-        """Keep the id that was told first: later events may be about calls inside of this one.
+        """Store the first id that the server sends; later events may be about nested calls.
 
         Raises:
-            KeyboardInterrupt: Somebody pressed Ctrl-C before.
+            KeyboardInterrupt: Ctrl-C was pressed before.
         """
         self.call_id = self.call_id or call_id
         if self._is_asked:

@@ -1,4 +1,4 @@
-"""The command line as a client of a running server: plain HTTP from the standard library, with the API token."""
+"""HTTP client of a running server for the command line: standard library only, authenticated by the API token."""
 
 import http.client
 import json
@@ -16,30 +16,30 @@ from agentcore.store.state import TOKEN_VARIABLE, LoopReport, ServerInfo, read_l
 from agentcore.valid_text import valid_text, with_valid_text
 
 ANSWER_SECONDS = 60.0
-"""How long one answer may take; longer than starting or stopping a module may."""
+"""Time limit for one response; longer than the limits for starting and stopping a module."""
 
 STREAM_SILENCE_SECONDS = 60.0
-"""How long a stream may be silent; the server gives a sign of life more often."""
+"""Maximum silence of a stream; the server sends keep-alives more often."""
 
 ANSWER_BYTES = 64 * 1024 * 1024
-"""Bound of one answer."""
+"""Maximum size of one response."""
 
 _GUARD_SECONDS = 2.0
-"""How old the word of the guard about a server that is held can be, and more."""
+"""Longer than the maximum age of the guard's report about a blocked server."""
 
 
 class StreamEvent(NamedTuple):
-    """One event of a stream: its name, and its data as the bytes that were sent."""
+    """One event of a stream: its name, and its data as raw bytes."""
 
     name: str
     data: bytes
 
 
 class ServerError(CliError):
-    """The server refused a request.
+    """The server rejected a request.
 
     Args:
-        error: Its error object, with at least `type` and `message`.
+        error: The server's error object, with at least `type` and `message`.
     """
 
     def __init__(self, error: Mapping[str, Any]) -> None:
@@ -48,18 +48,18 @@ class ServerError(CliError):
 
 
 Connect = Callable[[float], http.client.HTTPConnection]
-"""Makes a connection to the server; takes the seconds that it may be silent."""
+"""Creates a connection to the server with the given timeout in seconds."""
 
 
 class ServerClient:
-    """Speaks to the server that holds a state folder.
+    """Sends requests to the server that uses a state folder.
 
     Args:
-        address: Its base URL.
+        address: The server's base URL.
         token: The API token.
-        connect: Makes connections; None: they go to `address`.
+        connect: Creates connections. None: connect to `address`.
     Attributes:
-        address: The base URL, without a final slash.
+        address: The base URL without a trailing slash.
     """
 
     def __init__(self, address: str, token: str, connect: Connect | None = None) -> None:
@@ -71,10 +71,10 @@ class ServerClient:
 
     @classmethod
     def from_state_dir(cls, folder: Path, info: ServerInfo) -> Self:
-        """The client of a server that was found by its state folder.
+        """Create the client of a server that was found by its state folder.
 
         Raises:
-            CliError: It has no address yet, or there is no token.
+            CliError: The server has no address yet, or there is no token.
         """
         address = info.addresses.get("page")
         if address is None:
@@ -95,26 +95,26 @@ class ServerClient:
         return client
 
     def get(self, path: str) -> Any:
-        """The JSON value at a path.
+        """Get the JSON value at a path.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         return self._parse_json(self.send("GET", path))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Post a JSON object, and give the JSON value of the answer.
+        """Post a JSON object and return the JSON value of the response.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         return self._parse_json(self.send("POST", path, body or {}))
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
-        """Send a request and give the bytes of the answer.
+        """Send a request and return the bytes of the response.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         connection = self._connect(ANSWER_SECONDS)
         try:
@@ -124,10 +124,10 @@ class ServerClient:
             connection.close()
 
     def send_file(self, path: str, file: BinaryIO, size_bytes: int) -> Any:
-        """Post a file as it is, and give the JSON value of the answer; never all of it in memory.
+        """Post a file without loading it into memory, and return the JSON value of the response.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         connection = self._connect(ANSWER_SECONDS)
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size_bytes)}
@@ -138,27 +138,27 @@ class ServerClient:
             connection.close()
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Change what is at a path, and give the JSON value of the answer.
+        """Patch the resource at a path and return the JSON value of the response.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         return self._parse_json(self.send("PATCH", path, body))
 
     def stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Iterator[StreamEvent]:
-        """Send a request and give the events of the answer as they come, until the server ends them.
+        """Send a request and yield the events of the response as they arrive, until the server ends the stream.
 
         Raises:
-            CliError: The server cannot be reached, refuses, or falls silent.
+            CliError: The server cannot be reached, rejects the request, or sends nothing for too long.
         """
         with closing(self.open_stream(method, path, body)) as stream:
             yield from stream
 
     def open_stream(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> "OpenStream":
-        """Send a request that is answered by events; returns when the answer has begun.
+        """Send a request that is answered by events, and return once the response has started.
 
         Raises:
-            CliError: The server cannot be reached, or refuses.
+            CliError: The server cannot be reached or rejects the request.
         """
         connection = self._connect(STREAM_SILENCE_SECONDS)
         try:
@@ -254,7 +254,7 @@ class ServerClient:
                 data = []
 
     def _read_line(self, response: http.client.HTTPResponse) -> bytes:
-        """The next line with its end; nothing at the end of the stream."""
+        """Return the next line with its line end; empty at the end of the stream."""
         try:
             return response.readline(ANSWER_BYTES)
         except (OSError, http.client.HTTPException) as exc:
@@ -270,11 +270,11 @@ class ServerClient:
 
 
 class OpenStream:
-    """The events of one answer that has begun.
+    """The event stream of a response that has started.
 
     Args:
-        connection: The connection that it comes over.
-        events: Its events.
+        connection: The connection of the response.
+        events: The events of the response.
     """
 
     def __init__(self, connection: http.client.HTTPConnection, events: Iterator[StreamEvent]) -> None:
@@ -286,31 +286,31 @@ class OpenStream:
         return self._events
 
     def interrupt(self) -> None:
-        """End it from another thread than the one that reads."""
+        """End the stream from a thread other than the reading one."""
         if self._socket is not None:
-            with suppress(OSError):  # the other side has ended it
+            with suppress(OSError):  # the server has already closed it
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Free the connection; for the thread that reads."""
+        """Close the connection. Called in the reading thread."""
         self._connection.close()
 
 
 def path_of(*segments: str) -> str:
-    """A path made of segments, each quoted."""
+    """Join segments to a path, each percent-encoded."""
     return "/" + "/".join(quote(valid_text(segment), safe="") for segment in segments)
 
 
 def _refuse_blocked(folder: Path, info: ServerInfo) -> None:
-    """Say why the server would not answer.
+    """Raise an error if the server would not respond because its event loop is blocked.
 
     Raises:
-        CliError: Code of a module holds it.
+        CliError: Code of a module blocks the server.
     """
     report = _find_loop_report(folder, info)
     end = time.monotonic() + _GUARD_SECONDS
     while (seen := report) is not None and time.monotonic() < end:
-        # it is as old as the guard's last look: while the server is held it grows, and else it is taken away
+        # A report may be stale: the guard updates held_s while the server is blocked, and then removes the report.
         time.sleep(0.05)
         report = _find_loop_report(folder, info)
         if report is not None and report.held_s != seen.held_s:

@@ -1,4 +1,4 @@
-"""A person's word on what stands behind a module's name, at the terminal of the host's own process."""
+"""Chooses the source of a module, confirmed at the terminal of the core's own process."""
 
 import sys
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from agentcore.cli.terminal.visible_text import all_visible
 
 
 def print_sources(module: Mapping[str, Any]) -> None:
-    """Print what there is to choose from for a module."""
+    """Print the sources that can be chosen for a module."""
     if not module["others"]:
         click.echo(f"Nothing else has the name {module['name']}; it is {describe_source(module) or 'not installed'}.")
     for text in list_other_sources(module):
@@ -23,10 +23,10 @@ def print_sources(module: Mapping[str, Any]) -> None:
 
 
 def choose_source(backend: Backend, name: str, source: str) -> dict[str, Any]:
-    """Put a source behind a module; gives the module as it is then.
+    """Choose the source from which a module is loaded, and return the updated module.
 
     Raises:
-        CliError: A server runs, and has the person asked; or nobody can be asked here; or the person says no.
+        CliError: A running server asks the user first, there is no terminal to ask at, or the user declines.
     """
     if isinstance(backend, ServerBackend):
         return backend.choose_source(name, source)

@@ -1,4 +1,4 @@
-"""A module of an app.json started alone in this process, beside whatever runs."""
+"""Starts one module of an app.json on trial in this process, independently of a running server."""
 
 import os
 import tempfile
@@ -13,10 +13,10 @@ from agentcore.core.trial import Trial, try_module
 
 
 def run_trial(config_path: Path, name: str) -> Trial:
-    """Start a module, look at it, and stop it.
+    """Start a module, inspect it, and stop it.
 
     Raises:
-        ConfigError: app.json is wrong.
+        ConfigError: app.json is invalid.
     """
     hide_secrets()
     set_up_log(is_verbose=is_verbose())

@@ -1,4 +1,4 @@
-"""The key by which a client is known, over HTTP and to `agentcore mcp`: kept in the state folder."""
+"""Stores the key that identifies a client over HTTP and in `agentcore mcp` in the state folder."""
 
 import os
 from pathlib import Path
@@ -10,19 +10,19 @@ from agentcore.cli.relay.server_link import ensure_client_key, key_path
 
 
 def http_reach(config: Path, client: str) -> tuple[str, str]:
-    """The address for clients of MCP, and the client's key, which is made where there is none.
+    """Return the address for MCP clients and the client's key, which is created if there is none.
 
     Raises:
-        CliError: No server runs, which would make it.
+        CliError: No server is running.
     """
     told: dict[str, Any] = ServerClient.from_state_dir(*required_server(config)).get("/api/clients")
     if client not in _client_names(told):
-        delete_key(config, client)  # that one was revoked
+        delete_key(config, client)  # the stored key was revoked
     return str(told["address"]), ensure_client_key(config, client)
 
 
 def is_revoked(config: Path, client: str) -> bool:
-    """Whether a client has a key that opens nothing any more: it stays out with that until the key is forgotten."""
+    """True if the client's stored key was revoked; the client is refused until that key is deleted."""
     if not key_path(config, client).exists():
         return False
     server = running_server(config)
@@ -35,12 +35,12 @@ def is_revoked(config: Path, client: str) -> bool:
 
 
 def delete_key(config: Path, client: str) -> None:
-    """Have a client get another key when it starts the next time."""
+    """Delete a client's stored key, so that it gets a new one at its next start."""
     key_path(config, client).unlink(missing_ok=True)
 
 
 def revoke_key(config: Path, client: str) -> bool:
-    """End a client's key; whether a server was there to do it."""
+    """Revoke a client's key; return False if no server is running to do it."""
     server = running_server(config)
     if server is None:
         return False
@@ -55,7 +55,7 @@ def _client_names(told: dict[str, Any]) -> set[str]:
 
 
 def _load_client_names(config_path: Path) -> set[str]:
-    """The names of the clients that a server would know, as whoever holds the state folder."""
+    """Load the names of the clients that a server would know, while holding the lock of the state folder."""
     import asyncio
 
     from agentcore.config import prepare_roots

@@ -1,4 +1,4 @@
-"""Which of a client's requests have no answer yet: so that each gets one, also when the server ends."""
+"""Tracks a client's unanswered requests, so that each gets an answer even when the server ends."""
 
 import json
 import re
@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 _HEAD_BYTES = 200
-# answers and requests are the server's own, which writes the id in front
+# relies on the format of agentcore's own server, which writes the id before the result
 _ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?\d+),"(?:result|error)":')
 _LARGE_BYTES = 256 * 1024
 
@@ -14,7 +14,7 @@ Id = str | int
 
 
 class InFlight:
-    """The requests of a client that wait for an answer. Nothing of what passes is changed, and no more is looked at."""
+    """The unanswered requests of a client. Messages are not changed, and only their envelopes are inspected."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,7 +23,7 @@ class InFlight:
         self.has_begun = False
 
     def record_request(self, line: bytes) -> None:
-        """Look at a line of the client's."""
+        """Record the request or cancellation in a line from the client."""
         message = _parse_envelope(line)
         request_id = message.get("id")
         method = message.get("method")
@@ -32,13 +32,13 @@ class InFlight:
         if not isinstance(method, str) or isinstance(request_id, bool) or not isinstance(request_id, Id):
             return
         with self._lock:
-            # an id may be in use already: then the server refuses the later one, and answers the first
+            # If the id is already in use, the server rejects the later request and then answers the first.
             self._methods.setdefault(request_id, []).append(method)
         if method == "initialize" and not self.has_begun:
             self.first_line = line
 
     def record_answer(self, line: bytes) -> None:
-        """Look at a line of the server's."""
+        """Remove the request that a line from the server answers."""
         found = _ANSWER.match(line[:_HEAD_BYTES])
         if found is None:
             return
@@ -51,14 +51,14 @@ class InFlight:
                 self._methods.pop(request_id, None)
 
     def pop_all(self) -> list[tuple[Id, str]]:
-        """The requests that wait, with their methods; they wait no more. A handshake that has to be repeated stays."""
+        """Remove and return the unanswered requests with their methods, except a handshake that must be repeated."""
         with self._lock:
             entries = [(request_id, method) for request_id, methods in self._methods.items() for method in methods]
             self._methods = {request_id: [method] for request_id, method in entries if not self._is_lost(method)}
         return [(request_id, method) for request_id, method in entries if self._is_lost(method)]
 
     def _drop_cancelled(self, message: dict[str, Any]) -> None:
-        """What the client has cancelled gets no answer."""
+        """Remove a request that the client has cancelled, which gets no answer."""
         params = message.get("params")
         request_id = params.get("requestId") if isinstance(params, dict) else None
         if isinstance(request_id, Id):
@@ -70,7 +70,7 @@ class InFlight:
 
 
 def make_error_answer(request_id: Id, method: str, kind: str, message: str) -> bytes:
-    """The answer to a request that gets none from the server: of a tool's call a result that a model reads."""
+    """Return the answer to a request that the server never answers; for a tool call, a result that the model reads."""
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
     if method == "tools/call":
         answer["result"] = {"content": [{"type": "text", "text": f"Error {kind}: {message}"}], "isError": True}
@@ -80,13 +80,13 @@ def make_error_answer(request_id: Id, method: str, kind: str, message: str) -> b
 
 
 def _parse_envelope(line: bytes) -> dict[str, Any]:
-    """What a line says of itself; of one that is very long, what stands at its ends."""
+    """Parse the envelope of a message; of a very long line, only the two ends are inspected."""
     if len(line) > _LARGE_BYTES:
         return _parse_ends(line)
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        return {}  # the server says so
+        return {}  # the server reports the error
     return message if isinstance(message, dict) else {}
 
 
@@ -101,14 +101,14 @@ def _parse_ends(line: bytes) -> dict[str, Any]:
 
 
 class LineBuffer:
-    """Puts lines together out of pieces, without copying a long one anew for each."""
+    """Assembles lines from chunks without copying a long line again for each chunk."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self.size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that end in a piece, without their ends."""
+        """Add a chunk and return the lines that end in it, without line feeds."""
         *ends, rest = data.split(b"\n")
         lines = []
         for end in ends:
@@ -121,7 +121,7 @@ class LineBuffer:
         return lines
 
     def pop_rest(self) -> bytes:
-        """What there is of a line that has not ended, which is kept no longer."""
+        """Remove and return the unfinished line."""
         rest = b"".join(self._parts)
         self._parts = []
         self.size = 0

@@ -1,4 +1,4 @@
-"""`Relay`: bytes from a client to the server and back. What passes is not changed; a server that ends is replaced."""
+"""Relays bytes between a client and the server unchanged, and replaces a server that ends."""
 
 import os
 import select
@@ -22,10 +22,10 @@ _INTERRUPTED = (
 
 
 class Relay:
-    """One client on stdin and stdout, for as long as it is there.
+    """Relays one client on stdin and stdout until it disconnects.
 
     Args:
-        link: The way to the server.
+        link: Connects to the server.
     """
 
     def __init__(self, link: ServerLink) -> None:
@@ -38,7 +38,7 @@ class Relay:
         self._sending = threading.Lock()
 
     def run(self) -> NoReturn:
-        """Pass on until the client's end closes, or who started this is gone."""
+        """Relay until the client closes its end or the parent process is gone."""
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
         threading.Thread(target=self._read_server, name="server", daemon=True).start()
         parent = os.getppid()
@@ -48,9 +48,9 @@ class Relay:
         self._exit(0)
 
     def _is_client_gone(self) -> bool:
-        """Whether the client's end has closed while no server is there, so that nothing more of it is read."""
+        """True if the client has closed its end while no server is connected, when nothing reads from the client."""
         looking = select.poll()
-        looking.register(0, 0)  # a closed end is told in any case
+        looking.register(0, 0)  # POLLHUP is reported even for an empty event mask
         return not self._is_connected.is_set() and bool(looking.poll(0))
 
     # -- from the client ---------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ class Relay:
         while data := os.read(0, _READ_BYTES):
             for line in buffer.feed(data):
                 self._pass_on(line)
-            if buffer.size > _LINE_BYTES:  # the server says what is wrong with it, and keeps none of it
+            if buffer.size > _LINE_BYTES:  # the server reports the error and discards the line
                 self._is_connected.wait()
                 with self._sending:
                     self._send_to_server(buffer.pop_rest())
@@ -68,7 +68,7 @@ class Relay:
 
     def _pass_on(self, line: bytes) -> None:
         self._is_connected.wait()
-        with self._sending:  # so that it is either told as lost, or sent to the server that is there now
+        with self._sending:  # a request is either answered as lost or sent to the current server
             self._in_flight.record_request(line)
             if self._refusal is None:
                 self._send_to_server(line + b"\n")
@@ -76,7 +76,7 @@ class Relay:
             self._answer_lost(self._refusal.kind, self._refusal.message)
 
     def _send_to_server(self, data: bytes) -> None:
-        """Send to the server; where that has ended, whoever reads from it notices, and says what became of it."""
+        """Send to the server; if it has ended, the reading thread notices and answers the lost requests."""
         if self._connection is not None:
             with suppress(OSError):
                 self._connection.sendall(data)
@@ -84,7 +84,7 @@ class Relay:
     # -- from the server ---------------------------------------------------------------------------------------
 
     def _read_server(self) -> None:
-        """Connect, pass on what comes, and connect anew when that ends."""
+        """Connect, copy the server's output to the client, and reconnect when it ends."""
         while True:
             try:
                 connection = self._link.open()
@@ -102,7 +102,7 @@ class Relay:
             connection.close()
 
     def _resend_handshake(self) -> None:
-        """Say what became of requests to a server that ended, and repeat a handshake that it had not answered."""
+        """Answer the requests that an ended server left open, and repeat an unanswered handshake."""
         self._answer_lost("interrupted", _INTERRUPTED)
         if self._in_flight.first_line and not self._in_flight.has_begun:
             self._send_to_server(self._in_flight.first_line + b"\n")
@@ -133,11 +133,11 @@ class Relay:
             self._write_to_client(make_error_answer(request_id, method, kind, message))
 
     def _refuse_requests(self, error: ClientRefusedError) -> None:
-        """From now on, each request is answered with why; the client's end stays open."""
+        """Answer all open and future requests with the refusal, and leave the client's end open."""
         sys.stderr.write(f"agentcore mcp: {error.message}\n")
         sys.stderr.flush()
         self._refusal = error
-        self._in_flight.has_begun = True  # a handshake is answered, too
+        self._in_flight.has_begun = True  # so that an open handshake is answered too
         self._answer_lost(error.kind, error.message)
         self._is_connected.set()
 
@@ -148,7 +148,7 @@ class Relay:
         self._exit(ExitCode.UNREACHABLE)
 
     def _exit(self, code: int) -> NoReturn:
-        """End at once: a thread that waits for the client or the server holds nothing back."""
+        """Exit at once, without waiting for threads that are blocked on the client or the server."""
         if not self._is_connected.is_set():
             self._link.end_unused_server()
         with suppress(OSError, ValueError):

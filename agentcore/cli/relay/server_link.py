@@ -1,4 +1,4 @@
-"""Finding the server of an app.json, or starting one; and the key with which a client is known to it."""
+"""Finds or starts the server of an app.json, and manages the key that identifies a client to it."""
 
 import fcntl
 import json
@@ -24,13 +24,13 @@ _LOCK = ".lock"
 
 
 class ServerLink:
-    """The way to the server of an app.json.
+    """Connects a client to the server of an app.json.
 
     Args:
         config: The app.json.
         client: The client's name.
-        tools: Patterns of the tools that it wants.
-        wait_s: How long its calls wait for a person; None: the usual time.
+        tools: Patterns of the tools that the client requests.
+        wait_s: How long the client's calls wait for approval, in seconds. None: the default.
     """
 
     def __init__(self, config: Path, client: str, tools: str, wait_s: float | None) -> None:
@@ -42,10 +42,10 @@ class ServerLink:
         self._has_served = False
 
     def open(self) -> socket.socket:
-        """Connect to the running server, or to one that is started for it.
+        """Connect to the running server, or start one.
 
         Raises:
-            CliError: The client is not let in, or no server comes.
+            CliError: The client is refused, or no server answers in time.
         """
         until = time.monotonic() + _START_SECONDS
         while True:
@@ -61,7 +61,7 @@ class ServerLink:
             time.sleep(_PAUSE_SECONDS)
 
     def end_unused_server(self) -> None:
-        """End a server that was started here and lets nobody in yet; a client that waits for it starts another one."""
+        """Terminate a server that was started here and does not accept clients yet; a waiting client starts another."""
         child = self._child
         if child is None or child.poll() is not None:
             return
@@ -72,7 +72,7 @@ class ServerLink:
             connection.close()
 
     def _print_addresses(self) -> None:
-        """Tell whoever reads the client's log where page and approval view of a server are that was started here."""
+        """Write the page and approval addresses of a server that was started here to the client's log."""
         server = running_server(self._config)
         if self._child is not None and server is not None:
             told = server[1].addresses
@@ -87,16 +87,16 @@ class ServerLink:
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.connect(path)
-        except OSError:  # it starts or ends just now
+        except OSError:  # the server is just starting or ending
             connection.close()
             return None
         return connection
 
     def _try_handshake(self, connection: socket.socket) -> bool:
-        """Whether the server lets the client in; False: it ends just now.
+        """Return True if the server accepts the client, False if the server is just ending.
 
         Raises:
-            NotLetInError: It does not.
+            ClientRefusedError: The server refuses the client.
         """
         try:
             self._send_handshake(connection)
@@ -122,7 +122,7 @@ class ServerLink:
         return ensure_client_key(self._config, self._client)
 
     def _ensure_server(self) -> None:
-        """Start a server where none is and none is starting; of several that are started, one stays."""
+        """Start a server unless one is running or starting; if several are started, only one continues."""
         if self._child is not None:
             code = self._child.poll()
             if code is None:
@@ -131,10 +131,10 @@ class ServerLink:
             self._child = None
             self._check_server_exit(child, code)
         if running_server(self._config) is not None:
-            return  # somebody else's is starting, or does not serve clients yet
+            return  # another process has started one, which does not serve clients yet
         sys.stderr.write(f"agentcore mcp: no server runs for {self._config}; starting one\n")
         sys.stderr.flush()
-        # of its own session: it serves the other clients too, and ends when the last one is gone
+        # In its own session, since it also serves other clients, and ends when the last one is gone.
         command = [sys.executable, "-m", "agentcore", "serve", "--config", str(self._config), "--while-connected"]
         with suppress(OSError):
             self._child = subprocess.Popen(
@@ -146,27 +146,27 @@ class ServerLink:
             )
 
     def _check_server_exit(self, child: "subprocess.Popen[bytes]", code: int) -> None:
-        """See why a server that was started has ended.
+        """Check why a server that was started here has ended.
 
         Raises:
-            CliError: It cannot be started.
+            CliError: The server cannot be started.
         """
         said = b"" if child.stderr is None else child.stderr.read()[-_SAID_BYTES:]
         if child.stderr is not None:
             child.stderr.close()
         has_served = self._has_served
         self._has_served = False
-        if has_served or code in (0, ExitCode.UNREACHABLE):  # 3: another one holds the state
+        if has_served or code in (0, ExitCode.UNREACHABLE):  # 3: another process has locked the state folder
             return
         reason = said.decode("utf-8", "replace").strip() or f"it ended with exit code {code}"
         raise CliError(f"no server can be started: {reason}", hint="try: agentcore serve", code=ExitCode.UNREACHABLE)
 
 
 class ClientRefusedError(CliError):
-    """The server does not let the client in; trying again changes nothing.
+    """The server refuses the client; a retry would not help.
 
     Args:
-        kind: The type of its error.
+        kind: The type of the server's error.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -175,22 +175,22 @@ class ClientRefusedError(CliError):
 
 
 def key_path(config: Path, client: str) -> Path:
-    """Where the key of a client is kept."""
+    """Return the path of a client's key file."""
     return locate_state_dir(config, os.environ) / _CLIENTS / client
 
 
 def ensure_client_key(config: Path, client: str) -> str:
-    """A client's key: of its file, else a new one, which the server makes for whoever holds the token.
+    """Return a client's stored key, or else a new one, which the server creates for a caller with the API token.
 
     Raises:
-        NotLetInError: A client of that name has a key that is not kept here.
+        ClientRefusedError: A client of that name has a key that is not stored here.
     """
     path = key_path(config, client)
     if (kept := _read_key(path)) is not None:
         return kept
     make_private_folder(path.parent)
     with (path.parent / _LOCK).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the same client may start twice at once
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the same client may be started twice at once
         key = _read_key(path)
         if key is None:
             key = _create_key(config, client)
@@ -222,7 +222,7 @@ def _read_key(path: Path) -> str | None:
 
 
 def _read_line(connection: socket.socket) -> dict[str, Any]:
-    """The server's answer to the greeting, one line, and no byte more."""
+    """Read the server's one-line answer to the greeting, and not a byte more."""
     data = b""
     while not data.endswith(b"\n"):
         part = connection.recv(1)

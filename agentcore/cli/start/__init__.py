@@ -1,1 +1,1 @@
-"""What the terminal of `agentcore serve` shows at the start, and what is missing there."""
+"""Output of `agentcore serve` at the start, including what is missing."""

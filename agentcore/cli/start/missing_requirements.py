@@ -1,4 +1,4 @@
-"""What is missing on this machine or wrong with the modules of a running server, each with the fix."""
+"""Lists what is missing on this machine or wrong with the modules of a running server, with a fix for each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Need:
 
 
 def find_needs(core: Core) -> list[Need]:
-    """List what is missing, each need once: requirements, modules that do not run, and notes with advice."""
+    """List each need once: missing requirements, modules that do not run, and diagnostics with advice."""
     if not core.modules.records:
         return [Need("Modules", "none is enabled, so there are no tools", "agentcore modules list")]
     needs = [_need_of(view, core.config.locale) for view in core.requirements.list_missing()]

@@ -1,4 +1,4 @@
-"""What the terminal of `agentcore serve` shows: one line at once, and a block with all that a user needs when ready."""
+"""Start output of `agentcore serve`: one line at once, and a block with the essential facts when ready."""
 
 import asyncio
 import shutil
@@ -45,7 +45,7 @@ _SENTENCES = {
     "server_stop_timeout": "The server did not stop within {limit_s:g} s, so its process was ended.",
     "tab_unreadable": "A tab cannot be read, and was left out: {error}",
 }
-"""What a user is shown for a warning or an error in the log that they have to act on."""
+"""Messages for warnings and errors in the log that the user has to act on."""
 
 
 class StartBlock:
@@ -54,7 +54,7 @@ class StartBlock:
     Args:
         stream: The terminal.
         command: Returns a command of this program, such as `open`, as the user has to type it.
-        has_console: True when commands can be typed at this terminal.
+        has_console: True if commands can be typed at this terminal.
     """
 
     def __init__(self, stream: TextIO, command: Callable[[str], str], *, has_console: bool) -> None:
@@ -73,7 +73,7 @@ class StartBlock:
         self._write(f"Starting agentcore at {make_hyperlink(server.page_url, self._stream)} with {modules} …")
 
     async def show_ready(self, server: RunningServer) -> None:
-        """Show the block, then what goes missing later, until this is cancelled because the server stops."""
+        """Show the block, and then each new need, until cancelled because the server stops."""
         core = server.core
         changed = asyncio.Event()
         subscriptions = [
@@ -99,7 +99,7 @@ class StartBlock:
                 unsubscribe()
 
     def show_log_line(self, line: Mapping[str, Any]) -> None:
-        """Show a sentence for a warning or an error of the log, if a user has to know of it; in any thread.
+        """Show a message for a warning or error of the log that concerns the user. Thread-safe.
 
         Errors of one module are left out: `find_needs` reports them, and callers see errors of their calls.
         """
@@ -113,7 +113,7 @@ class StartBlock:
         self.show_sentence(text)
 
     def show_sentence(self, text: str) -> None:
-        """Show a sentence once: in the block, or below it if that is shown already; in any thread."""
+        """Show a sentence once, in the block or, if that is already shown, below it. Thread-safe."""
         with self._lock:
             if text in self._shown:
                 return
@@ -124,7 +124,7 @@ class StartBlock:
         self._write(self._format_item(text))
 
     def show_unshown(self) -> None:
-        """Show warnings that were to be part of the block, when the server ended before there was one."""
+        """Show the sentences that were meant for the block if the server ended before showing it."""
         with self._lock:
             early = [] if self._is_ready else self._early
             self._is_ready = True
@@ -200,7 +200,7 @@ class StartBlock:
 
 
 class _Fields(dict[str, Any]):
-    """The fields of a log line; one that is missing is empty."""
+    """The fields of a log line; a missing field is empty."""
 
     def __missing__(self, key: str) -> str:
         return ""
