@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: The arguments without the program's name. None: those of the process.
     """
-    # Stop pydantic from importing every installed package that declares itself a plugin: it is slow, and none is listed.
+    # Stop pydantic from importing every installed package that declares itself a plugin: none is listed, and it is slow
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     import_without_extras()
     try:

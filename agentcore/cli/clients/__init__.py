@@ -1,4 +1,4 @@
-"""Other agents' clients: what each keeps of its MCP servers, and how our entry gets there."""
+"""Configuration of other clients: reads their MCP servers, and adds or removes agentcore's entry."""
 
 from agentcore.cli.clients.catalog import CLIENTS, AgentClient
 from agentcore.cli.clients.change import BACKUP, FileChange, find_entry, is_any_running, plan_change, run_client_command

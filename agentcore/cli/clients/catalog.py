@@ -1,4 +1,4 @@
-"""The clients that agentcore can be put into: where each keeps its servers, and in which form."""
+"""The clients to which agentcore can be added, with the location and format of their server entries."""
 
 import json
 import os
@@ -14,23 +14,23 @@ from agentcore.cli.clients.entry import BEARER_VARIABLE, CALL_SECONDS, OverHttp,
 
 @dataclass(frozen=True, slots=True)
 class AgentClient:
-    """One client.
+    """A client that can start or connect to MCP servers.
 
     Args:
-        name: What it is called on the command line.
-        title: What people call it.
-        locate: Finds its file.
-        parent: Where the servers stand in it.
-        stdio: Makes the entry of a command.
-        http: Makes the entry of an address; None: it takes none.
-        format: Of the file.
-        waits: Whether a call may take longer than a minute there.
-        adds: The client's own command that adds an entry, from its name and ours; None: it has none.
-        removes: The same for removing it.
-        command_locates: Finds the file that its own command writes; None: the same file.
-        is_running: Names of processes while which its file must not be changed.
-        project_files: What it reads in a project: settings, servers that it starts, instructions. Paths relative to
-            the project's folder; agentcore protects them from tools.
+        name: Its name on the command line.
+        title: Its product name.
+        locate: Returns the path of its configuration file.
+        parent: Path of the servers within the file.
+        stdio: Makes an entry with a command.
+        http: Makes an entry with an address. None: the client accepts no addresses.
+        format: Format of the file.
+        waits: True if a call in this client may take longer than a minute.
+        adds: Returns the client's own command that adds an entry, from the entry's name and content. None: it has none.
+        removes: Returns the client's own command that removes an entry, from its name. None: it has none.
+        command_locates: Returns the path of the file that its own command writes. None: the same file.
+        is_running: Names of processes; while one is running, the file must not be changed.
+        project_files: Files that it reads in a project: settings, servers that it starts, instructions. Paths relative
+            to the project's folder; agentcore protects them from tools.
     """
 
     name: str
@@ -48,7 +48,7 @@ class AgentClient:
     project_files: tuple[str, ...] = ()
 
     def make_entry(self, reach: Reach) -> dict[str, Any]:
-        """Our entry, in the client's form."""
+        """Return agentcore's entry in the client's format."""
         if isinstance(reach, OverStdio):
             return self.stdio(reach)
         assert self.http is not None  # noqa: S101 - the command has looked
@@ -60,7 +60,7 @@ def _in_home(*parts: str) -> Callable[[], Path]:
 
 
 def _in_settings_folder(*parts: str) -> Callable[[], Path]:
-    """Below the folder of settings: `~/.config`, or what the environment says."""
+    """Locate a file below XDG_CONFIG_HOME, or else `~/.config`."""
     return lambda: Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config").joinpath(*parts)
 
 

@@ -1,4 +1,4 @@
-"""A change of a client's file: planned and shown, then written whole, with a backup, and read back."""
+"""Plans changes of a client's file, shows them as a diff, and writes them atomically with a backup."""
 
 import difflib
 import os
@@ -16,7 +16,7 @@ from agentcore.cli.clients.entry import KEY_BEGINS, is_own_entry
 from agentcore.cli.terminal.exits import CliError, ExitCode
 
 BACKUP = ".before-agentcore"
-"""What the name of the copy ends with that is kept of a file before it is changed."""
+"""Suffix of the backup that is made of a file before it is changed."""
 
 _MOST_BYTES = 16 * 1024 * 1024
 _CONTEXT_LINES = 2
@@ -24,12 +24,12 @@ _CONTEXT_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What becomes of a file.
+    """A planned change of a file.
 
     Args:
-        path: The file, links followed: who keeps it elsewhere goes on doing so.
-        before: Its text; None: there is no file yet.
-        after: Its text then.
+        path: The file with symbolic links resolved, so that links to it stay intact.
+        before: The text before the change. None: there is no file yet.
+        after: The text after the change.
     """
 
     path: Path
@@ -38,11 +38,11 @@ class FileChange:
 
     @property
     def is_none(self) -> bool:
-        """Whether it is so already."""
+        """True if the file already has the text."""
         return self.before == self.after
 
     def format_diff(self) -> str:
-        """The change, as a unified diff."""
+        """Return the change as a unified diff."""
         before = (self.before or "").splitlines(keepends=True)
         lines = difflib.unified_diff(
             before, self.after.splitlines(keepends=True), str(self.path), str(self.path), n=_CONTEXT_LINES
@@ -50,10 +50,10 @@ class FileChange:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def write(self) -> None:
-        """Write it: whole or not at all, with a copy of what was there.
+        """Write the file atomically, with a backup of its former text.
 
         Raises:
-            CliError: It cannot be written; nothing has changed then.
+            CliError: The file cannot be written, and is unchanged.
         """
         with _as_error(self.path, "written"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,15 +67,15 @@ class FileChange:
 
 
 def plan_change(client: AgentClient, path: Path, name: str, entry: dict[str, Any] | None) -> FileChange:
-    """What is to become of a client's file.
+    """Plan the change of a client's file.
 
     Args:
-        client: Says where servers stand in it.
+        client: Specifies where the servers are in the file.
         path: The file.
-        name: Our name there.
-        entry: Our entry; None: it is taken out.
+        name: Name of agentcore's entry.
+        entry: The entry. None: remove it.
     Raises:
-        CliError: The file cannot be read, or the name is that of another server.
+        CliError: The file cannot be read, or another server has this name.
     """
     real = Path(os.path.realpath(path))
     with _as_error(real, "read"):
@@ -93,10 +93,10 @@ def plan_change(client: AgentClient, path: Path, name: str, entry: dict[str, Any
 
 
 def find_entry(client: AgentClient, path: Path, name: str) -> Any:
-    """What a client's file says of a server now; None: nothing.
+    """Return the current entry of a server in a client's file; None if there is none.
 
     Raises:
-        CliError: It cannot be read.
+        CliError: The file cannot be read.
     """
     real = Path(os.path.realpath(path))
     with _as_error(real, "read"):
@@ -105,20 +105,20 @@ def find_entry(client: AgentClient, path: Path, name: str) -> Any:
 
 
 def read_client_file(path: Path) -> str | None:
-    """The text of a client's file; None: there is none.
+    """Return the text of a client's file; None if there is none.
 
     Raises:
-        CliError: It cannot be read.
+        CliError: The file cannot be read.
     """
     with _as_error(path, "read"):
         return _read_text(path)
 
 
 def run_client_command(command: Sequence[str], title: str) -> None:
-    """Have a client change its settings by its own command.
+    """Run a client's own command to change its settings.
 
     Raises:
-        CliError: It failed; with what it said.
+        CliError: The command failed; the message contains its output.
     """
     done = subprocess.run(list(command), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -128,11 +128,11 @@ def run_client_command(command: Sequence[str], title: str) -> None:
 
 
 def is_any_running(names: Sequence[str]) -> bool:
-    """Whether a program with one of these names runs."""
+    """True if a process with one of these names is running."""
     for name in names:
         try:
             found = subprocess.run(["pgrep", "-x", name], capture_output=True, check=False)
-        except FileNotFoundError:  # no pgrep here: whoever runs the command knows
+        except FileNotFoundError:  # without pgrep, leave it to the user
             return False
         if found.returncode == 0:
             return True
@@ -160,7 +160,7 @@ def _read_text(path: Path) -> str | None:
 
 
 def _replace_file(path: Path, text: str, like: Path) -> None:
-    """Write a file whole or not at all, readable by whom another one is; with a key in it by its owner alone."""
+    """Write a file atomically with the permissions of `like`, or for its owner only if it contains a key."""
     fd, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(fd, "wb") as file:

@@ -1,4 +1,4 @@
-"""JSON as editors write it, with comments and trailing commas, changed in one place with every other byte kept."""
+"""Edits JSON with comments and trailing commas, as editors write it, without changing any other byte."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from agentcore.config import JsonPath, JsonSource, with_value, without_comments,
 
 
 class CommentedJson:
-    """A document of JSON with comments.
+    """A JSON document with comments.
 
     Args:
-        text: The whole of it; empty: an empty object.
+        text: The whole text. Empty: an empty object.
     Raises:
-        JsonSyntaxError: It is no JSON, comments and trailing commas apart.
+        JsonSyntaxError: The text is not JSON, apart from comments and trailing commas.
     """
 
     def __init__(self, text: str) -> None:
@@ -20,23 +20,23 @@ class CommentedJson:
 
     @property
     def value(self) -> Any:
-        """What it means."""
+        """The parsed value."""
         return self._source.value
 
     def with_value(self, path: JsonPath, value: Any) -> str:
-        """The text with a value put in, or replaced.
+        """Return the text with a value inserted or replaced.
 
         Raises:
-            ValueError: The path leads through something else than objects.
+            ValueError: The path leads through a value that is not an object.
         """
         return self._apply_change(with_value(self._source, path, value))
 
     def without_value(self, path: JsonPath) -> str:
-        """The text without a member."""
+        """Return the text without a member."""
         return self._apply_change(without_value(self._source, path))
 
     def _apply_change(self, changed: str) -> str:
-        """What was changed of the text without comments, changed in the one with them: both have the same places."""
+        """Apply a change of the text without comments to the text with them; both have the same offsets."""
         before = self._source.text
         if changed == before:
             return self._text
@@ -46,7 +46,7 @@ class CommentedJson:
 
 
 def _common_prefix_length(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """Return the length of the common prefix."""
     for place, (mine, theirs) in enumerate(zip(one, other, strict=False)):
         if mine != theirs:
             return place

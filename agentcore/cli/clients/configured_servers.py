@@ -1,4 +1,4 @@
-"""The MCP servers that people have in other clients, read out of those clients' files into the form that most take."""
+"""Reads the MCP servers from other clients' files and converts them to the most common format."""
 
 import os
 import re
@@ -14,10 +14,10 @@ from agentcore.cli.clients.entry import is_own_entry
 from agentcore.cli.terminal.exits import CliError
 
 _PROJECT_FILES: Mapping[str, str] = {"claude-code": ".mcp.json"}
-"""Files of the current folder that a client reads besides."""
+"""Additional files in the current folder that a client reads."""
 
 _WITH_SSE_AT_URL = "gemini"
-"""There `url` is a server that speaks SSE, and `httpUrl` one that does not."""
+"""The client in which `url` is the address of an SSE server, and `httpUrl` that of any other."""
 
 _OF_ENVIRONMENT = re.compile(r"\$\{env:([A-Za-z_]\w*)\}|(?<!\$)\{env:([A-Za-z_]\w*)\}")
 _OF_INPUT = re.compile(r"\$\{input:([A-Za-z_][\w.-]*)\}")
@@ -25,17 +25,17 @@ _REMOTE_NAMES = ("url", "serverUrl", "httpUrl", "uri")
 _ENVIRONMENT_NAMES = ("env", "environment", "envs")
 _HEADER_NAMES = ("headers", "http_headers")
 _NO_SERVERS = ("builtin", "platform", "frontend", "inline_python")
-"""Kinds of Goose's extensions that are no servers."""
+"""Types of Goose extensions that are not servers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignServer:
-    """A server in a client's file.
+    """A server entry in a client's file.
 
     Args:
-        client: Whose file it is.
-        is_off: Whether it is turned off there.
-        block: The server in the form that most clients take.
+        client: The client that the file belongs to.
+        is_off: True if the server is disabled there.
+        block: The server in the most common format.
     """
 
     name: str
@@ -46,10 +46,10 @@ class ForeignServer:
 
 
 def foreign_servers(client: AgentClient) -> Iterator[ForeignServer]:
-    """The servers that a client has, agentcore and what is no server left out.
+    """Yield a client's servers, without agentcore and entries that are not servers.
 
     Raises:
-        CliError: A file of it cannot be read.
+        CliError: One of the client's files cannot be read.
     """
     for path in _find_files(client):
         text = read_client_file(path)
@@ -63,10 +63,10 @@ def foreign_servers(client: AgentClient) -> Iterator[ForeignServer]:
 
 
 def all_foreign_servers(told: list[str]) -> Iterator[ForeignServer]:
-    """Those of all clients.
+    """Yield the servers of all clients.
 
     Args:
-        told: Gets a sentence about each client whose files cannot be read; the others are read all the same.
+        told: Receives a sentence about each client whose files cannot be read; the others are still read.
     """
     for client in CLIENTS.values():
         try:
@@ -76,12 +76,12 @@ def all_foreign_servers(told: list[str]) -> Iterator[ForeignServer]:
 
 
 def convert_entry(entry: Any, client: str) -> dict[str, Any] | None:
-    """A client's entry in the form that most take; None: it is no server.
+    """Convert a client's entry to the most common format; return None if it is not a server.
 
-    References to the environment are written as ours are, and what a client asks the person for becomes a secret.
+    References to the environment are converted to agentcore's syntax, and inputs that a client asks for become secrets.
 
     Args:
-        client: The name of the client whose form it is.
+        client: The name of the client whose format it is.
     """
     if not isinstance(entry, Mapping) or entry.get("type") in _NO_SERVERS:
         return None
@@ -108,7 +108,7 @@ def _is_off(entry: Mapping[str, Any]) -> bool:
 
 def _command_block(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     said = entry.get("command") or entry.get("cmd")
-    inner = said if isinstance(said, Mapping) else entry  # an older Zed has the whole in `command`
+    inner = said if isinstance(said, Mapping) else entry  # older versions of Zed nest everything in `command`
     said = inner.get("path") if inner is said else said
     words = [str(word) for word in said] if isinstance(said, list) else [said]
     if not words or not isinstance(words[0], str) or not words[0]:

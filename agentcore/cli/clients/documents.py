@@ -1,4 +1,4 @@
-"""The files of clients, each in its format: one value is changed, and comments and the order of all else stay."""
+"""Edits single values in the clients' JSON, TOML and YAML files, preserving comments and order."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -14,31 +14,31 @@ Path = tuple[str, ...]
 
 
 class Document(Protocol):
-    """The text of a file, and what it means."""
+    """The text of a file and its parsed value."""
 
     @property
     def value(self) -> Any:
-        """What it means."""
+        """The parsed value."""
         ...
 
     def with_value(self, path: Path, value: Any) -> str:
-        """The text with a value put in, or replaced.
+        """Return the text with a value inserted or replaced.
 
         Raises:
-            ValueError: The path leads through something else than objects.
+            ValueError: The path leads through a value that is not an object.
         """
         ...
 
     def without_value(self, path: Path) -> str:
-        """The text without a member."""
+        """Return the text without a member."""
         ...
 
 
 def read_document(text: str, kind: Format, name: str) -> Document:
-    """Read a file of a client.
+    """Parse the text of a client's file.
 
     Raises:
-        CliError: It is not what its name says, or what reads it is not installed.
+        CliError: The text is not in the given format, or the parser is not installed.
     """
     readers: Mapping[Format, Any] = {"json": CommentedJson, "toml": _Toml, "yaml": _Yaml}
     try:
@@ -54,7 +54,7 @@ def read_document(text: str, kind: Format, name: str) -> Document:
 
 
 def find_member(value: Any, path: Sequence[str]) -> Any:
-    """What stands at a path; None: nothing."""
+    """Return the value at a path; None if there is none."""
     for key in path:
         if not isinstance(value, Mapping) or key not in value:
             return None

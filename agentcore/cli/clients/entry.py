@@ -1,4 +1,4 @@
-"""Our entry in the configuration of a client: how the client reaches agentcore."""
+"""Agentcore's entry in the configuration of a client, with which the client reaches agentcore."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Any
 from urllib.parse import quote
 
 CALL_SECONDS = 660
-"""The time limit of a call that clients are given, where they take one."""
+"""Time limit of a call in the entries of clients that accept one."""
 
 WAIT_SECONDS = 600
-"""How long a call waits for a person then; the rest is for the call itself."""
+"""How long a call then waits for approval; the rest of the limit is for the call itself."""
 
 
 BEARER_VARIABLE = "AGENTCORE_MCP_KEY"
-"""Where a client that reads its key from the environment finds it."""
+"""Environment variable from which some clients read their key."""
 
 KEY_BEGINS = "acap_"
-"""How the keys of clients begin."""
+"""Prefix of the clients' keys."""
 
 _OUR_MARKS = (f"Bearer {KEY_BEGINS}", BEARER_VARIABLE)
-"""What an entry of ours over HTTP has: how our keys begin, or where one is."""
+"""Texts by which agentcore's HTTP entries are recognised: the prefix of a key, or the variable with the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class OverStdio:
 
 @dataclass(frozen=True, slots=True)
 class OverHttp:
-    """An address that the client speaks to.
+    """An address that the client connects to.
 
     Args:
         url: The address.
@@ -53,14 +53,14 @@ Reach = OverStdio | OverHttp
 
 
 def stdio_entry(program: str, client: str, config: Path, *, waits: bool, tools: Sequence[str] = ()) -> OverStdio:
-    """How a client that starts commands reaches the server of an app.json.
+    """Return how a client that starts commands reaches the server of an app.json.
 
     Args:
         program: The absolute path of `agentcore`.
-        client: The client's name here.
+        client: The client's name in agentcore.
         config: The absolute path of app.json.
-        waits: Whether the client's own limit lets a call wait long.
-        tools: Patterns of the tools that it wants; none: all that it may have.
+        waits: True if the client's own time limit allows a call to wait long.
+        tools: Patterns of the requested tools. Empty: all that the client may use.
     """
     args = ["mcp", "--client", client, "--config", str(config)]
     if tools:
@@ -71,13 +71,13 @@ def stdio_entry(program: str, client: str, config: Path, *, waits: bool, tools: 
 
 
 def http_entry(address: str, key: str, *, waits: bool, tools: Sequence[str] = ()) -> OverHttp:
-    """How a client reaches a server by its address.
+    """Return how a client reaches a server by its address.
 
     Args:
-        address: For clients of MCP.
-        key: The client's.
-        waits: Whether the client's own limit lets a call wait long.
-        tools: Patterns of the tools that it wants; none: all that it may have.
+        address: The server's address for MCP clients.
+        key: The client's key.
+        waits: True if the client's own time limit allows a call to wait long.
+        tools: Patterns of the requested tools. Empty: all that the client may use.
     """
     asked = [f"tools={quote(','.join(tools), safe='*,')}"] if tools else []
     asked += [f"wait={WAIT_SECONDS}"] if waits else []
@@ -85,7 +85,7 @@ def http_entry(address: str, key: str, *, waits: bool, tools: Sequence[str] = ()
 
 
 def is_own_entry(entry: Any) -> bool:
-    """Whether an entry that was found is one of agentcore's, whichever app.json it names."""
+    """True if an entry is one of agentcore's, for any app.json."""
     if not isinstance(entry, Mapping):
         return False
     command = entry.get("command") or entry.get("cmd")

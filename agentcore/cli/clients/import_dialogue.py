@@ -1,4 +1,4 @@
-"""Choosing among the servers that other clients have: shown, picked by the person, their secrets taken out."""
+"""Imports servers of other clients: shows them, lets the user choose, and moves their secrets out of the blocks."""
 
 import copy
 import sys
@@ -19,12 +19,12 @@ Blocks = dict[str, dict[str, Any]]
 
 
 def find_servers(client: str | None, module_of: Callable[[str], str], here: Collection[str]) -> list[ForeignServer]:
-    """The servers of one client, or of all, that could be added; what is left out is said on stderr.
+    """Find the servers of one client, or of all, that can be added; omitted ones are named on stderr.
 
     Args:
-        client: The client's name; None: all.
-        module_of: The module that a server of a name would be; raises `CliError` where it could be none.
-        here: The names of those that are in app.json.
+        client: The client's name. None: all clients.
+        module_of: Returns the module name for a server's name; raises `CliError` if there is none.
+        here: The names of the servers in app.json.
     Raises:
         CliError: There is no client of that name, or its file cannot be read.
     """
@@ -54,7 +54,7 @@ def find_servers(client: str | None, module_of: Callable[[str], str], here: Coll
 
 
 def print_servers(found: Sequence[ForeignServer]) -> None:
-    """Print them, with a number each; never a value that looks like a secret."""
+    """Print the servers with a number each, and without values that look like secrets."""
     rows = [
         (
             str(number),
@@ -69,10 +69,10 @@ def print_servers(found: Sequence[ForeignServer]) -> None:
 
 
 def choose_servers(found: Sequence[ForeignServer], wanted: Sequence[str], *, takes_all: bool) -> list[ForeignServer]:
-    """Those that the person wants; asked for at a terminal where the command does not say.
+    """Return the servers that the user chose on the command line, or else asks for at a terminal.
 
     Raises:
-        CliError: A name is none of these, or nobody can be asked.
+        CliError: A name is unknown, or there is no terminal to ask at.
     """
     chosen = list(found) if takes_all else _select_by_name(found, wanted)
     if not takes_all and not wanted:
@@ -92,12 +92,12 @@ def choose_servers(found: Sequence[ForeignServer], wanted: Sequence[str], *, tak
 def move_secrets(
     chosen: Sequence[ForeignServer], kept: Collection[str], *, leaves: bool, is_sure: bool
 ) -> tuple[Blocks, dict[str, str]]:
-    """The blocks of servers, with references in place of what looks like secrets, and those secrets by name.
+    """Return the servers' blocks with references in place of apparent secrets, and these secrets by name.
 
     Args:
-        kept: Names of secrets that there are.
-        leaves: Whether they stay in the blocks.
-        is_sure: Whether the person is not asked.
+        kept: Names of the stored secrets.
+        leaves: True to leave secrets in the blocks.
+        is_sure: True to not ask the user.
     """
     blocks = {server.name: copy.deepcopy(server.block) for server in chosen}
     secrets: dict[str, str] = {}
@@ -119,7 +119,7 @@ def move_secrets(
 
 
 def mask_blocks(blocks: Mapping[str, dict[str, Any]]) -> Blocks:
-    """Blocks for people to see, with a mask in place of what looks like a secret."""
+    """Return a copy of the blocks for display, with apparent secrets masked."""
     shown = copy.deepcopy(dict(blocks))
     for name, block in shown.items():
         for secret in secrets_in(name, block, ()):

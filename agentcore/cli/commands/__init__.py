@@ -1,1 +1,1 @@
-"""The commands, one file each."""
+"""The commands, in one file each."""

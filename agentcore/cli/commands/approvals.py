@@ -1,4 +1,4 @@
-"""`agentcore approvals`: why a call is asked about, what a rule would change, what was granted."""
+"""`agentcore approvals`: explains decisions on calls, tries rules, and lists and revokes grants."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`agentcore approvers`: paired clients, each with a key of its own and what a person allowed it."""
+"""`agentcore approvers`: pairs, lists and revokes clients, each with its own key and scopes."""
 
 import sys
 from pathlib import Path

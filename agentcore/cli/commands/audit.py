@@ -1,4 +1,4 @@
-"""`agentcore audit`: the record of calls."""
+"""`agentcore audit`: lists, shows and verifies the record of calls."""
 
 import os
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _DATABASE = "state.sqlite3"
 _KINDS = ("call", "decision", "notice")
 _QUERY = {"text": "q", "before_seq": "before", "after_seq": "after"}
-"""What the server calls a filter, where that is another word."""
-_ARGUMENTS_SHOWN = 80  # in a list; `audit show` has them as they were recorded
+"""The server's names of filters that differ from those of the store."""
+_ARGUMENTS_SHOWN = 80  # in a list; `audit show` prints them as recorded
 
 
 @click.group()
@@ -135,13 +135,13 @@ def _database_path(config_path: Path) -> Path:
 
 
 def _read_rows(config_path: Path, limit: int, **wanted: Any) -> list[dict[str, Any]]:
-    """Rows of the record, newest first, in the fields of `GET /api/calls`."""
+    """Return rows of the record, newest first, with the fields of `GET /api/calls`."""
     from agentcore.cli.backend.opening import running_server
     from agentcore.store.record import RecordFilter, read_record
 
     server = running_server(config_path)
     if server is not None:
-        # its newest rows may not be in the file yet
+        # the newest rows may not be in the file yet
         return _request_rows(server, limit, wanted)
     found = read_record(_database_path(config_path), RecordFilter(**wanted), limit)
     return [{"seq": recorded.seq, **recorded.row._asdict()} for recorded in found]

@@ -1,4 +1,4 @@
-"""`agentcore call`: one tool call, its result for a person or a program."""
+"""`agentcore call`: calls a tool and prints its result for users or programs."""
 
 import json
 import sys
@@ -21,9 +21,9 @@ _ADVICE = {
     "tool_not_on_host": "leave --host out, or name the host that has it",
     "internal_error": "run it again with agentcore -v call … to see the traceback, or look into the server's log",
 }
-"""What to do about errors, where that depends on the command line."""
+"""Advice by error type, for errors whose remedy depends on the command line."""
 
-_ERRORS_IN_MESSAGE = 3  # wrong arguments that the host's message lists itself
+_ERRORS_IN_MESSAGE = 3  # wrong arguments that the core's message already lists
 
 
 @click.command()
@@ -110,7 +110,7 @@ def _print_result(envelope: Mapping[str, Any]) -> None:
 
 
 def _is_only_data(envelope: Mapping[str, Any]) -> bool:
-    """Whether the text for a model is nothing but the data as JSON, which people read better with line ends."""
+    """True if the text for the model is only the data as JSON, which is easier to read with indentation."""
     content = envelope["content"]
     data = envelope["data"]
     if not isinstance(data, dict | list):

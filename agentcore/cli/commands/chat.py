@@ -1,4 +1,4 @@
-"""`agentcore chat`: one message to a model, or a conversation."""
+"""`agentcore chat`: sends one message to a model, or starts an interactive conversation."""
 
 import sys
 from pathlib import Path
@@ -78,7 +78,7 @@ def chat(
 
 
 def _read_message(prompt: tuple[str, ...]) -> str | None:
-    """The message of the command line and of stdin; None: the person is to be asked."""
+    """Return the message from the command line and stdin; None to start an interactive conversation."""
     if not prompt:
         return None if sys.stdin.isatty() else _check_message(_read_stdin())
     return _check_message(" ".join(f"\n{_read_stdin()}\n" if word == "-" else word for word in prompt))

@@ -1,4 +1,4 @@
-"""`agentcore completion`, and what is completed: tools, their arguments, modules, hosts."""
+"""`agentcore completion`, and the completion of tools, their arguments, modules and hosts."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -35,7 +35,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def complete_tool(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of tools that were there when a command last looked."""
+    """Complete names of tools that existed when a command last listed them."""
     known = _known_tools(ctx)
     return [
         CompletionItem(name, help=str(tool.get("help", "")))
@@ -45,14 +45,14 @@ def complete_tool(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def complete_argument(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """`key=` for the arguments of the tool that was typed before."""
+    """Complete `key=` for the arguments of the tool that is already typed."""
     tool = _known_tools(ctx).get(str(ctx.params.get("tool")), {})
     names = [f"{name}=" for name in tool.get("arguments", [])]
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of installed and local modules."""
+    """Complete names of installed and local modules."""
     from agentcore.core import load_config
     from agentcore.core.discovery import installed_names
 
@@ -64,7 +64,7 @@ def complete_module(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of the hosts of app.json."""
+    """Complete names of the hosts in app.json."""
     from agentcore.core import load_config
 
     try:
@@ -75,7 +75,7 @@ def complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def complete_machine(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of other machines, and of pools of them, that app.json has."""
+    """Complete names of the other machines and pools in app.json."""
     from agentcore.config import ProcessHostConfig
     from agentcore.core import load_config
 
@@ -97,7 +97,7 @@ host_option: Callable[[F], F] = click.option(
 
 
 def remember_tools(config_path: Path, tools: Iterable[Mapping[str, Any]]) -> None:
-    """Keep names of tools and arguments beside the state of an app.json: completing must not start a host."""
+    """Store names of tools and arguments in the state folder, since completion must not start a core."""
     from agentcore.store.state import locate_state_dir, write_private_file
 
     known = {

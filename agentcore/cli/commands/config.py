@@ -1,4 +1,4 @@
-"""`agentcore config`: what counts, where it comes from, and what app.json may say."""
+"""`agentcore config`: shows the effective configuration with its origins, and the JSON Schema of app.json."""
 
 import os
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ def schema(config_path: Path) -> None:
 
 
 def _load_effective_values(loaded: "AppConfig") -> tuple[dict[str, Any], dict["JsonPath", "Origin"]]:
-    """The masked document with the settings of modules as they count, and where its values come from."""
+    """Return the masked configuration with the effective settings of modules, and the origins of its values."""
     from agentcore.cli.commands.settings_view import view_settings
     from agentcore.cli.terminal.output import print_warning
     from agentcore.core.settings import SettingsSubject, masked_part
@@ -93,7 +93,7 @@ def _load_effective_values(loaded: "AppConfig") -> tuple[dict[str, Any], dict["J
 
 
 def _iterate_leaves(value: Any, path: "JsonPath" = ()) -> Iterator[tuple["JsonPath", Any]]:
-    """The values that hold no others; an empty object or a list counts as one value."""
+    """Yield the leaf values with their paths; an empty object or a list counts as one value."""
     if isinstance(value, dict) and value:
         for key, part in value.items():
             yield from _iterate_leaves(part, (*path, key))

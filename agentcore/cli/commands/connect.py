@@ -1,4 +1,4 @@
-"""`agentcore connect` and `disconnect`: put agentcore into the clients that people use, and take it out again."""
+"""`agentcore connect` and `disconnect`: add agentcore to the configuration of other clients, and remove it again."""
 
 import json
 import re
@@ -103,7 +103,7 @@ def disconnect(config_path: Path, name: str, is_sure: bool, client: str) -> int:
 def _make_reach(
     client: "AgentClient | None", name: str, config: Path, tools: list[str], *, over_http: bool, only_prints: bool
 ) -> "Reach":
-    """How a client is to reach us; over HTTP that makes its key, where it has none."""
+    """Return how a client reaches agentcore; over HTTP, this creates the client's key if it has none."""
     from agentcore.cli.clients import http_entry, stdio_entry
 
     waits = client is not None and client.waits
@@ -141,7 +141,7 @@ def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reac
     from agentcore.cli.terminal.output import print_notice
 
     _refuse_while_running(client)
-    # over HTTP never: a key in the words of a command can be seen by others while that runs
+    # Never over HTTP: other users can see the key in the command's arguments while it runs.
     own = client.adds(name, reach) if client.adds is not None and isinstance(reach, OverStdio) else None
     by_command = own is not None and shutil.which(own[0]) is not None
     path = client.command_locates() if by_command and client.command_locates is not None else client.locate()
@@ -155,11 +155,11 @@ def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reac
     click.echo(_mask_keys(change.format_diff()), nl=False)
     _confirm_change(is_sure)
     if by_command and own is not None:
-        # some of these commands refuse a name that they have
+        # some of these commands reject a name that already exists
         if client.removes is not None and _has_entry(client, path, name):
             run_client_command(client.removes(name), client.title)
         run_client_command(own, client.title)
-        change = plan_change(client, path, name, entry)  # what the command does not set, such as the limit
+        change = plan_change(client, path, name, entry)  # what the command does not set, such as the time limit
     if not change.is_none:
         change.write()
     _check_written(client, change, name, reach)
@@ -173,7 +173,7 @@ def _connect_client(client: "AgentClient", name: str, config: Path, reach: "Reac
 
 
 def _renew_revoked_key(config: Path, client: str, *, is_sure: bool) -> None:
-    """Have a client whose key was revoked get another one: with the one that it has it stays out."""
+    """Delete a client's revoked key after asking, so that it gets a new one; with the old one it stays refused."""
     from agentcore.cli.relay import delete_key, is_revoked
     from agentcore.cli.terminal.output import print_notice
 
@@ -185,7 +185,7 @@ def _renew_revoked_key(config: Path, client: str, *, is_sure: bool) -> None:
 
 
 def _check_written(client: "AgentClient", change: "FileChange", name: str, reach: "Reach") -> None:
-    """See that the file says what it was to say."""
+    """Check that the file contains the entry that was written."""
     from agentcore.cli.clients import find_entry
 
     found = find_entry(client, change.path, name)
@@ -203,7 +203,7 @@ def _has_entry(client: "AgentClient", path: Path, name: str) -> bool:
 
 
 def _print_entry(client: "AgentClient | None", name: str, reach: "Reach") -> None:
-    """Print the part of a client's file that holds our entry; of an unknown client in the form that most take."""
+    """Print the part of a client's file with agentcore's entry; for an unknown client in the most common format."""
     from agentcore.cli.clients import OverStdio, read_document
 
     if client is None:
@@ -254,7 +254,7 @@ def _confirm_change(is_sure: bool) -> None:
 
 
 def _find_program() -> str:
-    """The absolute path of this interpreter's `agentcore`, which needs no PATH of the client's."""
+    """Return the absolute path of this interpreter's `agentcore`, which does not depend on the client's PATH."""
     beside = Path(sys.executable).with_name("agentcore")
     found = str(beside) if beside.is_file() else shutil.which("agentcore")
     if found is None:

@@ -1,4 +1,4 @@
-"""`agentcore doctor`: what is missing or wrong, and what to do."""
+"""`agentcore doctor`: reports what is missing or wrong, and what to do about it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`agentcore host`: this machine as a host of a server elsewhere."""
+"""`agentcore host`: runs this machine as a host of a server elsewhere."""
 
 import os
 import platform
@@ -139,7 +139,7 @@ def host(
 
 
 def _own_name() -> str:
-    """The machine's name as a host's, as far as it can be one."""
+    """Derive a valid host name from the machine's name."""
     text = re.sub(r"[^a-z0-9_-]+", "-", platform.node().partition(".")[0].lower()).strip("-_0123456789")
     return text[:40] or "machine"
 

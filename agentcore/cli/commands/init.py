@@ -1,4 +1,4 @@
-"""`agentcore init`: a first app.json."""
+"""`agentcore init`: writes a first app.json."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def init(folder: Path) -> None:
 
 
 def _model_status(path: Path) -> str:
-    """Which model a chat would use, or what is missing and the next step."""
+    """Describe which model a chat would use, or what is missing and the next step."""
     import asyncio
 
     from agentcore.chat import ChatSettings, find_model_status
@@ -61,7 +61,7 @@ def _model_status(path: Path) -> str:
 
 
 def _next_command(path: Path) -> str:
-    """The command that starts the server, as the user has to type it in the current folder."""
+    """Return the command that starts the server, as the user has to type it in the current folder."""
     from agentcore.cli.terminal.own_command import own_command
 
     return own_command("serve --open", path)

@@ -1,4 +1,4 @@
-"""`agentcore logs`: what the server has logged, while it runs and afterwards."""
+"""`agentcore logs`: shows the server's log, while it runs and afterwards."""
 
 import json
 import os
@@ -20,12 +20,12 @@ _LOOK_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which lines are shown.
+    """Selects the log lines to show.
 
     Args:
-        module: Those of one module, its calls among them; None: of all.
-        call_id: Those of one call; None: of all.
-        level: Those of this level and above.
+        module: Lines of one module, including its calls. None: of all modules.
+        call_id: Lines of one call. None: of all calls.
+        level: Lines of this level and above.
     """
 
     module: str | None
@@ -33,7 +33,7 @@ class Filter:
     level: str
 
     def select_lines(self, lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-        """Those of these lines that are shown."""
+        """Parse lines and yield those that match."""
         for text in lines:
             line = _parse_line(text)
             if line is not None and self._matches(line):
@@ -85,11 +85,11 @@ def logs(
             for line in wanted.select_lines(reader.read_lines()):
                 print_line(line, as_json=as_json)
     except KeyboardInterrupt:
-        pass  # this is how it ends
+        pass  # the normal end of --follow
 
 
 class _Reader:
-    """Reads what has come since the last time, over files that are put beside and begun anew."""
+    """Reads the lines added since the last read, across rotated log files."""
 
     def __init__(self, files: tuple[Path, ...]) -> None:
         self._files = files
@@ -98,7 +98,7 @@ class _Reader:
         self.has_read = False
 
     def read_lines(self) -> Iterator[bytes]:
-        """Whole lines that were not read yet, oldest first."""
+        """Yield complete lines that were not read yet, oldest first."""
         for path in self._unread_files():
             try:
                 with path.open("rb") as file:
@@ -109,15 +109,15 @@ class _Reader:
                     file.seek(self._offset)
                     for line in file:
                         if not line.endswith(b"\n"):
-                            break  # it is being written
+                            break  # the line is still being written
                         self._offset += len(line)
                         self.has_read = True
                         yield line
-            except FileNotFoundError:  # not begun yet, or put beside just now
+            except FileNotFoundError:  # not created yet, or just rotated
                 continue
 
     def _unread_files(self) -> tuple[Path, ...]:
-        """The file that was read last, wherever it lies now, and those after it; all of them where it is gone."""
+        """Return the last file read, under its current name, and the newer ones; all files if it is gone."""
         for number, path in enumerate(self._files):
             try:
                 if path.stat().st_ino == self._inode:

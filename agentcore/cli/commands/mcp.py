@@ -1,4 +1,4 @@
-"""`agentcore mcp`: the tools for an MCP client that starts a command; and the MCP servers behind agentcore."""
+"""`agentcore mcp`: offers tools to MCP clients that start a command, and manages the MCP servers behind agentcore."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 
 _CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _FAMILY = "mcpServers"
-"""The key in app.json under which a distribution mounts MCP servers; it is the word that all clients use for them."""
+"""The key in app.json under which a distribution mounts MCP servers; all clients use this word for them."""
 
 _yes = click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 
@@ -79,7 +79,7 @@ def add(
       agentcore mcp add docs https://mcp.example.com/mcp --header 'Authorization=Bearer ${secret:DOCS}'
     """
     block = _make_block(words, _parse_pairs("--env", variables), _parse_pairs("--header", headers))
-    _module_of(name)  # what is missing is said before anything is shown
+    _module_of(name)  # report what is missing before anything is shown
     if name in _read_servers(config_path):
         raise CliError(f"there is a server {name!r} already", hint="agentcore mcp remove takes it away")
     _print_blocks(_mask_blocks({name: block}))
@@ -237,7 +237,7 @@ def _check_known(name: str, servers: Mapping[str, Any]) -> None:
 
 
 def _resolve_module(config_path: Path, name: str) -> str:
-    """The module of a server that is named as in app.json, or as its module is."""
+    """Return the module of a server that is given by its name in app.json or by its module's name."""
     servers = _read_servers(config_path)
     modules = {_module_of(key) for key in servers}
     if name in servers or name not in modules:
@@ -291,7 +291,7 @@ def _confirm_change(is_sure: bool) -> None:
 
 
 def _change_server(config_path: Path, name: str, block: dict[str, Any] | None) -> int:
-    """Add or remove a server, and say so."""
+    """Add or remove a server, and print the result."""
     done = f"{name} is {'removed' if block is None else 'added'}"
     return _change_all(config_path, {name: block}, {}, done)
 
@@ -299,11 +299,11 @@ def _change_server(config_path: Path, name: str, block: dict[str, Any] | None) -
 def _change_all(
     config_path: Path, blocks: Mapping[str, dict[str, Any] | None], secrets: Mapping[str, str], done: str
 ) -> int:
-    """Add and remove servers: by the running server, where a person confirms it, else in app.json itself.
+    """Add and remove servers: through the running server, where the user confirms it, else in app.json itself.
 
     Args:
-        secrets: What comes to be kept with them.
-        done: What has been done then.
+        secrets: Secrets to store with them, by name.
+        done: The text to print on success.
     """
     from agentcore.cli.backend.opening import confirmation_hint, running_server
     from agentcore.cli.backend.server_client import ServerClient, ServerError
@@ -363,10 +363,10 @@ def _read_listed_modules(config_path: Path) -> tuple[str, ...]:
 
 
 def _module_of(name: str) -> str:
-    """The module that a server is.
+    """Return the name of a server's module.
 
     Raises:
-        CliError: Nothing that mounts servers is installed, or the name makes none.
+        CliError: Nothing that mounts servers is installed, or no module name can be made from `name`.
     """
     from agentcore.core.discovery import installed_families, name_of_block
     from agentcore.installing import pip_command
@@ -381,7 +381,7 @@ def _module_of(name: str) -> str:
 
 
 def _mask_blocks(blocks: Mapping[str, Any]) -> dict[str, Any]:
-    """Blocks with a mask in place of what looks like a secret; what is no block stays."""
+    """Mask what looks like a secret in the blocks; values that are not blocks are left as they are."""
     from agentcore.cli.clients.import_dialogue import mask_blocks
 
     shown = mask_blocks({name: block for name, block in blocks.items() if isinstance(block, dict)})

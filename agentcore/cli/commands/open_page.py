@@ -1,4 +1,4 @@
-"""`agentcore open`: the page of the running server, logged in."""
+"""`agentcore open`: opens the page of the running server, logged in."""
 
 from pathlib import Path
 

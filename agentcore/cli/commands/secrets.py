@@ -1,4 +1,4 @@
-"""`agentcore secrets`: what settings of modules refer to as `${secret:NAME}`; no value is ever shown."""
+"""`agentcore secrets`: manages the secrets that settings refer to as `${secret:NAME}`; no value is ever shown."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from agentcore.cli.terminal.exits import CliError, ExitCode
 if TYPE_CHECKING:
     from agentcore.cli.backend.server_client import ServerClient
 
-_STDIN_BYTES = 128 * 1024  # more than a secret may have, so that too large a one is told of as such
+_STDIN_BYTES = 128 * 1024  # above the limit of a secret, so that too large a one is reported as such
 
 
 @click.group()
@@ -111,7 +111,7 @@ def _read_value(name: str) -> str:
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        # without the reason, which quotes it
+        # without the reason, which quotes the secret
         raise CliError(
             "what stands on stdin is no text in UTF-8", hint="encode it first, such as in base64", code=ExitCode.USAGE
         ) from None
@@ -119,12 +119,12 @@ def _read_value(name: str) -> str:
 
 
 def save_secret_locally(config_path: Path, name: str, value: str) -> None:
-    """Keep a secret as whoever holds the state folder, where no server runs."""
+    """Store a secret while no server is running, by locking the state folder in this process."""
     _change_locally(config_path, "secret_set", name, value)
 
 
 def list_secret_names(config_path: Path) -> list[str]:
-    """The names of the secrets that are kept."""
+    """Return the names of the stored secrets."""
     return [each["name"] for each in _load_secrets(config_path, _find_client(config_path))["secrets"]]
 
 
@@ -139,7 +139,7 @@ def _find_client(config_path: Path) -> "ServerClient | None":
 def _ask_server(
     client: "ServerClient", method: Literal["PUT", "DELETE"], path: str, body: dict[str, Any] | None = None
 ) -> ExitCode:
-    """Have the server change a secret; where a person has to confirm that, say so."""
+    """Have the server change a secret, and tell the user if they have to confirm it."""
     from agentcore.cli.backend.server_client import ServerError
     from agentcore.cli.terminal.output import print_notice
 
@@ -179,7 +179,7 @@ def _load_secrets(config_path: Path, client: "ServerClient | None") -> dict[str,
 
 
 def _change_locally(config_path: Path, kind: str, name: str, value: str | None = None) -> None:
-    """Change a secret as whoever holds the state folder, and record that."""
+    """Change a secret with the state folder locked by this process, and record the change."""
     import asyncio
 
     from pydantic import SecretStr

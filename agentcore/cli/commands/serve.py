@@ -1,4 +1,4 @@
-"""`agentcore serve`: the server."""
+"""`agentcore serve`: runs the server."""
 
 import asyncio
 import os
@@ -144,7 +144,7 @@ def serve(
 
 
 def _start_block(config_path: Path, *, has_console: bool) -> "StartBlock | None":
-    """What is shown on the terminal; None: stdout is none."""
+    """Return the start output for the terminal; None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     from agentcore.cli.start.start_block import StartBlock
@@ -155,7 +155,7 @@ def _start_block(config_path: Path, *, has_console: bool) -> "StartBlock | None"
 
 @contextmanager
 def _flush_block_at_end(block: "StartBlock | None") -> Iterator[None]:
-    """Show at the end what was to be part of a block that never came."""
+    """Show collected messages at the end if the block that they were meant for was never shown."""
     try:
         yield
     finally:
@@ -164,7 +164,7 @@ def _flush_block_at_end(block: "StartBlock | None") -> Iterator[None]:
 
 
 def _silencing_stderr(work: Callable[[], None]) -> Callable[[], None]:
-    """The same work, after which errors go to the log alone: who has started this server may be gone by then."""
+    """Wrap `work` to discard stderr afterwards, since the process that started this server may be gone by then."""
 
     def run() -> None:
         work()
@@ -176,7 +176,7 @@ def _silencing_stderr(work: Callable[[], None]) -> Callable[[], None]:
 
 
 def _find_console() -> "Console | None":
-    """What a person at this terminal types, if there is one."""
+    """Return the console for the user at this terminal; None if it is not interactive."""
     from agentcore.cli.terminal.terminal import is_interactive
 
     if not is_interactive():
@@ -187,7 +187,7 @@ def _find_console() -> "Console | None":
 
 
 def _refuse_readable(file: Path, roots: Sequence[Path]) -> None:
-    """A code for the approval view must not lie where tools can read it."""
+    """Reject a file for an approval code in a workspace folder, where tools can read it."""
     from agentcore.cli.terminal.exits import CliError
 
     for root in roots:

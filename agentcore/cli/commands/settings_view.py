@@ -1,4 +1,4 @@
-"""Settings of modules as they count, with every secret masked: only a module's own model knows which they are."""
+"""Effective settings of modules with all secrets masked, which requires each module's own model."""
 
 import json
 import os
@@ -28,13 +28,13 @@ from agentcore.store.state import locate_state_dir
 
 @dataclass
 class SettingsView:
-    """What `config` of app.json comes to.
+    """The effective `config` of app.json.
 
     Args:
-        values: Key of `config` to its settings; defaults included, secrets masked.
-        origins: Where values come from, by their path below `config`.
-        problems: What could not be shown, one sentence each.
-        blocks: The models of the blocks of families whose modules are listed.
+        values: Settings by key of `config`, with defaults included and secrets masked.
+        origins: Origins of values by their path below `config`.
+        problems: Settings that could not be shown, one sentence each.
+        blocks: Block models of the families whose modules are listed.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class SettingsView:
 
 
 def view_settings(config: AppConfig) -> SettingsView:
-    """Look at the settings of all modules; imports those that app.json lists.
+    """Return the settings of all modules, importing those that app.json lists.
 
     Settings whose model is not known (of a module that is not listed, or cannot be imported) are hidden: any of
     them may be a secret.
@@ -67,7 +67,7 @@ def _add_module(view: SettingsView, config: AppConfig, name: str, chosen: str) -
             view.blocks[found.family.key] = block_model(found.load())
         key, model = settings_in_code(found, config)
         raw = module_settings(config, name, key, model)
-        register_masked_values(secrets_to_mask(model, raw.values))  # its own checks may quote them
+        register_masked_values(secrets_to_mask(model, raw.values))  # the model's own validators may quote them
         values = _mask_settings(config, model, raw)
     except KeyboardInterrupt:
         raise
@@ -82,16 +82,16 @@ def _add_module(view: SettingsView, config: AppConfig, name: str, chosen: str) -
 
 def _mask_settings(config: AppConfig, model: type[BaseModel] | None, raw: RawSettings) -> Mapping[str, Any]:
     if model is None:
-        return raw.values  # a plain Python module without a model declares no secrets; names tell them then
+        return raw.values  # a plain Python module without a model declares no secrets; they are masked by name later
     if has_reference(raw.values):
         return _mask_with_references(config, model, raw)
     text = validate_settings(model, raw).model_dump_json(by_alias=True)
-    shown: dict[str, Any] = json.loads(text.replace(f'"{SecretStr("x")}"', f'"{MASK}"'))  # pydantic has its own mask
+    shown: dict[str, Any] = json.loads(text.replace(f'"{SecretStr("x")}"', f'"{MASK}"'))  # replace pydantic's own mask
     return shown
 
 
 def _mask_with_references(config: AppConfig, model: type[BaseModel], raw: RawSettings) -> Mapping[str, Any]:
-    """What is set, without defaults: a model may refuse a reference, and what that stands for is not shown."""
+    """Mask only the values that are set, without defaults: a model may reject a reference, whose value is not shown."""
     schema = module_schema(model)
     found = None if schema is None else SettingsSchema(schema)
     shown: dict[str, Any] = masked_part(SettingsSubject(config, raw.key, raw.key, model, found), (), raw.values)

@@ -1,4 +1,4 @@
-"""`agentcore stop`: the emergency stop, and the end of the server with all that would outlive it."""
+"""`agentcore stop`: triggers the emergency stop, or ends the server and the hosts that would survive it."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ def stop(config_path: Path, ends_all: bool, as_json: bool) -> None:
 
 
 def _end_server(config_path: Path, pid: int) -> None:
-    """Have the server end in order, and wait for that."""
+    """Ask the server to shut down, and wait until it has ended."""
     from agentcore.cli.backend.opening import running_server
     from agentcore.cli.terminal.exits import CliError, ExitCode
 

@@ -1,4 +1,4 @@
-"""`agentcore tools`: what can be called."""
+"""`agentcore tools`: lists and shows tools."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,7 +62,7 @@ def tools(*, config_path: Path, as_json: bool, form: str | None, must_check: boo
 
 
 def _print_check(tools: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Say what providers make of the tools; a tool that does not go as it was meant ends the command with 1."""
+    """Print which tools each provider accepts unchanged; exit with code 1 if one has a problem."""
     from agentcore.cli.terminal.output import print_json, print_notice, print_table
     from agentcore.tool_forms import FORMS, LoweredSchema, check_tool
 

@@ -1,4 +1,4 @@
-"""What `agentcore doctor` looks at."""
+"""The checks of `agentcore doctor`."""
 
 from agentcore.cli.diagnosis.checks import diagnose
 from agentcore.cli.diagnosis.requirements import fix_requirements

@@ -1,4 +1,4 @@
-"""The checks of `agentcore doctor`, each a function that finds something out and says what to do about it."""
+"""The checks of `agentcore doctor`, each a function that returns findings with advice."""
 
 import os
 import platform
@@ -33,11 +33,11 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def diagnose(config_path: Path, *, is_online: bool) -> Iterator[Finding]:
-    """Carry out all checks, and say each thing once; one that depends on what another found broken is left out.
+    """Run all checks and yield each finding once; checks that depend on something broken are skipped.
 
     Args:
         config_path: The app.json.
-        is_online: Whether providers of models are asked, with their keys.
+        is_online: True to request the models of providers with their keys.
     """
     yield from dict.fromkeys(_run_checks(config_path, is_online=is_online))
 
@@ -169,7 +169,7 @@ def _is_free(host: str, port: int) -> bool:
 def _check_modules_and_models(
     config_path: Path, config: AppConfig, *, is_explained: bool, is_online: bool
 ) -> Iterator[Finding]:
-    """Modules and models; where they cannot be looked at, nothing is said that another finding explains already."""
+    """Check modules and models; if that is impossible, report it unless another finding already explains it."""
     found: list[Finding] = []
     try:
         with open_backend(config_path, warns=False) as backend:
@@ -207,7 +207,7 @@ def _check_modules(backend: Backend) -> Iterator[Finding]:
 
 
 def _check_disk_versions(subject: str, module: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is on the disk beside a module that runs: another version of it, or something else of its name."""
+    """Check whether the disk has another version of a running module, or another source of the same name."""
     if module["state"] != "ready":
         return
     if said := describe_disk_version(module):

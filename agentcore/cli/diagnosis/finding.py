@@ -1,4 +1,4 @@
-"""What one check of `agentcore doctor` found."""
+"""The result of one check of `agentcore doctor`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,14 +6,14 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found.
+    """The result of one check.
 
     Args:
-        level: `ok`, `note` (works, and somebody may want to know), or `problem`.
-        subject: What was looked at.
-        said: What was found.
-        advice: What to do about it.
-        details: More about it, of several lines: a traceback.
+        level: `ok`, `note` (works, but the user may want to know), or `problem`.
+        subject: The subject of the check.
+        said: The result in words.
+        advice: How to fix it.
+        details: Further lines, such as a traceback.
     """
 
     level: Literal["ok", "note", "problem"]

@@ -1,4 +1,4 @@
-"""What `agentcore doctor` says of hosts: whether their Python can run them, and whether they run."""
+"""Checks of `agentcore doctor` for hosts: whether their Python can run them, and whether they are running."""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ _ASK = "import agentcore, agentcore.hosts.worker; print(agentcore.__version__)"
 
 
 def check_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
-    """Each host of app.json: its Python, its modules, its process."""
+    """Check the Python, the modules and the process of each host in app.json, and hosts on other machines."""
     states = {host["name"]: host for host in backend.list_hosts()}
     for name, host in config.hosts.items():
         subject = f"host {name}"
@@ -26,7 +26,7 @@ def check_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
         if host.python is not None and (fault := _check_interpreter(subject, host.find_interpreter(config.folder))):
             yield fault
             if fault.level == "problem":
-                continue  # all else that is wrong comes of it
+                continue  # other problems would follow from this one
         for module in host.claimed:
             if module not in config.modules:
                 said = f"it is to run module {module!r}, which app.json does not list"
@@ -43,7 +43,7 @@ def check_hosts(backend: Backend, config: AppConfig) -> Iterator[Finding]:
 
 
 def _check_remote_hosts(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    """Each host on another machine: whether it is there, and what of it waits or does not run."""
+    """Check for each host on another machine if it is connected, and which modules wait or do not run."""
     for name, known in states.items():
         subject = f"host {name}"
         if known["kind"] != "remote":
@@ -65,7 +65,7 @@ def _check_remote_hosts(states: Mapping[str, Mapping[str, Any]]) -> Iterator[Fin
 
 
 def _check_interpreter(subject: str, python: str) -> Finding | None:
-    """What is wrong with a host's interpreter; None: nothing."""
+    """Return a finding about a host's interpreter; None if it works."""
     if not Path(python).is_file():
         return Finding("problem", subject, f"its python {python} does not exist", 'correct "python" in app.json')
     try:

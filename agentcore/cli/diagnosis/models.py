@@ -1,4 +1,4 @@
-"""What a chat has to work with: libraries, keys, models, model servers on this machine; and what it would use."""
+"""Checks what a chat can use: libraries, keys, models and local model servers, and which model is the default."""
 
 import asyncio
 import importlib.util
@@ -16,22 +16,22 @@ from agentcore.errors import AgentcoreError
 from agentcore.installing import pip_command
 
 Asked = list[str] | Finding
-"""The models that a provider says it has, or why it does not."""
+"""The models that a provider lists, or a finding with the error."""
 
 _LIBRARIES = ("pydantic_ai", "openai", "anthropic", "prompt_toolkit")
-"""What the extra `chat` brings, by the names that are imported."""
+"""Import names of the packages in the extra `chat`."""
 
 _KEYS = {"environment": "the environment has its key", "stored": "its key was entered, and is in the state folder"}
 _NAMES_SHOWN = 5
 
 
 def check_models(backend: Backend, config: AppConfig, *, is_online: bool) -> Iterator[Finding]:
-    """Look at all of it; no key is ever said.
+    """Check libraries, providers, models and local servers; keys are never shown.
 
     Args:
-        backend: The running server, whose environment counts then, or a host in this process.
+        backend: The running server, whose environment is then used, or a core in this process.
         config: The app.json.
-        is_online: Whether providers are asked for their models, with their keys; else only this machine is looked at.
+        is_online: True to request the models of providers with their keys; else only this machine is checked.
     """
     libraries = _check_libraries()
     yield libraries
@@ -85,7 +85,7 @@ def _check_model(model: Mapping[str, Any]) -> Finding:
 
 
 def _own_addresses(config: AppConfig) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Addresses that models of app.json bring along, each with the first of these models."""
+    """Return the base URLs of models in app.json, each with the first model that has it."""
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, own in dict(config.models or {}).items():
         if own.get("base_url"):
@@ -131,7 +131,7 @@ def _check_local_servers(servers: Mapping[str, Any]) -> Iterator[Finding]:
 def _check_default_model(
     chat: Mapping[str, Any], servers: Mapping[str, Any], offered: Mapping[str, list[str]], *, is_installed: bool
 ) -> Finding:
-    """What a new chat would ask, or what there is to do until it can."""
+    """Report which model a new chat would use, or how to set one up."""
     name = chat["defaultModel"]
     if name is None or chat["hint"]:
         return Finding("note", "chat", chat["hint"] or "no model was named", _suggest_model(chat, servers))
@@ -151,7 +151,7 @@ def _check_default_model(
 
 
 def _suggest_model(chat: Mapping[str, Any], servers: Mapping[str, Any]) -> str:
-    """The shortest way to a model: a server that runs here, a key that is there already, else a key."""
+    """Suggest the shortest way to a model: a local server, an existing key, or else a new key."""
     for server in servers["found"]:
         if server["models"]:
             return f"{server['kind']} runs here; put into app.json: " + _model_entry(

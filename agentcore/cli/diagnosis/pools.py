@@ -1,4 +1,4 @@
-"""What `agentcore doctor` says of pools: whether they are reached, and whether their hosts take something new."""
+"""Checks of `agentcore doctor` for pools: whether they are reachable, and whether their hosts accept new work."""
 
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ _Known = Mapping[str, Any]
 
 
 def check_pools(states: Mapping[str, _Known], config: AppConfig) -> Iterator[Finding]:
-    """Each pool of app.json.
+    """Check each pool in app.json.
 
     Args:
         states: All hosts that the server knows, by name.
@@ -58,7 +58,7 @@ def _pool_finding(subject: str, name: str, known: _Known, members: Sequence[_Kno
 
 
 def _check_members(subject: str, members: Sequence[_Known]) -> Iterator[Finding]:
-    """What of its hosts is not as it should be; many hosts often have it alike."""
+    """Report problems of a pool's hosts, combined because many hosts often have the same one."""
     resting = [each["name"] for each in members if each["state"] in ("draining", "drained")]
     if resting:
         yield Finding("note", subject, f"takes nothing new: {', '.join(resting)}", "agentcore hosts undrain NAME")

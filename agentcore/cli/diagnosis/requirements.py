@@ -1,4 +1,4 @@
-"""What `agentcore doctor` reports of what modules need on the machine, and how it installs that."""
+"""Checks and installs requirements of modules for `agentcore doctor`."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ _MEGABYTE = 1_000_000
 
 
 def check_requirements(backend: Backend) -> Iterator[Finding]:
-    """Each requirement: where it was found, or what is missing and the command that installs it."""
+    """Report for each requirement where it was found, or what is missing and the command that installs it."""
     for requirement in backend.check_requirements():
         subject = _requirement_title(requirement)
         if requirement["state"] == "met":
@@ -29,10 +29,10 @@ def check_requirements(backend: Backend) -> Iterator[Finding]:
 
 
 def fix_requirements(config_path: Path) -> None:
-    """Install what is missing on this machine, with its progress on stderr, or show the command that does.
+    """Install what is missing on this machine with progress on stderr, or show the command for it.
 
     Raises:
-        AgentcoreError: No host can be started.
+        AgentcoreError: No core can be started.
         CliError: The server cannot be used.
     """
     with open_backend(config_path, warns=False) as backend:

@@ -1,4 +1,4 @@
-"""Secrets that app.json and the files of modules spell out, and those that other users of the machine can see."""
+"""Finds secrets written out in app.json and module files, and those that other users of the machine can see."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,11 +19,11 @@ _ADVICE = "put it into env of the block where the program reads it there"
 
 
 def check_written_secrets(config: AppConfig) -> Iterator[Finding]:
-    """Name the place of each value that looks like a secret, and the command that stores it; never the value."""
+    """Report the location of each value that looks like a secret and the command that stores it, never the value."""
     try:
         taken = set(read_secrets(locate_state_dir(config.file)))
     except AgentcoreError:
-        taken = set()  # the modules that name a secret say so
+        taken = set()  # modules that refer to a secret report the error
     declared = _declared_secrets(config)
     app = ConfigFile.read(config.file)
     for top in ("config", *config.family_keys):
@@ -34,13 +34,13 @@ def check_written_secrets(config: AppConfig) -> Iterator[Finding]:
         try:
             own = ConfigFile.read(path)
         except ConfigError:
-            continue  # its module says what is wrong with it
+            continue  # the file's module reports the error
         yield from _spelled_out(own, (), own.source.value, taken, declared)
     yield from _exposed(config, app)
 
 
 def _declared_secrets(config: AppConfig) -> frozenset[str]:
-    """The texts in settings of modules that are on which are secrets for their models; imports these modules."""
+    """Return the setting values that the models of enabled modules declare as secrets; imports these modules."""
     chosen = remembered_sources(config, locate_state_dir(config.file))
     found: set[str] = set()
     for name in config.modules:
@@ -77,7 +77,7 @@ def _spelled_out(
 
 
 def _exposed(config: AppConfig, app: ConfigFile) -> Iterator[Finding]:
-    """Of blocks whose modules are off: one that is on says so itself."""
+    """Report exposed secrets of disabled modules' blocks; an enabled module reports its own."""
     for family in installed_families():
         blocks = app.source.value.get(family.key)
         for key, block in blocks.items() if isinstance(blocks, dict) else ():

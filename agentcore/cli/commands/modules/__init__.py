@@ -1,1 +1,1 @@
-"""`agentcore modules` and `agentcore hosts`: what there is, and where it runs."""
+"""`agentcore modules` and `agentcore hosts`: manage modules and the hosts in which they run."""

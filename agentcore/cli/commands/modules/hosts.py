@@ -1,4 +1,4 @@
-"""`agentcore hosts`: how the places stand in which modules run beside the server, and what a person does about them."""
+"""`agentcore hosts`: lists and manages the hosts in which modules run outside the server."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def _names_host(command: Command) -> Command:
-    """What commands on one host take: the host's name, and which app.json and output are meant."""
+    """Add the parameters of commands on one host: its name, `--config` and `--json`."""
     named = click.argument("name", shell_complete=complete_host)(command)
     return config_option(json_option(named))
 
@@ -121,7 +121,7 @@ def forget(config_path: Path, is_sure: bool, as_json: bool, name: str) -> None:
     from agentcore.core.modules import is_member
 
     server = _server_backend(config_path)
-    if not is_sure and not is_member(name):  # which the server refuses
+    if not is_sure and not is_member(name):  # the server rejects members of a pool
         _confirm_forget(name, next((host for host in server.list_hosts() if host["name"] == name), None))
     server.delete_host(name)
     if as_json:

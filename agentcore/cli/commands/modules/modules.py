@@ -1,4 +1,4 @@
-"""`agentcore modules`: what is installed, what is on, and why something does not run."""
+"""`agentcore modules`: lists and changes modules, and explains why one does not run."""
 
 import os
 from collections.abc import Mapping
@@ -149,7 +149,7 @@ def choose(config_path: Path, name: str, source: str | None) -> int:
 
 
 def _change_on_server(config_path: Path, name: str, change: Literal["enable", "disable"]) -> Mapping[str, Any] | None:
-    """The module as it is after the running server has changed it; None: no server runs."""
+    """Have the running server change a module and return the updated module; None if no server is running."""
     from agentcore.cli.backend.opening import running_server
     from agentcore.cli.backend.server_backend import ServerBackend
 
@@ -158,7 +158,7 @@ def _change_on_server(config_path: Path, name: str, change: Literal["enable", "d
 
 
 def _load_changeable_config(config_path: Path) -> "AppConfig":
-    """The configuration, unless the environment fixes the list of modules: app.json would not count."""
+    """Load the configuration; raise an error if the environment sets the list of modules, which overrides app.json."""
     from agentcore.core import load_config
 
     loaded = load_config(config_path, os.environ)
@@ -169,7 +169,7 @@ def _load_changeable_config(config_path: Path) -> "AppConfig":
 
 
 def _report_outcome(module: Mapping[str, Any]) -> int:
-    """Tell what became of a module; one that did not get ready, or kept its old code, is a failure."""
+    """Print the state of a changed module; return a failure if it did not become ready or still runs its old code."""
     from agentcore.cli.terminal.module_text import print_outcome
 
     print_outcome(module)
