@@ -1,4 +1,4 @@
-"""Defers loading the system's certificates, which importing aiohttp does twice for clients and takes 40 ms.
+"""Defers loading the system's certificates, which importing aiohttp does twice for clients, taking 40 ms.
 
 A server loads them once it can answer requests, before anything needs them. Until then every certificate check fails,
 which is the safe direction.

@@ -222,7 +222,7 @@ class Conversation:
         self._line.set_completions(self._commands, self._tools, self._client.find_files, self._client.complete_argument)
 
     async def _confirm_mode(self, mode: str) -> bool:
-        """Ask the user to confirm a looser mode if the core runs in this process, where nothing else asks."""
+        """True unless the user declines a looser mode of a core in this process, which nothing else asks about."""
         before = self._session.mode
         wanted: ApprovalMode | None = next((known for known in get_args(ApprovalMode) if known == mode), None)
         if not self._client.is_own or wanted is None or not is_looser(wanted, before):

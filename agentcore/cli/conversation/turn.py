@@ -221,7 +221,7 @@ class ChatTurn:
                 return  # on another error, the question was answered elsewhere or has expired
 
     def _should_wait(self) -> bool:
-        """True if a finished turn has calls whose approval is worth waiting for; tells the user about them."""
+        """True if the command waits for the approval of a finished turn's calls; prints what the user can do."""
         if not self._end.waiting or self._end.is_interrupted:
             return False
         count = len(self._end.waiting)

@@ -208,7 +208,7 @@ def _is_replaced(asked: Waiting, waiting: list[Waiting]) -> bool:
 
 @contextmanager
 def _reading_in_background_fails() -> Iterator[None]:
-    """Make terminal access fail instead of stopping the process while another job is in the foreground."""
+    """Make reads from the terminal fail instead of stopping the process while another job is in the foreground."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTTIN, signal.SIGTTOU)}
     try:
         yield

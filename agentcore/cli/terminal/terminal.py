@@ -47,7 +47,7 @@ async def ask_line(question: str, timeout_s: float | None) -> str | None:
 
 
 async def ask_confirmation(question: str, timeout_s: float = _CONFIRM_SECONDS, *, is_new: bool = False) -> bool:
-    """Ask for confirmation with a number, unless only the user can have typed what led to the question.
+    """Ask the user to confirm what was typed, or return True at once if no other process can have typed it.
 
     Args:
         question: The question.
