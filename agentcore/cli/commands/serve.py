@@ -164,7 +164,7 @@ def _flush_block_at_end(block: "StartBlock | None") -> Iterator[None]:
 
 
 def _silencing_stderr(work: Callable[[], None]) -> Callable[[], None]:
-    """Wrap `work` to discard stderr afterwards, since the process that started this server may be gone by then."""
+    """Wrap `work` to leave errors only in the log afterwards: the process that started this server may be gone."""
 
     def run() -> None:
         work()

@@ -1,4 +1,4 @@
-"""`agentcore stop`: triggers the emergency stop, or ends the server and the hosts that would survive it."""
+"""`agentcore stop`: triggers the emergency stop, and can end the server and the hosts that would survive it."""
 
 import asyncio
 import os
