@@ -1,4 +1,4 @@
-"""Artifacts: what is too large or too binary for a result, kept as files under one quota."""
+"""Artifacts: results too large or too binary to return inline, stored as files under a quota."""
 
 import asyncio
 import os
@@ -48,23 +48,24 @@ from agentcore.store.state.private_file import NewPrivateFile
 log = structlog.get_logger(__name__)
 
 QUOTA_BYTES = 1024**3
-"""Room for the user's artifacts; the oldest make way for new ones. Clients, mounted servers and other machines have
-quotas of their own beside it: see `insert_artifact`.
+"""Quota of the user's artifacts; the oldest are evicted for new ones.
+
+Clients, mounted servers and other machines have their own quotas besides this one: see `insert_artifact`.
 """
 
 MATCHES = 1000
-"""The most matches of one search."""
+"""Maximum number of matches of one search."""
 
 _CHUNK_BYTES = 256 * 1024
 _PREVIEW_CHARS = 500
 _NAME_CHARS = 200
-# fit for a header as it is
+# values that are safe in a header as they are
 _MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,64}( *; *[\x21-\x7e]{1,64})?")
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactRange:
-    """A part of an artifact, open for reading: the bytes from `start` up to, and without, `end`."""
+    """Part of an artifact, open for reading: the bytes from `start` up to, but excluding, `end`."""
 
     artifact: Artifact
     start: int
@@ -72,7 +73,7 @@ class ArtifactRange:
     _descriptor: int
 
     async def read_chunks(self) -> AsyncIterator[bytes]:
-        """The bytes, in pieces of up to 256 KiB."""
+        """Yield the bytes in chunks of up to 256 KiB."""
         position = self.start
         while position < self.end:
             size = min(_CHUNK_BYTES, self.end - position)
@@ -84,7 +85,7 @@ class ArtifactRange:
 
 
 class ArtifactStore:
-    """Stores artifacts, gives them back whole, in ranges or by search, and keeps their sum within the quota."""
+    """Stores artifacts within the quota, and returns them whole, in ranges or by search."""
 
     def __init__(self, database: Database, files: ArtifactFiles, quota_bytes: int) -> None:
         self._database = database
@@ -94,10 +95,10 @@ class ArtifactStore:
 
     @classmethod
     async def open(cls, database: Database, folder: Path, *, quota_bytes: int = QUOTA_BYTES) -> Self:
-        """Open the store, and bring rows and files together again after an unclean end.
+        """Open the store, and reconcile rows and files after an unclean shutdown.
 
         Raises:
-            StateDirError: The folder cannot be made or used.
+            StateDirError: The folder cannot be created or used.
         """
         files = await asyncio.to_thread(ArtifactFiles, folder)
         sizes = await asyncio.to_thread(files.read_sizes)
@@ -116,10 +117,10 @@ class ArtifactStore:
         is_untrusted: bool = True,
         account: str = "",
     ) -> ArtifactLink:
-        """Store bytes; the oldest artifacts of the same account make way if its quota asks for it.
+        """Store bytes; evict the oldest artifacts of the same account if its quota requires it.
 
         Args:
-            account: See `Artifact`; empty: that of the client whose chat the session is, else the user's.
+            account: See `Artifact`; empty: the account of the client that owns the chat session, else the user's.
         Raises:
             ToolError: `result_too_large` (more than the whole quota), `disk_full`.
         """
@@ -142,12 +143,12 @@ class ArtifactStore:
         )
 
     async def save_stream(self, chunks: AsyncIterator[bytes], *, name: str, owner: str) -> ArtifactLink:
-        """Store what somebody sends, as it comes; what it is, is told by what it begins with.
+        """Store an upload while it arrives; its media type is detected from its first bytes.
 
         Args:
-            chunks: Its bytes; an error in them leaves nothing behind.
-            name: What they call it.
-            owner: The credential that it belongs to.
+            chunks: The bytes; if the iterator raises, nothing is stored.
+            name: The file name given by the sender.
+            owner: The credential that owns it.
         Raises:
             ToolError: `result_too_large`, `disk_full`.
         """
@@ -172,13 +173,13 @@ class ArtifactStore:
         return ArtifactLink(artifact_id, artifact.mime, size, artifact.name, _make_preview(artifact, head))
 
     async def get_artifact(self, artifact_id: str, owner: str | None = None) -> Artifact:
-        """What is known about an artifact.
+        """Return an artifact's metadata.
 
         Args:
-            artifact_id: Which.
-            owner: Who must have sent it, or whose session it must be of; None: for the caller to judge.
+            artifact_id: Its id.
+            owner: Credential that must have sent it or own its session; None: the caller checks access.
         Raises:
-            ToolError: `artifact_not_found`, also where it is somebody else's.
+            ToolError: `artifact_not_found`, also if it belongs to someone else.
         """
         look_up = partial(find_artifact, artifact_id, owner)
         artifact = await self._database.read(look_up) if is_artifact_id(artifact_id) else None
@@ -189,17 +190,17 @@ class ArtifactStore:
     async def list_newest(
         self, limit: int, *, session_id: str | None = None, before: int | None = None
     ) -> list[tuple[int, Artifact]]:
-        """Artifacts that calls have stored, the newest first, each with its number.
+        """Return artifacts stored by calls, newest first, each with its number.
 
         Args:
-            limit: At most so many.
-            session_id: Only those of this session; None: of all.
-            before: Only those with a smaller number, to go on from there.
+            limit: Maximum number of artifacts.
+            session_id: Only artifacts of this session; None: all.
+            before: Only artifacts with a smaller number, for paging.
         """
         return await self._database.read(partial(newest_artifacts, limit, session_id, before))
 
     async def load(self, artifact_id: str) -> bytes:
-        """All bytes of an artifact.
+        """Return all bytes of an artifact.
 
         Raises:
             ToolError: `artifact_not_found`.
@@ -211,14 +212,14 @@ class ArtifactStore:
     async def open_range(
         self, artifact_id: str, start: int = 0, end: int | None = None
     ) -> AsyncIterator[ArtifactRange]:
-        """Open a part of an artifact; it stays readable until it is closed, also when the artifact is deleted.
+        """Open part of an artifact; it stays readable until closed, even if the artifact is deleted.
 
         Args:
-            artifact_id: Which one.
+            artifact_id: Its id.
             start: First byte; negative: counted from the end.
-            end: The byte after the last; None, or beyond the end: up to the end.
+            end: The byte after the last; None or beyond the end: the end of the artifact.
         Raises:
-            ToolError: `artifact_not_found`; `invalid_range` if no byte lies in the range.
+            ToolError: `artifact_not_found`; `invalid_range` if the range contains no byte.
         """
         artifact = await self.get_artifact(artifact_id)
         first, after = _clip_range(artifact, start, end)
@@ -231,13 +232,13 @@ class ArtifactStore:
     async def search(
         self, artifact_id: str, query: str, *, ignore_case: bool = False, limit: int = 100
     ) -> list[TextMatch]:
-        """The first lines of a text that hold the query, literally.
+        """Return the first lines of a text that contain the query literally.
 
         Args:
-            artifact_id: Which one; its media type must be text.
+            artifact_id: Its id; its media type must be text.
             query: 1 to 1,000 characters on one line.
-            ignore_case: Whether upper and lower case count as the same.
-            limit: At most so many lines, up to 1,000.
+            ignore_case: Ignore case.
+            limit: Maximum number of lines, up to 1,000.
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`, `invalid_query`.
         """
@@ -251,7 +252,7 @@ class ArtifactStore:
         return await asyncio.to_thread(self._search_file, artifact_id, query, ignore_case, max(1, min(limit, MATCHES)))
 
     async def open_file(self, artifact_id: str) -> OpenFile:
-        """All of an artifact, open for reading, whatever becomes of it meanwhile; the caller closes it.
+        """Open a whole artifact for reading, even if it is deleted meanwhile; the caller closes it.
 
         Raises:
             ToolError: `artifact_not_found`.
@@ -259,7 +260,7 @@ class ArtifactStore:
         return regular_file(await asyncio.to_thread(self._files.open, artifact_id))
 
     async def read_lines(self, artifact: Artifact, first: int, limit: int, chars: int) -> ArtifactLines:
-        """Lines of a text, from one on: as many as are wanted and fit.
+        """Return lines of a text, starting at line `first`: as many as requested and as fit into `chars`.
 
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`.
@@ -267,7 +268,7 @@ class ArtifactStore:
         return await asyncio.to_thread(self._read_text_lines, artifact, partial(slice_lines, first, limit, chars))
 
     async def find_lines(self, artifact: Artifact, query: str, first: int, limit: int) -> ArtifactLines:
-        """Lines that hold a text, literally, from one on.
+        """Return lines that contain the query literally, starting at line `first`.
 
         Raises:
             ToolError: `artifact_not_found`, `artifact_not_text`.
@@ -275,28 +276,28 @@ class ArtifactStore:
         return await asyncio.to_thread(self._read_text_lines, artifact, partial(find_lines, query, first, limit))
 
     async def pin_artifacts(self, artifact_ids: Sequence[str], session_id: str, owner: str | None) -> list[Artifact]:
-        """Keep artifacts for a message of a session that is to be sent: they are not evicted, and its calls read them.
+        """Pin artifacts for a message about to be sent: they are not evicted, and calls of its session can read them.
 
         Args:
-            artifact_ids: Which; those of others count as not there.
-            session_id: The session.
-            owner: Whose they must be, or whose the session must be that they were made in; None: anybody's.
+            artifact_ids: Their ids; artifacts of other owners count as not found.
+            session_id: The session of the message.
+            owner: Credential that must own them or the session they were made in; None: any.
         Raises:
-            ToolError: `artifact_not_found`; `attachments_full`: messages hold as much as they may.
+            ToolError: `artifact_not_found`; `attachments_full`: messages already pin as much as they may.
         """
         work = partial(pin_artifacts, artifact_ids, session_id, owner, self._quota_bytes)
         return await self._database.write(work, is_durable=True)
 
     async def unpin_artifacts(self, artifact_ids: Sequence[str], session_id: str) -> None:
-        """Let go of artifacts that were held for a message that is not sent after all."""
+        """Release artifacts pinned for a message that is not sent after all."""
         await self._database.write(partial(unpin_artifacts, artifact_ids, session_id), is_durable=True)
 
     async def is_pinned(self, artifact_id: str, session_id: str) -> bool:
-        """Whether a message of a session holds an artifact."""
+        """Return True if a message of the session pins the artifact."""
         return await self._database.read(partial(is_artifact_pinned, artifact_id, session_id))
 
     async def mark_untrusted(self, call_id: str) -> None:
-        """Note that what a call has stored comes from the open world."""
+        """Mark everything that a call has stored as untrusted."""
         statement = "UPDATE artifacts SET is_untrusted = 1 WHERE call_id = ?"
         await self._database.write(lambda connection: connection.execute(statement, (call_id,)).rowcount)
 
@@ -311,7 +312,7 @@ class ArtifactStore:
         await asyncio.to_thread(self._files.delete, [artifact_id])
 
     async def used_bytes(self) -> int:
-        """How much of the quota is taken."""
+        """Return the bytes charged to all accounts together."""
         return await self._database.read(used_bytes)
 
     async def _insert(self, artifact: Artifact) -> None:
@@ -383,7 +384,7 @@ def _commit_file(file: NewPrivateFile, size_bytes: int) -> None:
 
 
 def _clean_name(name: str) -> str:
-    """A name that is fit for a header and for a dialog that saves: the last part of a path, without controls."""
+    """Return a name safe for a header and a save dialog: the last part of a path, without control characters."""
     last = name.replace("\\", "/").rpartition("/")[2]
     shown = "".join(character for character in last if character.isprintable())
     return shown[:_NAME_CHARS] or "artifact"

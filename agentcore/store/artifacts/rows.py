@@ -1,4 +1,4 @@
-"""What is known about each artifact, and the tables that say so; the sum of all stays within the quota."""
+"""Artifact metadata and its tables, and the quotas."""
 
 import sqlite3
 from dataclasses import astuple, dataclass, replace
@@ -13,14 +13,14 @@ ARTIFACT_COLUMNS = (
     "artifact_id, mime, name, size_bytes, created_at_ms, session_id, call_id, is_untrusted, owner, account"
 )
 IS_OWNERS = "(owner = :owner OR session_id IN (SELECT session_id FROM chat_sessions WHERE owner = :owner))"
-"""Holds for the artifacts that somebody has sent, and for those that were made in their sessions."""
+"""SQL condition: the artifact was sent by the owner, or made in one of the owner's sessions."""
 
-# what a small file takes on the disk; charged, so that the quota bounds the number of files too
+# disk usage of a small file; charged so that the quota also limits the number of files
 _CHARGE_BYTES = 4096
 _OWN_SHARE = 8
-"""A client, a mounted server or another machine may take this part of the user's quota, beside that."""
+"""A client, a mounted server or another machine may use 1/8 of the user's quota, in addition to it."""
 _SHARE_OF_OTHERS = 2
-"""All of them together may take this part."""
+"""All of them together may use 1/2 of it."""
 _CLIENT = "client:"
 _TEXT_MIMES = frozenset(
     f"application/{kind}" for kind in ("json", "xml", "javascript", "x-ndjson", "yaml", "x-sh", "sql", "toml")
@@ -29,15 +29,16 @@ _TEXT_MIMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What is known about a stored artifact.
+    """Metadata of a stored artifact.
 
     Args:
         artifact_id: Opaque and random.
-        name: A file name to show and to save under; never a place in the state folder.
+        name: A file name for display and saving; never a path in the state folder.
         created_at_ms: Milliseconds since 1970.
-        is_untrusted: Whether it holds, or may hold, what comes from the open world.
-        owner: The credential that sent it; empty: a call has stored it.
-        account: Whose quota it takes: `mcp:NAME`, `client:NAME`, `module:NAME`, `host:NAME`; empty: the user's.
+        is_untrusted: True if it contains, or may contain, content from the open world.
+        owner: The credential that sent it; empty: stored by a call.
+        account: The account whose quota it uses: `mcp:NAME`, `client:NAME`, `module:NAME`, `host:NAME`; empty: the
+            user's.
     """
 
     artifact_id: str
@@ -53,13 +54,13 @@ class Artifact:
 
     @property
     def is_text(self) -> bool:
-        """Whether lines can be searched in it."""
+        """True if its lines can be searched."""
         mime = self.mime.partition(";")[0].strip().lower()
         return mime.startswith("text/") or mime in _TEXT_MIMES or mime.endswith(("+json", "+xml"))
 
 
 def too_large(size_bytes: int, quota_bytes: int) -> ToolError:
-    """The error for more than all artifacts may take."""
+    """Return the error for an artifact larger than its quota."""
     return ToolError(
         "result_too_large",
         f"{size_bytes} bytes are more than the {quota_bytes} that these artifacts may take; ask for less",
@@ -69,17 +70,17 @@ def too_large(size_bytes: int, quota_bytes: int) -> ToolError:
 
 
 def charge_of(size_bytes: int) -> int:
-    """What an artifact takes of the quota."""
+    """Return the bytes that an artifact is charged against its quota."""
     return max(1, -(-size_bytes // _CHARGE_BYTES)) * _CHARGE_BYTES
 
 
 def find_artifact(artifact_id: str, owner: str | None, connection: sqlite3.Connection) -> Artifact | None:
-    """The artifact of an id, if there is one that an owner may see.
+    """Return the artifact with this id, or None if there is none that the owner may see.
 
     Args:
-        artifact_id: Which.
-        owner: Who sent it, or whose sessions it must be of: made there, or held by a message; None: anybody.
-        connection: Reads.
+        artifact_id: Its id.
+        owner: Credential that sent it, or owns a session that made it or pins it by a message; None: any.
+        connection: Connection to read with.
     """
     query = (
         f"SELECT {ARTIFACT_COLUMNS} FROM artifacts WHERE artifact_id = :artifact"  # noqa: S608 - names
@@ -94,7 +95,7 @@ def find_artifact(artifact_id: str, owner: str | None, connection: sqlite3.Conne
 def newest_artifacts(
     limit: int, session_id: str | None, before: int | None, connection: sqlite3.Connection
 ) -> list[tuple[int, Artifact]]:
-    """Artifacts that calls have stored, the newest first, each with its number."""
+    """Return artifacts stored by calls, newest first, each with its number."""
     query = (
         f"SELECT number, {ARTIFACT_COLUMNS} FROM artifacts WHERE owner = ''"  # noqa: S608 - names
         " AND (:session IS NULL OR session_id = :session) AND (:before IS NULL OR number < :before)"
@@ -105,25 +106,25 @@ def newest_artifacts(
 
 
 def quota_of(account: str, quota_bytes: int) -> int:
-    """What the artifacts of one account may take.
+    """Return the quota of one account.
 
     Args:
-        account: As `Artifact.account` has it.
+        account: As in `Artifact.account`.
         quota_bytes: The user's quota.
     """
     return quota_bytes // _OWN_SHARE if account else quota_bytes
 
 
 def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection) -> list[str]:
-    """Enter an artifact and remove as many of the oldest as the quotas ask for; returns their ids.
+    """Insert an artifact and evict as many of the oldest as the quotas require; return their ids.
 
-    An account makes room among its own. The accounts of others than the user have a quota together as well, where the
-    one that takes most makes room. The user's artifacts make room for the user's alone.
+    An account evicts from its own artifacts. The accounts other than the user's also share a quota, for which the
+    largest of them evicts. Artifacts of the user only evict artifacts of the user.
 
-    What messages hold stays. It takes half of a quota at most, so that there is room for what calls give.
+    Artifacts pinned by messages are not evicted. They may use half of a quota, so that results of calls have room.
 
     Raises:
-        ToolError: `result_too_large`: there is no room that can be made.
+        ToolError: `result_too_large`: not enough can be evicted.
     """
     charge = charge_of(artifact.size_bytes)
     account = artifact.account or client_account(artifact, connection)
@@ -138,7 +139,7 @@ def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Co
             " ORDER BY charged_bytes DESC LIMIT 1"
         )
         (largest,) = connection.execute(query).fetchone()
-        # one at a time: after it another account may be the largest
+        # one at a time: another account may be the largest afterwards
         evicted += _evict_oldest(largest, 1, artifact, others_quota, connection)
     connection.execute(
         f"INSERT INTO artifacts ({ARTIFACT_COLUMNS}, charged_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -150,7 +151,7 @@ def insert_artifact(artifact: Artifact, quota_bytes: int, connection: sqlite3.Co
 def _evict_oldest(
     account: str, excess_bytes: int, artifact: Artifact, quota_bytes: int, connection: sqlite3.Connection
 ) -> list[str]:
-    """Remove the oldest artifacts of an account that nothing holds, until so much room is made; returns their ids."""
+    """Remove the oldest unpinned artifacts of an account until enough room is free; return their ids."""
     evicted = []
     oldest = connection.execute(
         "SELECT artifact_id, charged_bytes FROM artifacts WHERE account = ? AND NOT EXISTS"
@@ -170,7 +171,7 @@ def _evict_oldest(
 
 
 def client_account(artifact: Artifact, connection: sqlite3.Connection) -> str:
-    """The account of the paired client that sent an artifact, or in whose chat it was made; empty: none."""
+    """Return the account of the paired client that sent an artifact or owns its chat; empty: none."""
     if artifact.owner.startswith(_CLIENT):
         return artifact.owner
     query = "SELECT owner FROM chat_sessions WHERE session_id = ?"
@@ -179,7 +180,7 @@ def client_account(artifact: Artifact, connection: sqlite3.Connection) -> str:
 
 
 def account_bytes(account: str, connection: sqlite3.Connection) -> int:
-    """What an account takes of its quota."""
+    """Return the bytes charged to an account."""
     query = "SELECT charged_bytes FROM artifact_account_usage WHERE account = ?"
     row = connection.execute(query, (account,)).fetchone()
     return 0 if row is None else int(row[0])
@@ -191,18 +192,18 @@ def _bytes_of_others(connection: sqlite3.Connection) -> int:
 
 
 def remove_artifact(artifact_id: str, connection: sqlite3.Connection) -> bool:
-    """Take an artifact out; False: there is none."""
+    """Remove an artifact's row; return False if there is none."""
     return connection.execute("DELETE FROM artifacts WHERE artifact_id = ?", (artifact_id,)).rowcount > 0
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
-    """What is taken of the quota."""
+    """Return the bytes charged to all accounts."""
     (used,) = connection.execute("SELECT charged_bytes FROM artifact_usage").fetchone()
     return int(used)
 
 
 def delete_incomplete_rows(sizes: dict[str, int], connection: sqlite3.Connection) -> set[str]:
-    """Take out rows whose file is gone or has another size; gives the ids that stay."""
+    """Remove rows whose file is missing or has another size; return the remaining ids."""
     known = dict(connection.execute("SELECT artifact_id, size_bytes FROM artifacts"))
     incomplete = [artifact_id for artifact_id, size in known.items() if sizes.get(artifact_id) != size]
     for artifact_id in incomplete:

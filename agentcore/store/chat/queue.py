@@ -1,4 +1,4 @@
-"""Messages of a person that wait for their turn: on the disk, in their order, until a turn has taken them."""
+"""User messages waiting for their turn, stored on disk in order until a turn has consumed them."""
 
 import json
 import sqlite3
@@ -9,22 +9,22 @@ from typing import Literal, NamedTuple
 from agentcore.store.database.database import Database
 
 MessageTime = Literal["queue", "steer"]
-"""When a message goes out: in a turn of its own, or with the next request of the turn that goes on."""
+"""When a message is sent: in a turn of its own, or with the next request of the running turn."""
 
 
 class UserMessage(NamedTuple):
-    """What a person says, and with what.
+    """A message of the user, with what accompanies it.
 
     Args:
-        text: What the person wrote.
-        message_id: Its name while it waits, unique over all sessions; empty: it does not wait.
-        attachments: Ids of artifacts that go with it.
-        when: When it goes out.
+        text: The text that the user wrote.
+        message_id: Its id while it is queued, unique over all sessions; empty: it is not queued.
+        attachments: Ids of the attached artifacts.
+        when: When it is sent.
         created_at_ms: Milliseconds since 1970.
-        model: The model that counts from it on; empty: as it is then.
-        agent_id: The agent that counts from it on; empty: as it is then.
-        page: The page that the person looks at, as JSON text; None: it brings none.
-        client_tools: The tools that the client runs, as JSON text; None: it brings none.
+        model: The model to use from this message on; empty: unchanged.
+        agent_id: The agent to use from this message on; empty: unchanged.
+        page: The page that the user looks at, as JSON text; None: none.
+        client_tools: The tools that the client runs, as JSON text; None: none.
     """
 
     text: str
@@ -42,8 +42,8 @@ class StoredQueue(NamedTuple):
     """The queue of one session.
 
     Args:
-        messages: Those that wait, the next one first.
-        is_paused: Whether they wait for a person to let them go on.
+        messages: The queued messages, next one first.
+        is_paused: True if the messages wait until the user resumes the queue.
     """
 
     messages: tuple[UserMessage, ...] = ()
@@ -51,46 +51,46 @@ class StoredQueue(NamedTuple):
 
 
 class QueueStore:
-    """The table of messages that wait. Each method is one transaction, and survives a power cut when it returns."""
+    """The table of queued messages. Each method is one transaction that survives a power cut once it returns."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def load_queue(self, session_id: str) -> StoredQueue:
-        """The queue of a session."""
+        """Return the queue of a session."""
         return await self._database.read(partial(_load_queue, session_id))
 
     async def add_message(self, session_id: str, message: UserMessage, *, limit: int, limit_chars: int) -> bool:
-        """Put a message at the end; False: with it there would be too many, or too much text."""
+        """Append a message; return False if the queue would exceed a limit of messages or text."""
         work = partial(_insert_message, session_id, message, limit, limit_chars)
         return await self._database.write(work, is_durable=True)
 
     async def update_message(
         self, session_id: str, message_id: str, *, text: str | None, when: MessageTime | None, limit_chars: int
     ) -> bool | None:
-        """Change a message; None: it does not wait (any more). False: there would be too much text."""
+        """Change a message; return None if it is not queued (any more), False if there would be too much text."""
         work = partial(_update_message, session_id, message_id, text=text, when=when, limit_chars=limit_chars)
         return await self._database.write(work, is_durable=True)
 
     async def delete_message(self, session_id: str, message_id: str) -> bool:
-        """Take a message out; False: it does not wait (any more)."""
+        """Remove a message; return False if it is not queued (any more)."""
         return await self._database.write(partial(_delete_message, session_id, message_id), is_durable=True)
 
     async def set_paused(self, session_id: str, *, is_paused: bool) -> bool:
-        """Hold what waits, or let it go on; False: nothing is changed by that, as where nothing waits.
+        """Pause or resume a queue; return False if nothing changes, for instance because it is empty.
 
-        What is held goes out in turns of its own afterwards, also what was to go with the next request.
+        Paused messages are later sent in turns of their own, even those meant for the next request of a turn.
         """
         return await self._database.write(partial(_set_paused, session_id, is_paused), is_durable=True)
 
 
 def delete_queued_messages(connection: sqlite3.Connection, message_ids: Iterable[str]) -> None:
-    """Take out messages that a turn has taken, in the transaction in which it keeps them."""
+    """Delete messages consumed by a turn, in the same transaction that stores them in the session."""
     connection.executemany("DELETE FROM chat_queue WHERE message_id = ?", [(each,) for each in message_ids])
 
 
 def delete_queue(connection: sqlite3.Connection, session_id: str) -> None:
-    """Forget what waits in a session."""
+    """Delete the queue of a session."""
     connection.execute("DELETE FROM chat_queue WHERE session_id = ?", (session_id,))
 
 
@@ -138,7 +138,7 @@ def _count_chars(message: UserMessage) -> int:
 
 
 def _measure_queue(session_id: str, but: str, connection: sqlite3.Connection) -> tuple[int, int]:
-    """How many messages wait, but for one, and how many characters they have."""
+    """Return the number of queued messages except one, and their characters."""
     chars_of_one = "length(text) + coalesce(length(page), 0) + coalesce(length(client_tools), 0)"
     query = (
         f"SELECT count(*), coalesce(sum({chars_of_one}), 0) FROM chat_queue"  # noqa: S608 - our own words
@@ -182,6 +182,6 @@ def _set_paused(session_id: str, is_paused: bool, connection: sqlite3.Connection
         connection.execute("UPDATE chat_queue SET is_steering = 0 WHERE session_id = ?", (session_id,))
         is_paused = (
             _measure_queue(session_id, "", connection)[0] > 0
-        )  # what comes later is not held with what is not there
+        )  # an empty queue is not paused, or messages added later would wait
     statement = "UPDATE chat_sessions SET queue_paused = ? WHERE session_id = ? AND queue_paused <> ?"
     return connection.execute(statement, (is_paused, session_id, is_paused)).rowcount == 1

@@ -1,54 +1,56 @@
-"""What is stored of a chat: its session, and each call that the model wanted."""
+"""Rows of the chat tables: sessions, messages, and the calls requested by the model."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 CallKind = Literal["client", "server"]
-"""Where a call runs: in the client that brought the tool, or here."""
+"""Where a call runs: in the client that provided the tool, or in the server."""
 
 ChatCallState = Literal["new", "waiting", "approved", "rejected", "running", "done", "settled"]
-"""How far a call is.
+"""State of a call.
 
-`new`: the model wants it. `waiting`: for a person's word, or for the client's result. `approved`, `rejected`: a person
-has said so, and it has not been acted on. `running`: it was handed to the host. `done`: its result is known. `settled`:
-the model has been told.
+`new`: requested by the model. `waiting`: for the user's decision or the client's result. `approved`, `rejected`: the
+user has decided, and the decision has not been acted on. `running`: handed to the core. `done`: the result is known.
+`settled`: the result has been sent to the model.
 """
 
 MessageKind = Literal["said", "told", "notice"]
-"""Who gets a message: the model and the person (`said`), the model alone (`told`), or the person alone (`notice`: an
-error, a call of the person's own)."""
+"""Audience of a message: the model and the user (`said`), only the model (`told`), or only the user (`notice`).
+
+Examples of a notice are an error and a call of the user's own.
+"""
 
 
 class ChatSessionRow(NamedTuple):
     """One chat session.
 
     Args:
-        owner: The credential that it belongs to.
-        user_id: The user of that credential that it belongs to.
-        agent_id: Whose instructions the model follows.
-        model: The model that was last asked for; empty: the agent's.
-        title: The head of the first message.
-        page: What the client said of the page, as JSON text.
+        owner: The credential that the session belongs to.
+        user_id: The user of that credential that the session belongs to.
+        agent_id: The agent whose instructions the model follows.
+        model: The model requested last; empty: the agent's.
+        title: The start of the first message.
+        page: The client's description of the page, as JSON text.
         client_tools: The tools that the client runs, as JSON text.
         steps: Requests to the model in the current turn.
-        tokens: Tokens of the current turn.
-        is_running: Whether a turn goes on; still set after a restart if it was cut off.
+        tokens: Tokens used in the current turn.
+        is_running: 1 while a turn runs; still set after a restart if the turn was cut off.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970.
-        mode: What becomes of its calls; None: as the agent, or else app.json, says.
-        todos: The list of things to do, as JSON text.
-        found_tools: Names of tools that the model found, as JSON text.
-        input_tokens: Tokens that were sent, over all turns.
-        output_tokens: Tokens that came back.
-        requests: Requests to models.
-        summary: What the model is told in place of its oldest messages, as a stored message; None: it has them all.
-        summarised_before: The first message that the model is still told.
-        system: What the person chose for what the model is told before the conversation, as JSON text.
-        cached_tokens: Those of the tokens that were sent which the provider had kept.
-        model_scales: How the session's models count tokens, and how long their contexts are, as JSON text.
-        context: How full the model's context was after its last answer, as JSON text; None: it has not answered.
-        host: The host on another machine that its calls go to; empty: the server; None: as the agent says.
-        mark: Names the frames around untrusted text in it; random.
+        mode: Approval mode of its calls; None: as set by the agent, or else by app.json.
+        todos: The to-do list, as JSON text.
+        found_tools: Names of tools found by the model, as JSON text.
+        input_tokens: Tokens sent, over all turns.
+        output_tokens: Tokens received, over all turns.
+        requests: Number of requests to models, over all turns.
+        summary: Sent to the model instead of its oldest messages, as a stored message; None: it gets them all.
+        summarised_before: The first message that is still sent to the model.
+        system: The user's choice of system message, as JSON text.
+        cached_tokens: The part of `input_tokens` that the provider had cached.
+        model_scales: How the session's models count tokens, and their context lengths, as JSON text.
+        context: How full the model's context was after its last answer, as JSON text; None: no answer yet.
+        host: The host on another machine for its calls; empty: the server; None: as set by the agent.
+        mark: Random name of the frames around untrusted text in the session.
     """
 
     session_id: str
@@ -81,13 +83,13 @@ class ChatSessionRow(NamedTuple):
 
 
 class UsedTokens(NamedTuple):
-    """What one or more answers of models took, to add to a session's.
+    """Token usage of one or more model responses, to add to a session's.
 
     Args:
-        input_tokens: That were sent.
-        output_tokens: That came back.
-        requests: How many requests.
-        cached_tokens: Those of the tokens that were sent which the provider had kept.
+        input_tokens: Tokens sent.
+        output_tokens: Tokens received.
+        requests: Number of requests.
+        cached_tokens: The part of `input_tokens` that the provider had cached.
     """
 
     input_tokens: int = 0
@@ -96,25 +98,25 @@ class UsedTokens(NamedTuple):
     cached_tokens: int = 0
 
     def plus(self, other: "UsedTokens") -> "UsedTokens":
-        """Both together."""
+        """Return the sum of both."""
         return UsedTokens(*map(sum, zip(self, other, strict=True)))
 
 
 class ChatCallRow(NamedTuple):
-    """One call that the model wanted.
+    """One call requested by the model.
 
     Args:
-        tool_id: Its name in the session; made here, never the provider's.
+        tool_id: Its id in the session; generated by agentcore, never the provider's.
         arguments: JSON text of the arguments.
         kind: Where it runs.
-        state: How far it is.
-        call_id: The host's id of the call, once the host has taken it.
-        definition_digest: The tool's definition as it was when the call was asked about.
+        state: Its current state.
+        call_id: The core's id of the call, once the core has accepted it.
+        definition_digest: Digest of the tool's definition when approval was requested.
         answered_by: Who approved or rejected it.
-        result: What the model is told, as JSON text.
-        envelope: How it ended, as JSON text for the person; kept when the model has been told.
-        needs_approval: Of a client's call that waits: whether a person is to be asked before it runs.
-        words: What its tool says that it would do, for the person; empty: its arguments say it.
+        result: The result for the model, as JSON text.
+        envelope: How it ended, as JSON text for the user; kept after the result was sent to the model.
+        needs_approval: 1 if the user must approve a waiting client call before it runs.
+        words: The tool's summary of the call for the user; empty: the arguments are shown instead.
     """
 
     session_id: str
@@ -133,7 +135,7 @@ class ChatCallRow(NamedTuple):
 
     @property
     def may_have_started(self) -> bool:
-        """Whether somebody may have begun to run it: it is the host's that runs, or the client may run it by now."""
+        """True if the call may have started: it runs in the core, or the client may be running it."""
         is_with_client = self.kind == "client" and self.state in {"waiting", "rejected"} and not self.needs_approval
         return self.state == "running" or is_with_client
 
@@ -142,11 +144,11 @@ class ChatMessageRow(NamedTuple):
     """One message of a session.
 
     Args:
-        number: Its place; grows over all sessions.
+        number: Its position; increases over all sessions.
         time_ms: Milliseconds since 1970.
-        kind: Who gets it.
+        kind: Its audience.
         message: JSON text.
-        page_shown: What a person sees of the page that went with it, as JSON text.
+        page_shown: What the user sees of the page that accompanied it, as JSON text.
     """
 
     number: int
@@ -157,12 +159,12 @@ class ChatMessageRow(NamedTuple):
 
 
 class BroughtRow(NamedTuple):
-    """What goes with a message of a person's, for its turn.
+    """Page and client tools that accompany a user message, for its turn.
 
     Args:
-        page: The page that the person looks at, as JSON text; None: there is none.
+        page: The page that the user looks at, as JSON text; None: there is none.
         client_tools: The tools that the client runs, as JSON text; None: there are none.
-        page_shown: What a person sees of the page, as JSON text; None: nothing.
+        page_shown: What the user sees of the page, as JSON text; None: nothing.
     """
 
     page: str | None = None
@@ -171,14 +173,14 @@ class BroughtRow(NamedTuple):
 
 
 class NewMessage(NamedTuple):
-    """A message to keep.
+    """A message to store.
 
     Args:
         message: JSON text.
-        kind: Who gets it.
-        said: What is found by searching; empty: nothing.
-        attachments: Ids of the artifacts that it holds: they stay as long as it does.
-        brought: The page and the client's tools that the model has with a person's message.
+        kind: Its audience.
+        said: Searchable text; empty: nothing.
+        attachments: Ids of the artifacts it pins: they exist as long as the message does.
+        brought: The page and client tools that accompany a user message.
     """
 
     message: str
@@ -189,10 +191,10 @@ class NewMessage(NamedTuple):
 
 
 class ContextMessage(NamedTuple):
-    """What the model is told in one place.
+    """One message sent to the model.
 
     Args:
-        number: The message's number; 0: it is a summary.
+        number: The message's number; 0: a summary.
         message: JSON text.
     """
 
@@ -201,15 +203,15 @@ class ContextMessage(NamedTuple):
 
 
 class StoredCompaction(NamedTuple):
-    """What of a session the model is told from now on in a shorter form.
+    """Shorter forms that replace parts of a session in the model's context.
 
     Args:
-        notice: Says so to the person.
-        shortened: What stands in place of messages, by their numbers.
-        summary: What stands in place of the oldest messages; None: what stood there before.
-        before: The first message that the model is still told beside a new summary.
-        last_replaced: The last message that a new summary stands for.
-        known_before: `summarised_before` as it was when this was made.
+        notice: Notifies the user.
+        shortened: Replacement messages by number.
+        summary: Replaces the oldest messages; None: the earlier summary, if any, stays.
+        before: The first message that is still sent to the model beside a new summary.
+        last_replaced: The last message that a new summary covers.
+        known_before: `summarised_before` when this was made.
     """
 
     notice: NewMessage

@@ -1,4 +1,4 @@
-"""Chat sessions, their messages, and the calls that wait: on the disk before anybody is told."""
+"""Chat sessions, their messages and their pending calls, written to disk before anyone is notified."""
 
 import secrets
 import sqlite3
@@ -54,12 +54,12 @@ _CALL_CHANGEABLE = frozenset(
 
 
 class ChatStore:
-    """The tables of the chat. Each method is one transaction; what it wrote survives a power cut when it returns.
+    """The chat tables. Each method is one transaction; what it wrote survives a power cut once it returns.
 
     Attributes:
-        queue: Messages that wait for their turn.
-        owners: Whose sessions are, in memory.
-        hosts: On which hosts sessions act, in memory.
+        queue: Messages waiting for their turn.
+        owners: Owners of sessions, cached in memory.
+        hosts: Hosts of sessions, cached in memory.
     """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
@@ -82,7 +82,7 @@ class ChatStore:
         mode: str | None = None,
         host: str | None = None,
     ) -> ChatSessionRow:
-        """The session of this id, made if there is none; whose it is stands in the row."""
+        """Return the session with this id, creating it if it does not exist; the row names its owner."""
         now_ms = self._now_ms()
         row = ChatSessionRow(session_id, owner, user_id, agent_id, model, "", None, None, 0, 0, 0, now_ms, now_ms, mode)
         row = row._replace(host=host, mark=secrets.token_hex(_MARK_BYTES))
@@ -92,43 +92,43 @@ class ChatStore:
         return made
 
     async def find_session(self, session_id: str) -> ChatSessionRow | None:
-        """The session, if there is one."""
+        """Return the session, or None if it does not exist."""
         return await self._database.read(partial(_find_session, session_id))
 
     async def list_sessions(
         self, *, text: str = "", limit: int = 100, before: str | None = None, owner: str | None = None
     ) -> list[ChatSessionRow]:
-        """Sessions, the last used first.
+        """Return sessions, most recently used first.
 
         Args:
-            text: Words that stand in the title, or together in one message.
-            before: Begin after the session of this id.
-            owner: Only what this credential made; None: all.
+            text: Text to find in the title, or words that all occur in one message.
+            before: Start after the session with this id.
+            owner: Only sessions created with this credential; None: all.
         """
         return await self._database.read(partial(_list_sessions, text, limit, before, owner))
 
     async def filter_owned(self, owner: str, session_ids: Iterable[str]) -> set[str]:
-        """Which of these sessions a credential made."""
+        """Return those of these sessions that this credential created."""
         return await self._database.read(partial(_filter_owned, owner, tuple(session_ids)))
 
     async def load_titles(self, session_ids: Iterable[str]) -> dict[str, str]:
-        """Titles of these sessions, by their ids: empty before the first message; unknown sessions are left out."""
+        """Return the titles of these sessions by id: empty before the first message; unknown sessions are omitted."""
         return await self._database.read(partial(_load_titles, tuple(session_ids)))
 
     async def delete_session(self, session_id: str) -> bool:
-        """Forget a session and all that was said in it; False: there is none."""
+        """Delete a session with all its messages; return False if it does not exist."""
         self.hosts.set_host(session_id, None)
         return await self._database.write(partial(_delete_session, session_id), is_durable=True)
 
     async def find_interrupted_sessions(self) -> list[str]:
-        """Ids of sessions whose turn was going on, or was about to, when the last process ended."""
+        """Return the ids of sessions whose turn was running, or about to, when the last process ended."""
         return await self._database.read(_find_interrupted_sessions)
 
     async def update_session(self, session_id: str, **values: str | int | None) -> None:
-        """Set columns of a session.
+        """Update columns of a session.
 
         Raises:
-            ValueError: A name is no column that changes.
+            ValueError: A name is not an updatable column.
         """
         _check_columns(values, _CHANGEABLE)
         await self._database.write(partial(_update_session, session_id, values), is_durable=True)
@@ -138,14 +138,15 @@ class ChatStore:
     # -- messages ----------------------------------------------------------------------------------------------
 
     async def load_context_messages(self, session_id: str) -> list[ContextMessage]:
-        """What the model is told of a session, oldest first; in place of what was made shorter its shorter form."""
+        """Return the messages sent to the model, oldest first; shortened messages appear in their shorter form."""
         return await self._database.read(partial(load_context_messages, session_id))
 
     async def save_compaction(self, session_id: str, compaction: StoredCompaction) -> int | None:
-        """Have the model be told shorter forms from now on; the person goes on seeing everything.
+        """Replace messages with shorter forms in the model's context; the user still sees everything.
 
         Returns:
-            The number of the notice; None: the session is not any more as it was when this was made, and nothing
+            The number of the notice; None: the session has changed since the compaction was made, and nothing was
+            stored.
             was kept.
         """
         work = partial(save_compaction, session_id, compaction, self._now_ms())
@@ -154,11 +155,11 @@ class ChatStore:
     async def load_history(
         self, session_id: str, *, before: int | None = None, limit: int = -1
     ) -> list[ChatMessageRow]:
-        """What a person sees of a session: the newest messages below a number, oldest first."""
+        """Return what the user sees of a session: the newest messages below a number, oldest first."""
         return await self._database.read(partial(_load_history, session_id, before, limit))
 
     async def load_message_context(self, session_id: str, number: int) -> BroughtRow:
-        """The page and the client's tools that the model had with a message of a person's."""
+        """Return the page and the client's tools that accompanied a user message."""
         return await self._database.read(partial(_load_message_context, session_id, number))
 
     async def append_messages(
@@ -172,12 +173,12 @@ class ChatStore:
         usage: UsedTokens | None = None,
         **values: str | int | None,
     ) -> list[int]:
-        """Add messages, the calls that the last of them wants, and say which calls the model is told of by them.
+        """Append messages, store the calls requested by the last one, and settle calls whose results are in them.
 
         Args:
-            settles: Ids of calls whose results stand in the messages.
-            unqueues: Ids of messages that waited, and are now among these.
-            usage: To add to the session's.
+            settles: Ids of calls whose results are in the messages.
+            unqueues: Ids of queued messages that are now among these.
+            usage: Token usage to add to the session's.
         Returns:
             The numbers of the messages.
         """
@@ -197,45 +198,45 @@ class ChatStore:
         return await self._database.write(work, is_durable=True)
 
     async def replace_message(self, session_id: str, number: int, message: NewMessage | None) -> None:
-        """Put another message in the place of one; None takes it out."""
+        """Replace a message with another; None removes it."""
         await self._database.write(partial(_replace_message, session_id, number, message), is_durable=True)
 
     async def rewind(self, session_id: str, number: int, replacement: NewMessage | None = None) -> None:
-        """Forget a message, all that came after it, and the calls that these wanted, in one step."""
+        """Delete or replace a message, and delete all later ones and the calls they requested, in one transaction."""
         await self._database.write(partial(_rewind, session_id, number, replacement), is_durable=True)
 
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def load_open_calls(self, session_id: str) -> list[ChatCallRow]:
-        """Calls of a session that the model has not been told the result of, in the model's order."""
+        """Return the calls of a session whose results have not been sent to the model, in the model's order."""
         return await self._database.read(partial(load_open_calls, session_id))
 
     async def find_call(self, session_id: str, tool_id: str) -> ChatCallRow | None:
-        """One call of a session, if there is one."""
+        """Return one call of a session, or None if it does not exist."""
         return await self._database.read(partial(find_call, session_id, tool_id))
 
     async def load_calls(self, session_id: str, tool_ids: Iterable[str]) -> dict[str, ChatCallRow]:
-        """Calls of a session by their ids."""
+        """Return calls of a session by their ids."""
         return await self._database.read(partial(load_calls, session_id, tuple(tool_ids)))
 
     async def load_waiting_calls(self, session_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Ids of the calls that wait, by session."""
+        """Return the ids of waiting calls by session."""
         return await self._database.read(partial(load_waiting_calls, tuple(session_ids)))
 
     async def find_waiting_call(self, call_id: str) -> ChatCallRow | None:
-        """The call that waits under an id of the host."""
+        """Return the waiting chat call that has this core call id."""
         return await self._database.read(partial(find_waiting_call, call_id))
 
     async def load_asked_calls(self) -> list[tuple[str, str]]:
-        """Session and the core's id of each call of a server tool that waits for a decision, in any session."""
+        """Return the session and the core's id of each server tool call, in any session, that waits for a decision."""
         return await self._database.read(load_asked_calls)
 
     async def move_call(
         self, session_id: str, tool_id: str, before: ChatCallState, after: ChatCallState, **values: str | int | None
     ) -> bool:
-        """Bring a call from one state to the next; False: it is not in that state, and stays.
+        """Move a call from one state to the next; return False if it is not in the `before` state.
 
-        Of two who try the same, one gets True.
+        If two callers attempt the same move, only one gets True.
         """
         _check_columns(values, _CALL_CHANGEABLE)
         changes = {"state": after, **values}
@@ -357,7 +358,7 @@ def _append_messages(
     marks = ", ".join("?" * len(ChatCallRow._fields))
     connection.executemany(f"INSERT INTO chat_calls ({CALL_COLUMNS}) VALUES ({marks})", calls)  # noqa: S608
     settled = [(session_id, tool_id) for tool_id in settles]
-    # results stand in the messages now: they are not kept twice
+    # results are in the messages now: do not store them twice
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
     connection.executemany(statement, settled)
     delete_queued_messages(connection, unqueues)
@@ -370,7 +371,7 @@ def _append_messages(
 
 
 def _delete_messages(session_id: str, number: int, connection: sqlite3.Connection, but: str = "0") -> None:
-    """Delete messages from a number on. Not by a trigger: the database does not trust its schema with the index."""
+    """Delete messages from a number on. Not by a trigger, which may not use the index with `trusted_schema = OFF`."""
     where = f"session_id = :session AND number >= :number AND NOT ({but})"
     found = f"DELETE FROM chat_search WHERE rowid IN (SELECT number FROM chat_messages WHERE {where})"  # noqa: S608
     connection.execute(found, {"session": session_id, "number": number})
@@ -401,7 +402,7 @@ def _rewind(session_id: str, number: int, replacement: NewMessage | None, connec
     _delete_messages(session_id, number if replacement is None else number + 1, connection, but=STANDING_NOTICE)
     if replacement is not None:
         _replace_message(session_id, number, replacement, connection)
-    # what the summary was made of is still there
+    # what the summary was made from still exists
     statement = (
         "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ? AND summarised_before > ?"
     )

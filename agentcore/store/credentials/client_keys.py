@@ -1,4 +1,4 @@
-"""Keys of paired clients: each lets one client do what a person chose for it, until somebody revokes it."""
+"""Keys of paired clients: each permits one client what the user chose for it, until it is revoked."""
 
 import hashlib
 import re
@@ -19,20 +19,20 @@ from agentcore.store.database.database import Database
 log = structlog.get_logger(__name__)
 
 CLIENT_KEYS = 32
-"""Clients that are paired at one time."""
+"""Maximum number of paired clients."""
 
 KEY_PREFIX = "acap_"
-"""What every key begins with, so that one is recognised where it leaked."""
+"""Prefix of every client key, so that leaked keys are recognised."""
 
 PairedKind = Literal["program", "extension"]
-"""What a client that is paired says it is: a program of the person's, or an extension of their browser."""
+"""Kind stated by a client when it pairs: a program of the user's, or an extension of their browser."""
 
 ClientKind = Literal["program", "extension", "mcp"]
-"""The same, or an agent that calls tools over MCP: it was connected, not paired, and has no scopes."""
+"""A paired kind, or `mcp`: an agent that calls tools over MCP; it is connected, not paired, and has no scopes."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _MCP_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-"""Part of the id of the client's session."""
+"""Part of the id of the client's session, so it excludes the dot."""
 _SECRET_BYTES = 32
 _TOUCH_INTERVAL_MS = 3_600_000
 _NEW_OWNER = "page"
@@ -43,13 +43,13 @@ class KnownClient:
     """A paired client as it is stored: by the hash of its key.
 
     Args:
-        name: What it is called; its id as a principal.
+        name: Its name, which is also its id as a principal.
         key_hash: sha256 of the key.
         created_at_ms: Milliseconds since 1970.
         last_used_at_ms: Milliseconds since 1970, exact to the hour.
-        scopes: What the person chose for it.
-        kind: What it says it is.
-        origin: The web origin that it was paired from; empty: none, as programs have it.
+        scopes: The scopes that the user chose for it.
+        kind: The kind that it stated.
+        origin: The web origin that it was paired from; empty for programs.
     """
 
     name: str
@@ -62,12 +62,12 @@ class KnownClient:
 
     @property
     def principal(self) -> Principal:
-        """Who asks, when its key is shown."""
+        """The principal of calls made with its key."""
         return Principal("mcp", self.name) if self.kind == "mcp" else Principal("client", self.name, self.scopes)
 
 
 class ClientKeys:
-    """Makes the keys of clients, and knows them again. Its methods belong to the event loop's thread."""
+    """Creates and checks the keys of clients. Its methods may only be called in the event loop's thread."""
 
     def __init__(self, database: Database, known: Iterable[KnownClient], now: Callable[[], float]) -> None:
         self._database = database
@@ -82,7 +82,9 @@ class ClientKeys:
     async def create_key(
         self, name: str, scopes: Iterable[KeyScope], *, kind: ClientKind = "program", origin: str = ""
     ) -> str:
-        """A new key, once the disk has it. Only where a person has confirmed it, or connects an agent themselves.
+        """Create a key and return it once it is on disk.
+
+        Call it only when the user has confirmed the pairing or connects an agent themselves.
 
         Raises:
             ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
@@ -100,18 +102,18 @@ class ClientKeys:
         return key
 
     async def find_by_key(self, key: str) -> KnownClient | None:
-        """The client that a key belongs to, or None."""
+        """Return the client that a key belongs to, or None."""
         known = self._known.get(_hash_key(key))
         if known is None:
             return None
         now_ms = int(self._now() * 1000)
         if now_ms - known.last_used_at_ms > _TOUCH_INTERVAL_MS:
             await self._touch(replace(known, last_used_at_ms=now_ms))
-        # it may have been revoked while that was written
+        # it may have been revoked during the write
         return self._known.get(known.key_hash)
 
     def get_client(self, name: str) -> KnownClient:
-        """The client of a name.
+        """Return the client with this name.
 
         Raises:
             ToolError: `approver_not_found`.
@@ -123,27 +125,27 @@ class ClientKeys:
         return found
 
     async def revoke_client(self, name: str, end: Callable[[], None]) -> list[str]:
-        """End what a client may do, at once and for good: its key, its waiting calls, and what it allowed for later.
+        """Revoke a client at once and for good: its key, its waiting calls and its grants for later calls.
 
         Args:
-            end: Called once the key opens nothing any more, to end what was opened with it.
+            end: Called as soon as the key is invalid, to close what was opened with it.
         Returns:
-            The ids of its sessions, which stay, as the person's.
+            The ids of its sessions, which remain and now belong to the user.
         Raises:
             ToolError: `approver_not_found`.
         """
         known = self.get_client(name)
         del self._known[known.key_hash]
-        # first: what it has open must not go on while the disk is waited for
+        # first, so that what it has open does not continue while waiting for the disk
         end()
         return await self._database.write(partial(_delete, name, known.principal.name), is_durable=True)
 
     def list_clients(self) -> list[KnownClient]:
-        """The paired clients, the last used first."""
+        """Return the paired clients, most recently used first."""
         return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
 
     def check_new_client(self, name: str, kind: ClientKind = "program") -> None:
-        """See that a client of this name could be paired.
+        """Check that a client with this name could be paired.
 
         Raises:
             ToolError: `invalid_name`, `approver_exists`, `too_many_approvers`.
@@ -167,7 +169,7 @@ class ClientKeys:
         try:
             await self._database.write(partial(_set_last_used, client.name, client.last_used_at_ms))
         except sqlite3.Error as exc:
-            # a full disk must not take the right to reject from the person
+            # a full disk must not prevent the user from rejecting calls
             log.warning("client_not_touched", client=client.name, error=str(exc))
 
 
@@ -200,7 +202,7 @@ def _insert(client: KnownClient, connection: sqlite3.Connection) -> None:
 
 
 def _delete(name: str, principal: str, connection: sqlite3.Connection) -> list[str]:
-    """Together, so that the next client of this name has nothing of this one's."""
+    """Delete in one transaction, so that the next client with this name inherits nothing."""
     owned = connection.execute("SELECT session_id FROM chat_sessions WHERE owner = ?", (principal,)).fetchall()
     connection.execute("DELETE FROM approver_keys WHERE name = ?", (name,))
     connection.execute("UPDATE chat_sessions SET owner = ? WHERE owner = ?", (_NEW_OWNER, principal))

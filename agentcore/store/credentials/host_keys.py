@@ -1,4 +1,4 @@
-"""Keys of hosts on other machines, and what is known of these hosts between their connections."""
+"""Keys of hosts on other machines, and what is known about these hosts between connections."""
 
 import hashlib
 import secrets
@@ -12,10 +12,10 @@ from typing import Protocol, Self
 from agentcore.store.database.database import Database
 
 HOST_KEY_PREFIX = "achk_"
-"""What every key of a host begins with, so that one is recognised where it leaked."""
+"""Prefix of every host key, so that leaked keys are recognised."""
 
 HOST_KEYS = 256
-"""Hosts of other machines that are paired at one time."""
+"""Maximum number of paired hosts on other machines."""
 
 _SECRET_BYTES = 32
 _COLUMNS = "name, key_hash, paired_at_ms, last_seen_ms, address, platform, version, is_shut, is_drained, may_use_chats"
@@ -23,16 +23,16 @@ _COLUMNS = "name, key_hash, paired_at_ms, last_seen_ms, address, platform, versi
 
 @dataclass(frozen=True, slots=True)
 class KnownHost:
-    """A host on another machine that a person has let in. Times in milliseconds since 1970.
+    """A host on another machine that the user has paired. Times in milliseconds since 1970.
 
     Args:
         key_hash: sha256 of its key.
-        last_seen_ms: When it was connected last; 0: never yet.
-        address: From where that was.
-        platform: The system of its machine, as it says.
-        version: The version of agentcore that it runs, as it says.
-        is_shut: Whether a person has disconnected it until they let it in again.
-        is_drained: Whether nothing new goes there.
+        last_seen_ms: When it was last connected; 0: never.
+        address: The address it last connected from.
+        platform: The operating system that it reports.
+        version: The version of agentcore that it reports.
+        is_shut: True if the user has disconnected it until they allow it again.
+        is_drained: True if it gets no new work.
         may_use_chats: True if the user allowed it to use chats: history, summary, to-do list, models, agents.
     """
 
@@ -49,23 +49,23 @@ class KnownHost:
 
 
 class KnownHosts(Protocol):
-    """What is known of hosts on other machines."""
+    """Stored information about hosts on other machines."""
 
     def find_host(self, name: str) -> KnownHost | None:
-        """The host of a name; None: none is known."""
+        """Return the host with this name, or None if it is unknown."""
         ...
 
     async def update_host(self, name: str, **changed: object) -> None:
-        """Keep what is known of a host now."""
+        """Update what is stored about a host."""
         ...
 
     async def mark_seen(self, name: str, **changed: object) -> None:
-        """The same of one that is, or was, connected now."""
+        """Update a host and set its last-seen time to now."""
         ...
 
 
 class HostKeys:
-    """Makes the keys of hosts, and knows them again. Its methods belong to the event loop's thread."""
+    """Creates and checks the keys of hosts. Its methods may only be called in the event loop's thread."""
 
     def __init__(self, database: Database, known: Iterable[KnownHost], now: Callable[[], float]) -> None:
         self._database = database
@@ -74,24 +74,24 @@ class HostKeys:
 
     @classmethod
     async def open(cls, database: Database, *, now: Callable[[], float] = time.time) -> Self:
-        """Load the hosts that are paired."""
+        """Load the paired hosts."""
         return cls(database, await database.write(_load), now)
 
     @property
     def is_full(self) -> bool:
-        """Whether no more hosts can be paired."""
+        """True if no more hosts can be paired."""
         return len(self._known) >= HOST_KEYS
 
     def list_hosts(self) -> list[KnownHost]:
-        """All of them, by name."""
+        """Return all paired hosts, sorted by name."""
         return [self._known[name] for name in sorted(self._known)]
 
     def find_host(self, name: str) -> KnownHost | None:
-        """The host of a name; None: none is paired."""
+        """Return the host with this name, or None if it is not paired."""
         return self._known.get(name)
 
     async def create_key(self, name: str, *, may_use_chats: bool = False) -> str:
-        """A new key, once the disk has it; one that the name had before opens nothing any more."""
+        """Create a key and return it once it is on disk; the previous key of this name becomes invalid."""
         key = HOST_KEY_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         host = KnownHost(name, _hash_key(key), int(self._now() * 1000), may_use_chats=may_use_chats)
         await self._database.write(partial(_insert, host), is_durable=True)
@@ -99,31 +99,31 @@ class HostKeys:
         return key
 
     def find_by_key(self, key: str) -> KnownHost | None:
-        """The host that a key belongs to, or None."""
+        """Return the host that a key belongs to, or None."""
         shown = _hash_key(key)
         found = None
         for host in self._known.values():
-            # no early end: how long it takes tells nothing about any key
+            # no early exit, so that the time reveals nothing about any key
             if secrets.compare_digest(host.key_hash, shown):
                 found = host
         return found
 
     async def update_host(self, name: str, **changed: object) -> None:
-        """Keep what is known of a host now; of one that was forgotten meanwhile, nothing."""
+        """Update what is stored about a host; do nothing if it has been deleted."""
         host = self._known.get(name)
         if host is None:
             return
         now = replace(host, **changed)  # type: ignore[arg-type]  # its own fields
         self._known[name] = now
-        # a right that was taken away is not given back by a power cut
+        # a power cut must not restore a right that was revoked
         await self._database.write(partial(_update, now), is_durable=now.may_use_chats != host.may_use_chats)
 
     async def mark_seen(self, name: str, **changed: object) -> None:
-        """The same of one that is, or was, connected now."""
+        """Update a host and set its last-seen time to now."""
         await self.update_host(name, last_seen_ms=int(self._now() * 1000), **changed)
 
     async def delete_host(self, name: str) -> None:
-        """End what a host may do: at once, and for good once the disk has it."""
+        """Revoke a host's access at once; it is permanent once on disk."""
         if self._known.pop(name, None) is not None:
             await self._database.write(partial(_delete, name), is_durable=True)
 
@@ -150,7 +150,7 @@ def _insert(host: KnownHost, connection: sqlite3.Connection) -> None:
 
 
 def _update(host: KnownHost, connection: sqlite3.Connection) -> None:
-    """Only where it is still the same one: it may have been forgotten, or paired anew."""
+    """Update only if the key is the same: the host may have been deleted or paired again."""
     seen = "last_seen_ms = ?, address = ?, platform = ?, version = ?, is_shut = ?, is_drained = ?, may_use_chats = ?"
     connection.execute(
         f"UPDATE host_keys SET {seen} WHERE name = ? AND key_hash = ?",  # noqa: S608 - names of our own
@@ -160,7 +160,7 @@ def _update(host: KnownHost, connection: sqlite3.Connection) -> None:
 
 def _delete(name: str, connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM host_keys WHERE name = ?", (name,))
-    # whoever has this name next is another machine, of which nobody has seen anything
+    # the next host with this name is another machine, whose definitions have not been seen
     connection.execute("DELETE FROM seen_definitions WHERE module LIKE ? ESCAPE '\\'", (f"{_escape_like(name)}/%",))
 
 

@@ -1,4 +1,4 @@
-"""Page sessions: a browser that logged in, known by a cookie and a header value together."""
+"""Page sessions: a logged-in browser, identified by a cookie and a header value together."""
 
 import hashlib
 import hmac
@@ -18,25 +18,25 @@ from agentcore.store.database.database import Database
 log = structlog.get_logger(__name__)
 
 Audience = Literal["page", "approval"]
-"""The origin that a session is for; neither opens the other."""
+"""The origin that a session is for; a session is not valid for the other origin."""
 
 SESSIONS = 256
-"""Sessions of one audience; a new one ends the one that was not used for longest."""
+"""Maximum number of sessions of one audience; a new one ends the least recently used one."""
 
 IDLE_DAYS = 30
-"""A session that was not used for so long has ended."""
+"""Days without use after which a session ends."""
 
 _IDLE_MS = IDLE_DAYS * 24 * 3_600_000
-# the time of last use counts days: writing it more often would cost a commit on every request
+# hourly is exact enough for a limit of days: more often would cost a commit on every request
 _TOUCH_INTERVAL_MS = 3_600_000
 _SECRET_BYTES = 32
 _NO_HASH = bytes(hashlib.sha256().digest_size)
-"""Belongs to no value: it is compared in place of a session that there is not."""
+"""Hash of no value: compared when a cookie matches no session, so that the time does not differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSession:
-    """A new session, with the secrets that only the browser keeps from here on."""
+    """A new session, with the secrets that from now on only the browser has."""
 
     session_id: str
     cookie: str
@@ -48,10 +48,10 @@ class PageSession:
 
 @dataclass(frozen=True, slots=True)
 class KnownSession:
-    """A session as it is stored: by the hashes of its secrets.
+    """A session as stored: by the hashes of its secrets.
 
     Args:
-        session_id: A name for it, no secret.
+        session_id: An id, which is not secret.
         cookie_hash: sha256 of the cookie's value.
         header_hash: sha256 of the header's value.
         created_at_ms: Milliseconds since 1970.
@@ -66,7 +66,7 @@ class KnownSession:
 
 
 class PageSessions:
-    """Logs browsers in by one-time codes and knows them again. Its methods belong to the event loop's thread."""
+    """Logs browsers in by one-time codes and authenticates them. Its methods belong to the event loop's thread."""
 
     def __init__(
         self, database: Database, audience: Audience, known: Iterable[KnownSession], now: Callable[[], float]
@@ -84,11 +84,11 @@ class PageSessions:
         return cls(database, audience, await database.write(partial(_load, audience, oldest_ms)), now)
 
     def create_code(self) -> str:
-        """A code that logs one browser in, once, within ten minutes."""
+        """Create a code that logs in one browser, once, within ten minutes."""
         return self._codes.create()
 
     async def exchange_code(self, code: str) -> PageSession | None:
-        """Begin a session for a code, and return once the disk has it; None: the code is not valid (any more)."""
+        """Start a session for a code and return it once it is on disk; None if the code is not valid."""
         if not self._codes.redeem(code):
             return None
         session_id = f"{self._audience}_{secrets.token_hex(8)}"
@@ -102,13 +102,13 @@ class PageSessions:
         return session
 
     async def authenticate(self, cookies: Iterable[str], header: str) -> str | None:
-        """The id of the session that one of the cookies and the header's value belong to, or None.
+        """Return the id of the session that one of the cookies and the header value belong to, or None.
 
-        Costs microseconds: it waits for the database once an hour a session, to note that it is in use.
+        Takes microseconds: it writes to the database once an hour per session, to update its last use.
 
         Args:
-            cookies: All candidates that a browser sent. Each is compared, so that the time does not depend on which one
-                it is.
+            cookies: All candidate cookies sent by a browser. Each one is compared, so that the time does not depend on
+                which matches.
         """
         shown = _hash_secret(header)
         known = None
@@ -127,7 +127,7 @@ class PageSessions:
         return known.session_id
 
     async def revoke(self, session_id: str) -> bool:
-        """End a session at once and for good; tells whether there was one."""
+        """End a session at once and for good; return True if it existed."""
         is_known = any(known.session_id == session_id for known in self._known.values())
         self._drop_sessions([session_id])
         await self._database.write(partial(_delete, [session_id]), is_durable=True)
@@ -140,7 +140,7 @@ class PageSessions:
         await self._database.write(partial(_delete, ended), is_durable=True)
 
     def list_sessions(self) -> list[KnownSession]:
-        """The sessions, the last used first."""
+        """Return the sessions, most recently used first."""
         return sorted(self._known.values(), key=lambda known: -known.last_used_at_ms)
 
     def _now_ms(self) -> int:
@@ -154,12 +154,12 @@ class PageSessions:
         self._known = {key: known for key, known in self._known.items() if known.session_id not in gone}
 
     async def _touch(self, known: KnownSession, now_ms: int) -> None:
-        # in memory first: requests that come meanwhile do not write too
+        # in memory first, so that concurrent requests do not write too
         self._known[known.cookie_hash] = replace(known, last_used_at_ms=now_ms)
         try:
             await self._database.write(partial(_set_last_used, known.session_id, now_ms))
         except sqlite3.Error as exc:
-            # who is logged in stays so: a full disk must not lock the person out
+            # the session stays valid: a full disk must not lock the user out
             log.warning("page_session_not_touched", session_id=known.session_id, error=str(exc))
 
 

@@ -1,4 +1,4 @@
-"""The database in use: one connection that writes, one that reads, each in a thread of its own."""
+"""The database in use: one connection that writes and one that reads, each in its own thread."""
 
 import asyncio
 import sqlite3
@@ -23,10 +23,10 @@ _ITERATION_CHUNK = 64
 
 
 class _Connection(aiosqlite.Connection):
-    """aiosqlite's connection, with a whole unit of work carried out in its thread.
+    """aiosqlite's connection, which runs a whole unit of work in its thread.
 
-    A transaction that is one unit cannot be left half done by a cancelled task, nor mixed with another's, and costs
-    one hop between threads.
+    A transaction that is one unit cannot be left half done by a cancelled task or mixed with another one, and costs one
+    hop between threads.
     """
 
     async def run(self, work: Work[Outcome]) -> Outcome:
@@ -35,13 +35,13 @@ class _Connection(aiosqlite.Connection):
         def unit() -> Outcome:
             return work(connection)
 
-        # a plain function: the driver writes what it is given to its debug log, and values do not belong there
+        # a plain function, not a partial: the driver logs its repr at debug level, and values must not be in the log
         outcome: Outcome = await self._execute(unit)  # type: ignore[no-untyped-call]
         return outcome
 
 
 class DatabaseDamagedError(AgentcoreError, sqlite3.DatabaseError):
-    """The content of the database is damaged, as was found in use: the next start keeps it beside a new one."""
+    """Damaged database content was found in use; the next start quarantines the file and creates a new one."""
 
     def __init__(self, path: Path, error: sqlite3.Error, /) -> None:
         super().__init__(
@@ -50,9 +50,9 @@ class DatabaseDamagedError(AgentcoreError, sqlite3.DatabaseError):
 
 
 class Database:
-    """One SQLite file in WAL mode with one writer.
+    """One SQLite file in WAL mode with a single writer.
 
-    `path` is the file; `broken_path` is where a broken predecessor was kept when this one was begun, or None.
+    `path` is the file; `broken_path` is where a broken predecessor was quarantined when this one was created, or None.
     """
 
     def __init__(self, path: Path, broken_path: Path | None, writer: _Connection, reader: _Connection) -> None:
@@ -65,12 +65,14 @@ class Database:
     @classmethod
     @asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Self]:
-        """Open the file, made if missing, checked if its last user was killed, and close it cleanly at the end.
+        """Open the file, and close it cleanly at the end.
+
+        It is created if missing, and checked if its last user was killed.
 
         Raises:
             DatabaseTooNewError: A later version wrote it.
-            DatabaseUnusableError: It is no file, or has another schema than any version of agentcore.
-            sqlite3.Error: The disk or its rights do not allow it.
+            DatabaseUnusableError: It is not a file, or its schema is not of any version of agentcore.
+            sqlite3.Error: The disk or the permissions do not allow it.
         """
         broken_path = await asyncio.to_thread(_prepare_file, path)
         writer = _Connection(partial(open_connection, path), _ITERATION_CHUNK)
@@ -83,21 +85,21 @@ class Database:
                 await database._close()
 
     async def write(self, work: Work[Outcome], *, is_durable: bool = False) -> Outcome:
-        """Carry out a unit of work as one transaction; it is committed when this returns.
+        """Run a unit of work as one transaction; it is committed when this returns.
 
-        What is committed survives the end of this process in any case (kill -9 too). With `is_durable` it also
-        survives a power cut, at the price of waiting for the disk.
+        A commit always survives the end of this process, even kill -9. With `is_durable` it also survives a power cut,
+        at the cost of waiting for the disk.
 
         Args:
-            work: Runs in the writer's thread, so it must not touch what belongs to the event loop.
-            is_durable: Wait until the disk has it.
+            work: Runs in the writer's thread, so it must not touch objects of the event loop.
+            is_durable: Wait until it is synced to disk.
         Raises:
-            sqlite3.Error: Nothing of it happened; `DatabaseDamagedError`: for the content is damaged.
+            sqlite3.Error: Everything was rolled back; `DatabaseDamagedError`: the content is damaged.
         """
         return await self._run(self._writer, partial(_run_transaction, work, is_durable))
 
     async def read(self, work: Work[Outcome]) -> Outcome:
-        """Carry out queries in the reader's thread, beside a running write."""
+        """Run queries in the reader's thread, concurrently with a write."""
         return await self._run(self._reader, work)
 
     async def _run(self, connection: _Connection, work: Work[Outcome]) -> Outcome:
@@ -119,7 +121,7 @@ class Database:
 
 
 def _prepare_file(path: Path) -> Path | None:
-    """Make the file ready for use, checked unless it is as its last user left it in order."""
+    """Prepare the file for use; check it unless it is unchanged since its last user closed it cleanly."""
     marker = _in_use_path(path)
     was_used = marker.exists() or _stamp_path(path).exists()
     broken_path = prepare_database(path, must_check=marker.exists() or _was_touched(path), was_used=was_used)
@@ -129,12 +131,12 @@ def _prepare_file(path: Path) -> Path | None:
 
 
 def _in_use_path(path: Path) -> Path:
-    """The file that is there while the database is in use."""
+    """Return the path of the marker that exists while the database is in use."""
     return path.with_name(path.name + ".in-use")
 
 
 def _stamp_path(path: Path) -> Path:
-    """The file that says how the database was left in order."""
+    """Return the path of the stamp that records the state in which the database was closed."""
     return path.with_name(path.name + ".left")
 
 
@@ -144,7 +146,7 @@ def _read_stamp(path: Path) -> str:
 
 
 def _was_touched(path: Path) -> bool:
-    """Whether something else has written the file since agentcore left it, or nobody knows, as of a copy."""
+    """Return True if the file changed since agentcore closed it, or if that is unknown, as for a copy."""
     if not path.is_file():
         return False
     try:
@@ -161,7 +163,7 @@ def _run_transaction(work: Work[Outcome], is_durable: bool, connection: sqlite3.
         outcome = work(connection)
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite has rolled back by itself after some errors, such as a full disk
+        # after some errors, such as a full disk, SQLite has already rolled back
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -169,11 +171,11 @@ def _run_transaction(work: Work[Outcome], is_durable: bool, connection: sqlite3.
 
 
 def _checkpoint(path: Path | None, connection: sqlite3.Connection) -> None:
-    """Move the log into the file, and only after that say that the end was clean; None: the file is damaged."""
+    """Move the log into the file, and only then mark the shutdown as clean; None: the file is damaged."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     if path is None:
         return
-    # Where it cannot be written, on a full disk or in a folder that was removed, the next start checks the file.
+    # If this cannot be written (full disk, removed folder), the next start checks the file.
     with suppress(OSError):
         left = _stamp_path(path)
         left.touch(mode=0o600)

@@ -1,4 +1,4 @@
-"""The SQLite file before it is used: checked after an unclean end, kept when broken, brought to the present schema."""
+"""The SQLite file before use: checked after an unclean shutdown, quarantined if broken, and migrated."""
 
 import os
 import sqlite3
@@ -18,15 +18,15 @@ _BUSY_TIMEOUT_MS = 5_000
 _FINDINGS = 100_000
 _FINDINGS_SHOWN = 10
 _NO_DAMAGE = "NULL value in "
-"""What SQLite 3.40 says of sound tables without a rowid, too; a row that breaks a rule can still be read."""
+"""SQLite 3.40 also reports this for sound tables without a rowid; rows that violate a constraint are still readable."""
 _SIDE_FILES = ("", "-wal", "-shm")
 
 
 def open_connection(path: Path, *, is_read_only: bool = False) -> sqlite3.Connection:
-    """Open a connection that begins no transaction by itself.
+    """Open a connection in autocommit mode.
 
     Raises:
-        sqlite3.Error: There is no such file, or it is no database.
+        sqlite3.Error: The file does not exist or is not a database.
     """
     mode = "ro" if is_read_only else "rw"
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
@@ -44,18 +44,19 @@ def open_connection(path: Path, *, is_read_only: bool = False) -> sqlite3.Connec
 
 
 def prepare_database(path: Path, *, must_check: bool, was_used: bool) -> Path | None:
-    """Make the file ready for use: there, sound, private, and of the present schema.
+    """Prepare the file for use: existing, sound, private, and with the current schema.
 
     Args:
-        path: The file; it is made if it is missing.
-        must_check: Look through the whole file first, because its last user did not end cleanly, or another wrote it.
-        was_used: It had content once, so an empty file is a broken one.
+        path: The file; it is created if missing.
+        must_check: Check the whole file first, because its last user did not close it cleanly or another program wrote
+            it.
+        was_used: It has had content, so an empty file counts as broken.
     Returns:
-        Where a broken file was kept; None: nothing was broken.
+        Where a broken file was quarantined; None: nothing was broken.
     Raises:
         DatabaseTooNewError: A later version wrote it.
-        DatabaseUnusableError: It is no file, or has another schema than any version of agentcore.
-        sqlite3.Error: It cannot be opened or written for another reason than its content.
+        DatabaseUnusableError: It is not a file, or its schema is not of any version of agentcore.
+        sqlite3.Error: It cannot be opened or written for a reason other than its content.
     """
     try:
         if was_used and path.is_file() and path.stat().st_size == 0:
@@ -72,7 +73,7 @@ def prepare_database(path: Path, *, must_check: bool, was_used: bool) -> Path | 
 
 
 def is_corruption(error: sqlite3.Error) -> bool:
-    """Whether the file's content is at fault, and not the disk, a limit or a lock."""
+    """Return True if the file's content is the cause, and not the disk, a limit or a lock."""
     # the lower byte is the primary code: https://www.sqlite.org/rescode.html
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -81,7 +82,7 @@ def is_corruption(error: sqlite3.Error) -> bool:
 def _open_and_migrate(path: Path, *, must_check: bool) -> None:
     if path.is_dir():
         raise DatabaseUnusableError(path, "it is a folder")
-    # made here, and not by SQLite, for its mode: the side files take it over
+    # created here and not by SQLite, for its mode: the side files inherit it
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = open_connection(path)
     try:
@@ -130,7 +131,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _is_about_schema(error: sqlite3.Error) -> bool:
-    """Whether a step failed over what the tables are or hold, and not over a disk or a lock."""
+    """Return True if a step failed because of the tables or their content, and not because of a disk or a lock."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     return code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 
@@ -140,7 +141,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _copy_empty_database(target: sqlite3.Connection) -> None:
-    """Fill an empty file with the present schema, as one transaction."""
+    """Fill an empty file with the current schema, as one transaction."""
     with closing(sqlite3.connect(":memory:")) as source:
         source.deserialize(_empty_database())
         source.backup(target)
@@ -157,7 +158,7 @@ def _empty_database() -> bytes:
 
 
 def _quarantine_files(path: Path) -> Path:
-    """Rename the file and what SQLite keeps beside it, so that tools for repair find all of it."""
+    """Rename the file and the side files of SQLite, so that repair tools find all of them."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     kept = path.with_name(f"{path.stem}.broken-{stamp}{path.suffix}")
     for suffix in _SIDE_FILES:

@@ -1,7 +1,7 @@
-"""The tables of the database, as the steps that lead to them.
+"""Database migrations: the ordered steps that build the schema.
 
-A step that was on the main branch is never changed, not even its white space: a test has the digest of each. What comes
-later is a further step. The number of steps that a file has been through is its `user_version`.
+Never change a step that has been on the main branch, not even its white space: a test holds a digest of each. Add
+another step instead. A file's `user_version` is the number of steps it has been through.
 """
 
 import sqlite3
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AddMissingColumn:
-    """Adds a column to a table that lacks it, which SQL alone cannot say.
+    """Add a column to a table if it is missing; plain SQL has no statement for this.
 
     Args:
         definition: Type and constraints of the column, as in `ALTER TABLE`.
@@ -21,7 +21,7 @@ class AddMissingColumn:
     definition: str
 
     def execute(self, connection: sqlite3.Connection) -> None:
-        """Add the column unless it is there."""
+        """Add the column unless it exists."""
         found = {row[1] for row in connection.execute(f"PRAGMA table_info({self.table})")}
         if self.column not in found:
             connection.execute(f"ALTER TABLE {self.table} ADD COLUMN {self.column} {self.definition}")
@@ -576,7 +576,7 @@ MIGRATIONS: tuple[tuple[Statement, ...], ...] = (
 
 
 def run_migrations(connection: sqlite3.Connection, version: int, last: int = len(MIGRATIONS)) -> None:
-    """Run the steps after a schema version up to another one, in the transaction that is open."""
+    """Run the migrations after schema version `version` up to `last`, in the transaction that is open."""
     for statements in MIGRATIONS[version:last]:
         for statement in statements:
             if isinstance(statement, AddMissingColumn):

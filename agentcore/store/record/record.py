@@ -1,4 +1,4 @@
-"""The record of calls: appended in memory at no cost to a call, committed in groups, chained by hashes."""
+"""The record of calls: rows are queued in memory, committed in groups and chained by hashes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -19,20 +19,21 @@ from agentcore.store.state.errors import RecordWriteError
 log = structlog.get_logger(__name__)
 
 QUEUE_ROWS = 10_000
-"""Rows that may wait for the disk; what comes on top of them is lost, and the record says how many."""
+"""Maximum number of rows waiting for the disk; further rows are lost, and the record notes how many."""
 
 GROUP_SECONDS = 0.05
-"""How long a row waits for others to be committed with."""
+"""How long a row waits for others to be committed with it."""
 
 RETRY_SECONDS = 1.0
-"""How long a group that could not be committed waits for the next try."""
+"""How long a group that could not be committed waits before the next attempt."""
 
 
 class Record:
-    """The record of calls. Its methods belong to the event loop's thread.
+    """The record of calls. Its methods may only be called in the event loop's thread.
 
-    `interrupted` holds the calls that the last process left open: whether they did what they should is unknown.
-    `going_on` holds those of them that may go on without that process; whoever knows how they end appends it.
+    `interrupted` contains the calls that the last process left open; whether they had their effect is unknown.
+    `going_on` contains those of them that may continue without that process; whoever learns how they end appends the
+    result.
     """
 
     def __init__(
@@ -58,15 +59,15 @@ class Record:
     async def open(
         cls, database: Database, *, queue_rows: int = QUEUE_ROWS, goes_on: Callable[[CallRow], bool] = lambda row: False
     ) -> AsyncIterator[Self]:
-        """End what the last process left open, write groups meanwhile, and the rest at the end.
+        """Close calls that the last process left open, write groups while open, and flush the rest at the end.
 
         Args:
-            goes_on: Whether a call that was left open may go on without that process.
+            goes_on: Returns True if a call left open may continue without that process.
         """
         interrupt = partial(interrupt_open_calls, goes_on=goes_on)
         interrupted, going_on = await database.write(interrupt, is_durable=True)
         record = cls(database, interrupted, queue_rows, going_on)
-        # not in a TaskGroup, which would wrap what the body raises: this function waits for the task in any case
+        # not in a TaskGroup, which would wrap exceptions of the body; this function awaits the task in any case
         writer = asyncio.get_running_loop().create_task(record._write_groups(), name="record-writer")
         try:
             yield record
@@ -78,9 +79,9 @@ class Record:
     # -- adding ------------------------------------------------------------------------------------------------
 
     def add_open_call(self, row: CallRow) -> None:
-        """Note that a call has begun, so that it is known if this process is killed before the call ends.
+        """Record that a call has started, so that it is known even if this process is killed before the call ends.
 
-        Costs about as much as `append`; never waits. The row that ends it has the same `call_id` and `time_ms`.
+        Costs about as much as `append`; never waits. The row that ends the call has the same `call_id` and `time_ms`.
         """
         self._begun[row.call_id, row.time_ms] = row
         self._has_work.set()
@@ -88,7 +89,7 @@ class Record:
     def append(self, row: CallRow) -> None:
         """Add a finished call or a decision; never waits, committed within 50 ms.
 
-        With a full queue (the disk fails, or `drain` was not heeded) the row is lost and counted.
+        If the queue is full (the disk fails, or the caller ignored `drain`), the row is lost and counted.
         """
         if row.kind == "call":
             self._close_call((row.call_id, row.time_ms))
@@ -99,13 +100,13 @@ class Record:
         self._has_work.set()
 
     async def commit_open_call(self, row: CallRow, *, is_durable: bool) -> None:
-        """Note that a call has begun, and return once that is committed with all that was added before.
+        """Record that a call has started, and return once this and all earlier rows are committed.
 
         Args:
-            row: As for `begin`.
-            is_durable: Wait until the disk has it, so that a power cut cannot take it.
+            row: As for `add_open_call`.
+            is_durable: Wait until it is synced to disk, so that it survives a power cut.
         Raises:
-            RecordWriteError: It was not noted; the call must not run.
+            RecordWriteError: It was not recorded; the call must not run.
         """
         self.add_open_call(row)
         try:
@@ -115,12 +116,12 @@ class Record:
             raise
 
     async def flush(self, *, is_durable: bool = False) -> None:
-        """Commit what was added so far, and return when that is done.
+        """Commit everything added so far.
 
         Args:
-            is_durable: Wait until the disk has it, so that a power cut cannot take it.
+            is_durable: Wait until it is synced to disk, so that it survives a power cut.
         Raises:
-            RecordWriteError: The commit failed; the rows are kept and tried again.
+            RecordWriteError: The commit failed; the rows are retained and retried.
         """
         if self._is_closing:
             raise RecordWriteError("the record of calls is closed; nothing can be added to it any more")
@@ -132,30 +133,30 @@ class Record:
 
     @property
     def is_full(self) -> bool:
-        """Whether so many rows wait that whoever adds more should `drain` first."""
+        """True if half of the queue is used, so that callers should `drain` before adding more."""
         return 2 * len(self._rows) >= self._queue_rows
 
     async def drain(self) -> None:
-        """Wait until the queue has room again; returns at once if it has.
+        """Wait until the queue has room; return at once if it has.
 
         Raises:
-            RecordWriteError: It has not, because nothing can be written.
+            RecordWriteError: There is no room because nothing can be written.
         """
         while self.is_full:
             await self.flush()
 
-    # -- looking -----------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------------------
 
     async def read_page(
         self, wanted: RecordFilter | None = None, *, before_seq: int | None = None, skip: int = 0, limit: int = 100
     ) -> list[RecordedRow]:
-        """The newest rows that match, newest first, with all that was added before the call.
+        """Return the newest matching rows, newest first, including all rows added before this call.
 
         Args:
-            wanted: Which rows; None: all.
-            before_seq: Only rows older than this one: the last `seq` of the page before; None: as the filter says.
-            skip: Leave out so many of the newest.
-            limit: At most so many rows, up to 1,000.
+            wanted: The filter; None: all rows.
+            before_seq: Only rows older than this one, the last `seq` of the previous page; None: as in the filter.
+            skip: Number of newest rows to skip.
+            limit: Maximum number of rows, up to 1,000.
         """
         await self._flush_pending()
         bounded = wanted or RecordFilter()
@@ -164,31 +165,31 @@ class Record:
         return await self._database.read(partial(bounded.read_page, skip, limit))
 
     async def count_rows(self, wanted: RecordFilter | None = None) -> int:
-        """How many rows match."""
+        """Return the number of matching rows."""
         await self._flush_pending()
         return await self._database.read((wanted or RecordFilter()).count_rows)
 
     async def read_page_and_count(
         self, wanted: RecordFilter | None = None, *, skip: int = 0, limit: int = 100
     ) -> tuple[list[RecordedRow], int]:
-        """What `page` and `count` give, of one moment: a row that is added meanwhile is in both or in neither."""
+        """Return `read_page` and `count_rows` of the same moment: a row added meanwhile is in both or in neither."""
         await self._flush_pending()
         return await self._database.read(partial((wanted or RecordFilter()).read_page_and_count, skip, limit))
 
     async def count_calls_by_client(self) -> dict[str, tuple[int, int]]:
-        """How many calls each client of MCP has made, and when the last began, in milliseconds since 1970."""
+        """Return by MCP client its number of calls and the start of its last one, in milliseconds since 1970."""
         await self._flush_pending()
         return await self._database.read(count_by_client)
 
     async def verify(self) -> VerifyReport:
-        """Go through the whole record and tell whether it is as it was written."""
+        """Verify that no row of the record was changed or removed."""
         await self._flush_pending()
         return await asyncio.to_thread(verify_record, self._database.path)
 
     async def _flush_pending(self) -> None:
-        """Have what was added in the tables; where that fails, what is there is shown all the same."""
+        """Flush pending rows; if that fails, readers see what is stored."""
         if (self._rows or self._is_writing) and not self._is_closing:
-            with suppress(RecordWriteError):  # its cause is in the log, and in the counts
+            with suppress(RecordWriteError):  # the cause is in the log and in the counts
                 await self.flush()
 
     # -- writing -----------------------------------------------------------------------------------------------
@@ -216,8 +217,8 @@ class Record:
                 async with asyncio.timeout(RETRY_SECONDS if self._is_failing else GROUP_SECONDS):
                     await self._is_urgent.wait()
             await self._commit_group()
-        await self._commit_group()  # added while the last group was on its way
-        self._queue_rows = 0  # what is added from here on is lost, and said to be
+        await self._commit_group()  # added while the last group was being written
+        self._queue_rows = 0  # rows added from here on are lost, and logged as lost
         if self._rows:
             log.error("record_rows_lost_at_the_end", rows=len(self._rows))
 
@@ -251,7 +252,7 @@ class Record:
         self._begun = {}
         ended = self._ended
         self._ended = []
-        # before the commit, so that a call that ends meanwhile is taken out by the next group
+        # before the commit, so that the next group removes a call that ends meanwhile
         self._noted.update(begun)
         return RecordGroup(
             [*rows, make_notice_row("rows_lost", rows=lost)] if lost else rows, list(begun.values()), ended
@@ -269,7 +270,7 @@ class Record:
         self._begun = still_open | self._begun
 
     def _drop_malformed(self) -> None:
-        """Leave out rows that can never be stored, or none after them would be."""
+        """Drop rows that can never be stored; otherwise none after them would be stored either."""
         malformed = [row for row in self._rows if not row.is_well_typed()]
         if malformed:
             log.error("record_row_malformed", tools=[str(row.tool) for row in malformed], rows=len(malformed))

@@ -1,4 +1,4 @@
-"""The state folder: where it lies, who holds it, and what stands in it besides the database."""
+"""The state folder: its location, its lock, and the files in it besides the database."""
 
 import hashlib
 import os
@@ -33,9 +33,9 @@ _MODULE_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 
 def locate_state_dir(config_path: Path, environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the state of an app.json lies: `AGENTCORE_STATE_DIR`, else one folder for each real path of app.json.
+    """Return the state folder of an app.json: `AGENTCORE_STATE_DIR`, else one folder per real path of app.json.
 
-    Nothing is made or read; the result is absolute and free of links.
+    Nothing is created or read; the result is absolute and contains no symbolic links.
     """
     if chosen := environ.get(STATE_DIR_VARIABLE, ""):
         return Path(chosen).expanduser().resolve()
@@ -46,7 +46,7 @@ def locate_state_dir(config_path: Path, environ: Mapping[str, str] = os.environ)
 
 
 def read_server_info(folder: Path) -> ServerInfo | None:
-    """What `server.json` says, whether or not its writer still lives; None: there is none that can be read."""
+    """Return the content of `server.json`, even if its writer has ended; None if it is missing or malformed."""
     content = read_private_file(folder / _SERVER_FILE, _SERVER_FILE_LIMIT_BYTES)
     if content is None:
         return None
@@ -57,15 +57,15 @@ def read_server_info(folder: Path) -> ServerInfo | None:
 
 
 def find_running_server(folder: Path) -> ServerInfo | None:
-    """The server that holds the folder now; None: nobody holds it, or the holder serves nothing."""
+    """Return the server that holds the folder now; None if no process holds it or the holder does not serve."""
     return read_server_info(folder) if is_locked(folder) else None
 
 
 def write_open_file(folder: Path, address: str) -> Path:
-    """Write a document that leads a browser to an address with codes; gives its path.
+    """Write a document that redirects a browser to an address with codes; return its path.
 
-    The address of a process's arguments can be read by every user of the machine; this file only by its owner. The
-    holder of the folder removes it at its end.
+    Any user of the machine can read the arguments of a process, but only the owner can read this file. The holder of
+    the folder removes it when it closes.
     """
     link = escape(address)
     text = (
@@ -77,7 +77,7 @@ def write_open_file(folder: Path, address: str) -> Path:
 
 
 class StateDir:
-    """A state folder that this process holds, from `open` to `close`; a context manager.
+    """A state folder locked by this process from `open` to `close`; a context manager.
 
     `path` is the folder, `token` the API token. Files in it: `lock`, `server.json`, `token`, `approval_port`,
     `apps_port`, `cookie_name`, `open.html`, `loop_blocked.json`, `secrets.json`, `module_secrets/`, `state.sqlite3`,
@@ -92,15 +92,15 @@ class StateDir:
 
     @classmethod
     def open(cls, config_path: Path, roots: Iterable[Path] = (), *, environ: Mapping[str, str] = os.environ) -> Self:
-        """Make the folder if it is missing, lock it for the life of this process, and make sure of the token.
+        """Create the folder if needed, lock it for the life of this process, and ensure that there is a token.
 
         Args:
             config_path: The app.json in use; it need not exist.
-            roots: The workspace roots; the state must lie outside of all of them.
-            environ: Where `AGENTCORE_STATE_DIR` and `AGENTCORE_TOKEN` are looked up.
+            roots: The workspace roots; the state folder must be outside all of them.
+            environ: Environment to read `AGENTCORE_STATE_DIR` and `AGENTCORE_TOKEN` from.
         Raises:
-            StateLockedError: Another process holds it.
-            StateDirError: It overlaps a root, belongs to another user, or cannot be written.
+            StateLockedError: Another process holds the folder.
+            StateDirError: The folder overlaps a root, belongs to another user, or cannot be written.
         """
         folder = locate_state_dir(config_path, environ)
         _refuse_overlap(folder, roots)
@@ -110,7 +110,7 @@ class StateDir:
         if lock is None:
             raise StateLockedError(folder, read_server_info(folder))
         try:
-            # the writer of an old one was killed: nobody else can hold the lock now
+            # left by a killed process: no other process can hold the lock now
             for name in (_SERVER_FILE, _OPEN_FILE):
                 (folder / name).unlink(missing_ok=True)
             token = ensure_token(folder, environ)
@@ -129,20 +129,20 @@ class StateDir:
 
     @property
     def loop_report_path(self) -> Path:
-        """The file that says who holds the server's event loop, or whose code ended the server by that."""
+        """The file that says which code blocks the server's event loop, or ended the server by blocking it."""
         return self.path / LOOP_REPORT_FILE
 
     @property
     def artifacts_path(self) -> Path:
-        """The folder of the artifacts' files."""
+        """The folder of the artifact files."""
         return self.path / "artifacts"
 
     def data_dir(self, module: str) -> Path:
-        """A module's own folder, made with mode 0700 if it is missing.
+        """Return a module's own folder, created with mode 0700 if it is missing.
 
         Raises:
-            ValueError: `module` is no module's name.
-            StateDirError: The folder cannot be made.
+            ValueError: `module` is not a valid module name.
+            StateDirError: The folder cannot be created.
         """
         if not _MODULE_NAME.fullmatch(module):
             raise ValueError(f"not the name of a module: {module!r}")
@@ -151,7 +151,7 @@ class StateDir:
         return self.path / "data" / module
 
     def cookie_name(self, audience: str) -> str:
-        """The name of the cookie by which an origin's browsers are known: `page` or `approval`.
+        """Return the name of the cookie that identifies browsers of an origin: `page` or `approval`.
 
         Raises:
             StateDirError: The file with its random part is damaged.
@@ -161,11 +161,11 @@ class StateDir:
 
     @property
     def approval_port(self) -> int | None:
-        """The port of the approval view the last time; None: there was none that can be read."""
+        """The last port of the approval view; None if none can be read."""
         return self._read_port(_APPROVAL_PORT_FILE)
 
     def save_approval_port(self, port: int) -> None:
-        """Remember a port for the next time, so that browsers which are logged in there stay so.
+        """Store the port for the next start, so that browsers logged in there stay logged in.
 
         Raises:
             OSError: The file cannot be written.
@@ -174,11 +174,11 @@ class StateDir:
 
     @property
     def apps_port(self) -> int | None:
-        """The port of tools' views the last time; None: there was none that can be read."""
+        """The last port of tools' views; None if none can be read."""
         return self._read_port(_APPS_PORT_FILE)
 
     def save_apps_port(self, port: int) -> None:
-        """Remember a port for the next time, so that pages which are open find the views again.
+        """Store the port for the next start, so that open pages find the views again.
 
         Raises:
             OSError: The file cannot be written.
@@ -190,7 +190,7 @@ class StateDir:
         return int(text) if text.isdigit() and int(text) <= _LAST_PORT else None
 
     def write_server_info(self, addresses: Mapping[str, str]) -> ServerInfo:
-        """Tell clients that this process serves, and where (base URLs by purpose); `close` takes it back.
+        """Announce to clients that this process serves, and where (base URLs by purpose), until `close`.
 
         Raises:
             OSError: `server.json` cannot be written.
@@ -200,7 +200,7 @@ class StateDir:
         return info
 
     def close(self) -> None:
-        """Remove `server.json` and let the folder go; may be called twice."""
+        """Remove `server.json` and unlock the folder; may be called twice."""
         if self._lock is None:
             return
         lock = self._lock
@@ -219,7 +219,7 @@ class StateDir:
 
 
 def _refuse_overlap(folder: Path, roots: Iterable[Path]) -> None:
-    """Keep policy, token and record out of what tools may touch (and the other way round)."""
+    """Refuse a state folder inside a root or the reverse, so that tools cannot reach policy, token and record."""
     for root in roots:
         real_root = root.resolve()
         if folder.is_relative_to(real_root) or real_root.is_relative_to(folder):
@@ -230,12 +230,12 @@ def _refuse_overlap(folder: Path, roots: Iterable[Path]) -> None:
 
 
 def _refuse_shared(folder: Path) -> None:
-    """Keep from closing a folder to others that is not ours alone, such as `/tmp` or a home folder."""
+    """Refuse a folder shared with other users, such as `/tmp` or a home folder, instead of making it private."""
     try:
         is_open_to_others = folder.stat().st_mode & 0o077
         names = {path.name for path in folder.iterdir()} if is_open_to_others else set()
     except (FileNotFoundError, NotADirectoryError):
-        return  # made next, or refused there
+        return  # created next, or refused there
     except OSError as exc:
         raise StateDirError(f"the state folder {folder} cannot be read: {exc.strerror}") from exc
     if names and LOCK_NAME not in names:
