@@ -1,1 +1,1 @@
-"""What outlives the process: the state folder, and one SQLite file with what the rooms in here keep."""
+"""Persistent state: the state folder, and one SQLite file for the stores of these packages."""

@@ -1,4 +1,4 @@
-"""Sessions of MCP clients: what a client tells once outlives the process, so that it need not notice a restart."""
+"""Sessions of MCP clients, stored so that a client need not notice a restart of the server."""
 
 import sqlite3
 from functools import partial
@@ -8,12 +8,12 @@ from agentcore.store.database.database import Database
 
 
 class McpSessionRow(NamedTuple):
-    """One session.
+    """One MCP session.
 
     Args:
-        principal: Whose it is, as `Principal.name` says.
-        handshake: JSON text: the revision that was agreed on, and what the client said of itself.
-        narrowing: JSON text: what the connection asks of itself.
+        principal: The principal that it belongs to, as in `Principal.name`.
+        handshake: JSON text: the agreed protocol revision, and what the client declared about itself.
+        narrowing: JSON text: the tools and the wait time that the connection chose for itself.
         last_used_at_ms: Milliseconds since 1970.
     """
 
@@ -25,29 +25,29 @@ class McpSessionRow(NamedTuple):
 
 
 class McpSessionStore:
-    """The table of the sessions."""
+    """The table of MCP sessions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save(self, row: McpSessionRow) -> None:
-        """Keep a session, as it is now."""
+        """Store the current state of a session."""
         await self._database.write(partial(_save, row))
 
     async def find(self, session_id: str, principal: str) -> McpSessionRow | None:
-        """The session of an id, if it is this principal's."""
+        """Return the session with this id if it belongs to the principal, else None."""
         return await self._database.read(partial(_find, session_id, principal))
 
     async def load_all(self) -> list[McpSessionRow]:
-        """All sessions that are kept, the last used first."""
+        """Return all stored sessions, most recently used first."""
         return await self._database.read(_load_all)
 
     async def delete(self, session_id: str) -> None:
-        """Forget a session."""
+        """Delete a session."""
         await self._database.write(partial(_delete, session_id))
 
     async def delete_unused(self, before_ms: int) -> list[str]:
-        """Forget the sessions that were not used since then, and of which no call waits; returns their ids."""
+        """Delete sessions last used before a time that have no waiting call; return their ids."""
         return await self._database.write(partial(_delete_unused, before_ms))
 
 

@@ -1,4 +1,4 @@
-"""What a person has put behind each module's name: a distribution, or a folder of local modules."""
+"""The source that the user has chosen for each module name: a distribution, or a folder of local modules."""
 
 import sqlite3
 import time
@@ -13,15 +13,15 @@ Verdict = Literal["chosen", "refused"]
 
 
 class SourceRow(NamedTuple):
-    """A person's word on one source of one module; of each module one is chosen at most.
+    """A decision of the user about one source of a module; at most one source per module is chosen.
 
     Args:
-        source: The distribution's name in its normal form, or a folder.
-        verdict: What was said.
-        version: The version that was loaded last; empty: none.
-        before: The version that was loaded before that one; empty: there was no other.
-        since_ms: When `version` was loaded first, in milliseconds since 1970.
-        decided_by: Who said it, or `LISTED`.
+        source: The distribution's normalised name, or a folder.
+        verdict: The decision.
+        version: The version loaded last; empty: none.
+        before: The version loaded before that one; empty: none.
+        since_ms: When `version` was first loaded, in milliseconds since 1970.
+        decided_by: Who decided, or `LISTED`.
     """
 
     module: str
@@ -34,35 +34,35 @@ class SourceRow(NamedTuple):
 
 
 LISTED = "listed"
-"""Nobody was asked: the person had listed the module, and there was one distribution that brought it."""
+"""The user was not asked: they had listed the module, and only one distribution provided it."""
 
 _COLUMNS = ", ".join(SourceRow._fields)
 
 
 class ModuleSources:
-    """The table of the sources."""
+    """The table of module sources."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def load(self) -> list[SourceRow]:
-        """All of them."""
+        """Return all rows."""
         return await self._database.read(_load)
 
     async def save_decision(self, module: str, source: str, verdict: Verdict, by: str) -> None:
-        """Keep a person's word: a source that is chosen takes the place of the one before."""
+        """Store a decision; a chosen source replaces the previously chosen one."""
         await self._database.write(partial(_save_decision, module, source, verdict, by), is_durable=True)
 
     async def record_loaded_version(self, module: str, source: str, version: str) -> SourceRow:
-        """Note the version that is loaded of a source; one of a module that has none is chosen with it, as `listed`.
+        """Record the loaded version of a source; if the module has no chosen source, choose this one as `listed`.
 
-        Not durable beyond this process: whoever lost it to a power cut is asked no more than before.
+        Not durable: losing it in a power cut causes no additional question to the user.
         """
         return await self._database.write(partial(_record_loaded_version, module, source, version))
 
 
 def read_chosen(database: Path) -> dict[str, str]:
-    """The source that is chosen for each module, whoever holds the state folder; none without a database."""
+    """Return the chosen source of each module, even if a process holds the state folder; empty without a database."""
     try:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             found = connection.execute("SELECT module, source FROM module_sources WHERE verdict = 'chosen'")

@@ -1,4 +1,4 @@
-"""The next index of the resources of each session and type, so that no id is given twice."""
+"""The next index of the resources of each session and type, so that no resource id is used twice."""
 
 import sqlite3
 from functools import partial
@@ -7,17 +7,17 @@ from agentcore.store.database.database import Database
 
 
 class ResourceIndexStore:
-    """The table of the indexes."""
+    """The table of the next indexes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def load(self) -> dict[tuple[str, str], int]:
-        """The next index by session and type."""
+        """Return the next index by session and type."""
         return await self._database.read(_load)
 
     async def save(self, next_indexes: dict[tuple[str, str], int]) -> None:
-        """Keep these beside the others; one that is lower than what is kept changes nothing."""
+        """Store these indexes; one that is lower than the stored one is ignored."""
         await self._database.write(partial(_save, dict(next_indexes)))
 
 

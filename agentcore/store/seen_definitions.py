@@ -1,4 +1,4 @@
-"""What a person has said of the definitions that a module gives: which they have seen and accepted, which refused."""
+"""The user's decisions on tool definitions of modules: those that they have seen and accepted or rejected."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ Verdict = Literal["accepted", "refused"]
 
 
 class SeenRow(NamedTuple):
-    """A person's word on one definition; of each tool the last one of each kind counts.
+    """A decision of the user on one definition; only the last of each verdict is stored per tool.
 
-    Texts of instruction files are here as well, under a key that no module's name can be, by their paths.
+    Texts of instruction files are stored here too, by path, under a key that cannot be a module name.
 
     Args:
-        definition: The whole of it, as it was shown.
-        verdict: What was said.
+        definition: The whole definition, as it was shown.
+        verdict: The decision.
     """
 
     module: str
@@ -27,17 +27,17 @@ class SeenRow(NamedTuple):
 
 
 class SeenDefinitions:
-    """The table of them."""
+    """The table of seen definitions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def load(self) -> list[SeenRow]:
-        """All of them."""
+        """Return all rows."""
         return await self._database.read(_load)
 
     async def save_decision(self, module: str, definitions: Mapping[str, str], verdict: Verdict) -> None:
-        """Keep a person's word on definitions, by the names of their tools."""
+        """Store a decision on definitions, by tool name."""
         await self._database.write(partial(_save_decision, module, dict(definitions), verdict), is_durable=True)
 
 

@@ -1,4 +1,4 @@
-"""All that outlives the process, opened and closed together."""
+"""Everything that survives the process, opened and closed together."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -47,18 +47,18 @@ class Store:
     async def open(
         cls, state_dir: StateDir, *, goes_on: Callable[[CallRow], bool] = lambda row: False
     ) -> AsyncIterator["Store"]:
-        """Open everything in a state folder that this process holds; at the end, all that was added is on the disk.
+        """Open all stores of a state folder that this process holds; on exit, everything added is on disk.
 
         Args:
-            goes_on: Whether a call that the last process left open may go on without it.
+            goes_on: Returns True if a call that the last process left open may continue without it.
 
-        A broken database and its artifacts are kept beside the new ones that are begun: `database.broken_path` says
-        where, and the new record's first row tells of it.
+        A broken database and its artifacts are quarantined, and new ones are created: `database.broken_path` names the
+        location, and the first row of the new record reports it.
 
         Raises:
             DatabaseTooNewError: A later version of agentcore wrote the database.
-            StateDirError: The folder of the artifacts cannot be used.
-            sqlite3.Error: The disk or its rights do not allow it.
+            StateDirError: The artifact folder cannot be used.
+            sqlite3.Error: The disk or the permissions do not allow it.
         """
         async with Database.open(state_dir.database_path) as database, Record.open(database, goes_on=goes_on) as record:
             if database.broken_path is not None:
@@ -83,6 +83,6 @@ class Store:
 
 
 def _quarantine_artifacts(artifacts: Path, broken_database: Path) -> None:
-    """Keep the artifacts of a broken database with it: the new one knows none of them, and would sweep them away."""
+    """Quarantine the artifacts of a broken database; otherwise the new one would delete them as unknown."""
     if artifacts.exists():
         artifacts.rename(broken_database.with_name(f"{broken_database.stem}-artifacts"))

@@ -1,4 +1,4 @@
-"""The tabs of the page, in their order, with what stays of resources that end with the server."""
+"""Tabs of the page in their order, with what remains of resources that end with the server."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ from agentcore.store.database.database import Database
 
 
 class TabRow(NamedTuple):
-    """One tab as it is kept.
+    """One stored tab.
 
-    `title` is the name that a person gave it, empty where nobody did. `last_seen` is JSON: what its resource showed
-    last and how another is opened in its place; None where nothing opens one.
+    `title` is the name given by the user, or empty. `last_seen` is JSON: what its resource last showed and how to open
+    another one in its place; None if nothing can open one.
     """
 
     tab_id: str
@@ -26,7 +26,7 @@ class TabRow(NamedTuple):
 
 
 class IconRow(NamedTuple):
-    """The icon of a resource, by what it is."""
+    """The icon of a resource; its id is derived from its content."""
 
     icon_id: str
     mime: str
@@ -40,11 +40,11 @@ class TabStore:
         self._database = database
 
     async def load(self) -> tuple[list[TabRow], list[IconRow]]:
-        """The tabs in their order, and the icons that they had."""
+        """Return the tabs in their order, and their icons."""
         return await self._database.read(_load)
 
     async def save(self, rows: Sequence[TabRow], icons: Mapping[str, IconRow]) -> None:
-        """Keep these tabs, in this order, with these icons, and no others."""
+        """Store these tabs, in this order, with these icons, and delete all others."""
         await self._database.write(partial(_save, tuple(rows), dict(icons)))
 
 

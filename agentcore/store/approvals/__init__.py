@@ -1,1 +1,1 @@
-"""Approvals that outlive the process."""
+"""Persistent approvals."""

@@ -1,15 +1,15 @@
-"""What is stored of approvals: calls that wait, what a person allowed for later, untrusted sources."""
+"""Stored rows of approvals: waiting calls, grants for later calls, untrusted sources."""
 
 from typing import Literal, NamedTuple
 
 
 class ApprovalRow(NamedTuple):
-    """A call that waits for a person, or was decided and has not begun.
+    """A call that waits for approval, or was decided and has not started.
 
     Args:
-        request: What the person sees, as JSON text.
-        verdict: What they said, as JSON text; None: nothing yet.
-        expires_at_ms: When the verdict expires, in milliseconds since 1970; None: there is none yet.
+        request: What the user sees, as JSON text.
+        verdict: The user's decision, as JSON text; None: none yet.
+        expires_at_ms: When the verdict expires, in milliseconds since 1970; None: no verdict yet.
     """
 
     call_id: str
@@ -20,15 +20,15 @@ class ApprovalRow(NamedTuple):
 
 
 class GrantRow(NamedTuple):
-    """What a person allowed for later calls.
+    """A permission of the user for later calls.
 
     Args:
-        scope: `session`, `always`; `host`: the host of a call, in its session, as long as only writes are asked about.
-        session_id: The session that it holds for; empty: all of them.
-        principal_kind: Whose calls it holds for: `chat`, `mcp`, `host`, `module`.
+        scope: `session`, `always`; `host`: the host of a call, in its session, as long as only writes need approval.
+        session_id: The session it is valid for; empty: all sessions.
+        principal_kind: The kind of principal it is valid for: `chat`, `mcp`, `host`, `module`.
         tool: The tool; `*` with the scope `host`.
         arguments: Patterns, as JSON text.
-        granted_at_ms: When, in milliseconds since 1970.
+        granted_at_ms: When it was granted, in milliseconds since 1970.
     """
 
     grant_id: str
@@ -42,12 +42,12 @@ class GrantRow(NamedTuple):
 
 
 class SourceRow(NamedTuple):
-    """Where content came from that a model of this session has read and that is not to be trusted.
+    """A source of untrusted content that a model of this session has read.
 
     Args:
-        source: What a person knows it by: a host and a tool.
+        source: Its name for the user: a host and a tool.
         seen_at_ms: When it was first read, in milliseconds since 1970.
-        accepted_by: Who approved a call that named it; None: nobody yet.
+        accepted_by: Who approved a call that named it; None: no one yet.
     """
 
     session_id: str

@@ -1,4 +1,4 @@
-"""Approvals on the disk: each method is one transaction, and what it wrote survives a power cut when it returns."""
+"""Approvals on disk: each method is one transaction that survives a power cut once it returns."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _SOURCE = ", ".join(SourceRow._fields)
 
 
 class ApprovalStore:
-    """The tables of approvals. That an approved call begins removes its row, in the transaction that says so."""
+    """The tables of approvals. When an approved call starts, the same transaction removes its row."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -20,52 +20,52 @@ class ApprovalStore:
     # -- calls -------------------------------------------------------------------------------------------------
 
     async def save_call(self, row: ApprovalRow) -> None:
-        """Keep a call that waits."""
+        """Store a waiting call."""
         await self._database.write(partial(_save_call, row), is_durable=True)
 
     async def save_decision(self, row: ApprovalRow, grants: Sequence[GrantRow], sources: Sequence[SourceRow]) -> None:
-        """Keep what a person said of a call, and what they allowed with it; one that is not kept here is fine.
+        """Store a decision with its grants and accepted sources; a call that is not stored is ignored.
 
-        The request is what they said it of, for they may have edited it.
+        The request is stored as decided, because the user may have edited it.
         """
         work = partial(_save_decision, row, grants=grants, sources=sources)
         await self._database.write(work, is_durable=True)
 
     async def delete_call(self, call_id: str) -> None:
-        """Forget a call, kept or not."""
+        """Delete a call, if it is stored."""
         await self._database.write(partial(_delete_call, call_id), is_durable=True)
 
     async def load_calls(self, now_ms: int) -> list[ApprovalRow]:
-        """The calls that wait, and those whose verdict has not expired, oldest first; the others are removed."""
+        """Return waiting calls and unexpired decisions, oldest first; delete the expired ones."""
         return await self._database.write(partial(_load_calls, now_ms))
 
-    # -- what is allowed for later -----------------------------------------------------------------------------
+    # -- grants ------------------------------------------------------------------------------------------------
 
     async def load_grants(self) -> list[GrantRow]:
-        """All of them, oldest first."""
+        """Return all grants, oldest first."""
         return await self._database.read(_load_grants)
 
     async def delete_grant(self, grant_id: str) -> None:
-        """Take one back."""
+        """Revoke a grant."""
         await self._database.write(partial(_delete_grant, grant_id), is_durable=True)
 
     # -- untrusted sources -------------------------------------------------------------------------------------
 
     async def add_source(self, row: SourceRow) -> None:
-        """Note a source; one that is known stays as it is."""
+        """Store a source; an existing one stays unchanged."""
         await self._database.write(partial(_insert_source, row), is_durable=True)
 
     async def load_sources(self) -> list[SourceRow]:
-        """All of them, in the order in which they were seen."""
+        """Return all sources in the order in which they were seen."""
         return await self._database.read(_load_sources)
 
     async def delete_session_rows(self, session_id: str) -> None:
-        """Remove whatever belongs to a session that has ended."""
+        """Delete all rows of a session that has ended."""
         await self._database.write(partial(_delete_session_rows, session_id), is_durable=True)
 
 
 def _save_call(row: ApprovalRow, connection: sqlite3.Connection) -> None:
-    # the column takes no NULL, and means nothing while there is no verdict
+    # the column is NOT NULL, and its value is meaningless while there is no verdict
     values = row._replace(expires_at_ms=row.expires_at_ms or 0)
     connection.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", values)
 
@@ -96,7 +96,7 @@ def _delete_call(call_id: str, connection: sqlite3.Connection) -> None:
 
 def _load_calls(now_ms: int, connection: sqlite3.Connection) -> list[ApprovalRow]:
     connection.execute("DELETE FROM approvals WHERE verdict IS NOT NULL AND expires_at_ms <= ?", (now_ms,))
-    # earlier versions gave calls that wait an end as well: it does not count
+    # earlier versions also set an expiry for waiting calls, which is ignored
     query = (
         "SELECT call_id, session_id, request, verdict, iif(verdict IS NULL, NULL, expires_at_ms) FROM approvals"
         " ORDER BY CASE WHEN json_valid(request) THEN json_extract(request, '$.requested_at_ms') END, call_id"

@@ -1,4 +1,4 @@
-"""The artifacts' files: one folder, names made here, written whole or not at all."""
+"""Artifact files: one folder, generated names, written completely or not at all."""
 
 import errno
 import os
@@ -16,17 +16,17 @@ _ID = re.compile(r"art_[0-9a-f]{32}")
 
 
 def new_artifact_id() -> str:
-    """A new random id: a name and no path."""
+    """Return a new random id, which is safe as a file name."""
     return f"art_{secrets.token_hex(16)}"
 
 
 def is_artifact_id(text: str) -> bool:
-    """Whether a text has the form of an id made here."""
+    """Return True if the text has the form of an artifact id."""
     return _ID.fullmatch(text) is not None
 
 
 def unknown_artifact(artifact_id: str) -> ToolError:
-    """The error for an id that names nothing here."""
+    """Return the error for an unknown artifact id."""
     return ToolError(
         "artifact_not_found",
         f"there is no artifact {artifact_id[:100]!r}: it was deleted, or made room for newer ones; make it again",
@@ -35,7 +35,7 @@ def unknown_artifact(artifact_id: str) -> ToolError:
 
 
 class ArtifactFiles:
-    """Files by artifact id in one private folder. Everything here blocks: call it from a thread."""
+    """Files by artifact id in one private folder. All methods block: call them from a thread."""
 
     def __init__(self, folder: Path) -> None:
         make_private_folder(folder)
@@ -51,15 +51,15 @@ class ArtifactFiles:
             write_private_file(self._path(artifact_id), data)
 
     def create_file(self, artifact_id: str) -> NewPrivateFile:
-        """A new file that is written piece by piece, within `told_when_full`.
+        """Create a file that is written in chunks, inside `translate_disk_full`.
 
         Raises:
-            OSError: It cannot be made.
+            OSError: It cannot be created.
         """
         return NewPrivateFile(self._path(artifact_id))
 
     def open(self, artifact_id: str) -> int:
-        """A descriptor for reading; the file stays readable through it even when it is deleted meanwhile.
+        """Return a descriptor for reading; the file stays readable through it even if it is deleted meanwhile.
 
         Raises:
             ToolError: `artifact_not_found`.
@@ -70,12 +70,12 @@ class ArtifactFiles:
             raise unknown_artifact(artifact_id) from exc
 
     def delete(self, artifact_ids: Iterable[str]) -> None:
-        """Delete files; those that are not there are passed over."""
+        """Delete files; missing ones are ignored."""
         for artifact_id in artifact_ids:
             self._path(artifact_id).unlink(missing_ok=True)
 
     def delete_unknown(self, known: set[str]) -> None:
-        """Delete what no row knows: files that a killed process had written and not yet entered, or half deleted."""
+        """Delete files without a row: written by a process that was killed before the insert, or half deleted."""
         with os.scandir(self._folder) as entries:
             unknown = [entry.name for entry in entries if entry.name not in known]
         for name in unknown:
@@ -85,7 +85,7 @@ class ArtifactFiles:
                     path.unlink()
 
     def read_sizes(self) -> dict[str, int]:
-        """The size of each file, by artifact id."""
+        """Return the size of each file by artifact id."""
         with os.scandir(self._folder) as entries:
             return {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
 
@@ -97,7 +97,7 @@ class ArtifactFiles:
 
 @contextmanager
 def translate_disk_full(size_bytes: int) -> Iterator[None]:
-    """Raise `disk_full` where the disk has no room."""
+    """Raise `disk_full` if the disk has no room."""
     try:
         yield
     except OSError as exc:
@@ -107,7 +107,7 @@ def translate_disk_full(size_bytes: int) -> Iterator[None]:
 
 
 def disk_full(size_bytes: int) -> ToolError:
-    """The error for bytes that the disk has no room for."""
+    """Return the error for bytes that do not fit on the disk."""
     return ToolError(
         "disk_full",
         f"the disk of the state folder has no room for {size_bytes} bytes; free some space and try again",

@@ -1,4 +1,4 @@
-"""Artifacts that messages of chats hold: they stay as long as these do, and calls of their sessions reach them."""
+"""Artifacts pinned by chat messages: they exist as long as the messages, and calls of the session can read them."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from agentcore.store.artifacts.files import unknown_artifact
 from agentcore.store.artifacts.rows import ARTIFACT_COLUMNS, IS_OWNERS, Artifact, quota_of
 
 _NOT_SENT = 0
-"""Stands in place of a message's number until it has one."""
+"""Placeholder for the number of a message that has not been sent yet."""
 
 
 def pin_artifacts(
     artifact_ids: Sequence[str], session_id: str, owner: str | None, quota_bytes: int, connection: sqlite3.Connection
 ) -> list[Artifact]:
-    """Hold artifacts for a message that is to be sent; gives what is known of them.
+    """Pin artifacts for a message about to be sent; return their metadata.
 
     Raises:
         ToolError: `artifact_not_found`, `attachments_full`.
@@ -28,7 +28,7 @@ def pin_artifacts(
 
 
 def _check_pinned_bytes(account: str, limit_bytes: int, connection: sqlite3.Connection) -> None:
-    """See that what messages hold leaves room for what calls give.
+    """Check that pinned artifacts leave room for results of calls.
 
     Raises:
         ToolError: `attachments_full`.
@@ -44,20 +44,20 @@ def _check_pinned_bytes(account: str, limit_bytes: int, connection: sqlite3.Conn
 
 
 def pin_for_message(artifact_ids: Iterable[str], session_id: str, number: int, connection: sqlite3.Connection) -> None:
-    """Hold artifacts for a message that was entered; what was held for it before it was sent is its own now."""
+    """Pin artifacts for a stored message, replacing the pins made before it was sent."""
     for artifact_id in artifact_ids:
         connection.execute("INSERT OR IGNORE INTO artifact_holds VALUES (?, ?, ?)", (artifact_id, session_id, number))
         unpin_artifacts((artifact_id,), session_id, connection)
 
 
 def unpin_artifacts(artifact_ids: Iterable[str], session_id: str, connection: sqlite3.Connection) -> None:
-    """Let go of what was held for a message that has not been sent."""
+    """Release artifacts pinned for a message that has not been sent."""
     statement = "DELETE FROM artifact_holds WHERE artifact_id = ? AND session_id = ? AND number = ?"
     connection.executemany(statement, [(artifact_id, session_id, _NOT_SENT) for artifact_id in artifact_ids])
 
 
 def is_artifact_pinned(artifact_id: str, session_id: str, connection: sqlite3.Connection) -> bool:
-    """Whether a message of a session holds an artifact."""
+    """Return True if a message of the session pins the artifact."""
     query = "SELECT 1 FROM artifact_holds WHERE artifact_id = ? AND session_id = ? LIMIT 1"
     return connection.execute(query, (artifact_id, session_id)).fetchone() is not None
 

@@ -1,4 +1,4 @@
-"""The lines of a text artifact, as models count them: a long line counts as several, so that each can be read."""
+"""Lines of a text artifact as shown to models: a long line counts as several, so that each part can be read."""
 
 import io
 from collections.abc import Iterator
@@ -8,30 +8,30 @@ from agentcore.api import ArtifactLines
 from agentcore.documents import HEAD_BYTES, is_text
 
 LINE_CHARS = 1000
-"""The longest line; what is longer goes on in the next one."""
+"""Maximum length of a line; longer lines continue in the next one."""
 
 _SHOWN_CHARS = 300
 
 
 def read_lines(file: TextIO) -> Iterator[str]:
-    """The lines of a text with their ends, from the file's position on."""
+    """Iterate over the lines of a text including their line ends, from the file's position on."""
     return iter(lambda: file.readline(LINE_CHARS), "")
 
 
 def split_lines(text: str) -> list[str]:
-    """The same of a text in memory."""
+    """Return the lines of a text in memory, as `read_lines` does for a file."""
     return list(read_lines(io.StringIO(text, newline="\n")))
 
 
 def starts_with_text(file: BinaryIO) -> bool:
-    """Whether a file begins with UTF-8 text, whatever its media type says; its position stays at the beginning."""
+    """Return True if the file starts with UTF-8 text, whatever its media type; rewinds the file."""
     head = file.read(HEAD_BYTES)
     file.seek(0)
     return is_text(head)
 
 
 def as_text(file: BinaryIO, mime: str) -> TextIO:
-    """A file as text in the encoding that its media type names, else in UTF-8."""
+    """Wrap a file as text in the encoding named by its media type, else UTF-8."""
     encoding = mime.rpartition("charset=")[2] if "charset=" in mime else "utf-8"
     try:
         return io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
@@ -40,7 +40,7 @@ def as_text(file: BinaryIO, mime: str) -> TextIO:
 
 
 def slice_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLines:
-    """Lines from one on, counted from 1: as many as are wanted, and at least one of those that fit `chars`."""
+    """Return up to `limit` lines from line `first` (from 1) on that fit into `chars` characters, but at least one."""
     taken: list[tuple[int, str]] = []
     total = 0
     room = chars
@@ -54,12 +54,12 @@ def slice_lines(first: int, limit: int, chars: int, file: TextIO) -> ArtifactLin
 
 
 def find_lines(query: str, first: int, limit: int, file: TextIO) -> ArtifactLines:
-    """Lines from one on that hold a text, each as the part around it; `total` counts all that do."""
+    """Return up to `limit` excerpts of lines from `first` on that contain the query; `total` counts all such lines."""
     found: list[tuple[int, str]] = []
     total = 0
     before = ""
     for number, line in enumerate(read_lines(file), 1):
-        # what the parts of a long line hold between them is found in the later one
+        # a match across two parts of a long line is found in the later part
         text = before + line
         at = text.find(query)
         if at >= 0 and number >= first:

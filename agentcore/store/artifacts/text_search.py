@@ -1,25 +1,25 @@
-"""Finding text in a large file, line by line, in linear time and bounded memory."""
+"""Text search in a large file, line by line, in linear time and limited memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 QUERY_CHARS = 1000
-"""The longest query."""
+"""Maximum length of a query."""
 
 _BLOCK_BYTES = 1024 * 1024
 _SHOWN_CHARS = 500
-# pieces of a line that is too long for a block overlap by the longest form of any query in UTF-8
+# chunks of a line longer than a block overlap by the longest UTF-8 form of any query
 _OVERLAP_BYTES = 4 * QUERY_CHARS
 
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """A line that holds the searched text.
+    """A line that contains the searched text.
 
     Args:
         line: Its number, from 1.
-        offset: Where the line begins in the file, in bytes; of a line of many megabytes, where the piece of it begins.
+        offset: Byte offset of the line in the file; for a line longer than a block, of the chunk.
         text: The line, or 500 characters of it around the first match.
     """
 
@@ -29,12 +29,12 @@ class TextMatch:
 
 
 def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> Iterator[TextMatch]:
-    """Give the lines of a UTF-8 file that hold the query, literally, from the file's position on.
+    """Yield the lines of a UTF-8 file that contain the query literally, from the file's position on.
 
     Args:
-        file: Opened for reading bytes.
-        query: 1 to 1,000 characters, none of them a line end.
-        ignore_case: Whether upper and lower case count as the same, in any alphabet.
+        file: Opened in binary mode.
+        query: 1 to 1,000 characters, no line end.
+        ignore_case: Ignore case, in any alphabet.
     """
     wanted = query.casefold() if ignore_case else query
     first_line = 1
@@ -49,7 +49,7 @@ def search_lines(file: BinaryIO, query: str, *, ignore_case: bool = False) -> It
 
 
 def _read_blocks(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Offsets and blocks; a block ends with a line end, unless one line alone fills it."""
+    """Yield offsets and blocks; a block ends with a line end, unless a single line fills it."""
     offset = 0
     rest = b""
     while data := file.read(_BLOCK_BYTES):
@@ -83,6 +83,6 @@ def _decode_folded(content: bytes, ignore_case: bool) -> str:
 def _excerpt(text: str, position: int) -> str:
     if len(text) <= _SHOWN_CHARS:
         return text
-    # folding may have shifted the position by a few characters, which the margin allows for
+    # case folding may shift the position by a few characters, which the margin allows for
     start = max(0, min(position - _SHOWN_CHARS // 4, len(text) - _SHOWN_CHARS))
     return text[start : start + _SHOWN_CHARS]

@@ -1,4 +1,4 @@
-"""Chats: sessions, messages, calls, and the search in them."""
+"""Chats: sessions, messages, calls, and search."""
 
 from agentcore.store.chat.queue import MessageTime, StoredQueue, UserMessage
 from agentcore.store.chat.rows import (

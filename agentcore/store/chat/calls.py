@@ -1,4 +1,4 @@
-"""The calls of chats in the database: read, found, and taken from one state to the next."""
+"""Queries on the calls of chats, and their state transitions."""
 
 import sqlite3
 
@@ -9,7 +9,7 @@ CALL_COLUMNS = ", ".join(ChatCallRow._fields)
 
 
 def load_open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
-    """The calls of a session that have no end yet."""
+    """Return the calls of a session that are not settled yet."""
     query = (
         f"SELECT {CALL_COLUMNS} FROM chat_calls"  # noqa: S608 - names of columns
         " WHERE session_id = ? AND state <> 'settled' ORDER BY number"
@@ -18,14 +18,14 @@ def load_open_calls(session_id: str, connection: sqlite3.Connection) -> list[Cha
 
 
 def find_call(session_id: str, tool_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
-    """One call of a session."""
+    """Return one call of a session, or None if it does not exist."""
     query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE session_id = ? AND tool_id = ?"  # noqa: S608
     row = connection.execute(query, (session_id, tool_id)).fetchone()
     return None if row is None else ChatCallRow(*row)
 
 
 def load_calls(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
-    """Calls of a session, by the ids that their model gave them."""
+    """Return calls of a session by their `tool_id`."""
     marks = ", ".join("?" * len(tool_ids))
     query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE session_id = ? AND tool_id IN ({marks})"  # noqa: S608
     rows = (ChatCallRow(*row) for row in connection.execute(query, (session_id, *tool_ids)))
@@ -33,7 +33,7 @@ def load_calls(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.C
 
 
 def load_waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """The calls that wait for a person, by their sessions."""
+    """Return the ids of waiting calls by session."""
     marks = ", ".join("?" * len(session_ids))
     where = f"state = 'waiting' AND session_id IN ({marks})"
     query = f"SELECT session_id, tool_id FROM chat_calls WHERE {where} ORDER BY number"  # noqa: S608
@@ -44,14 +44,14 @@ def load_waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connect
 
 
 def find_waiting_call(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
-    """The call that waits under an id of the host's."""
+    """Return the waiting chat call that has this core call id."""
     query = f"SELECT {CALL_COLUMNS} FROM chat_calls WHERE state = 'waiting' AND call_id = ?"  # noqa: S608
     row = connection.execute(query, (call_id,)).fetchone()
     return None if row is None else ChatCallRow(*row)
 
 
 def load_asked_calls(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Session and the core's id of each call of a server tool that waits for a decision."""
+    """Return the session and the core's id of each server tool call that waits for a decision."""
     query = "SELECT session_id, call_id FROM chat_calls WHERE state = 'waiting' AND kind = 'server' ORDER BY number"
     return list(connection.execute(query))
 
@@ -64,7 +64,7 @@ def move_call(
     before: ChatCallState,
     changes: dict[str, str | int | None],
 ) -> bool:
-    """Take a call from one state to another; False: it was not in the first."""
+    """Move a call from one state to another; return False if it is not in the `before` state."""
     sets = ", ".join(f"{name} = ?" for name in changes)
     statement = f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
     changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before))

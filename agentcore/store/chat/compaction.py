@@ -1,4 +1,4 @@
-"""Shorter forms of what a model is told: kept in one step, so that a session is never half of the one and the other."""
+"""Compaction of the model's context: stored in one transaction, so that a session is never half compacted."""
 
 import json
 import sqlite3
@@ -7,11 +7,11 @@ from agentcore.store.chat.messages import insert_message
 from agentcore.store.chat.rows import StoredCompaction
 
 STANDING_NOTICE = "kind = 'notice' AND coalesce(json_extract(message, '$.told.before') < :number, 0)"
-"""Notices of summaries that still stand where the messages from `:number` on are taken back."""
+"""SQL condition: notices of summaries that remain valid when the messages from `:number` on are removed."""
 
 
 def earlier_summary(session_id: str, number: int, connection: sqlite3.Connection) -> tuple[str | None, int]:
-    """The last summary of messages before a number, and the first message that is told beside it."""
+    """Return the last summary of messages before a number, and the first message sent beside it."""
     query = (
         "SELECT json_extract(message, '$.told.summary'), json_extract(message, '$.told.before') FROM chat_messages"
         " WHERE session_id = ? AND kind = 'notice' AND json_extract(message, '$.told.before') <= ?"
@@ -24,9 +24,9 @@ def earlier_summary(session_id: str, number: int, connection: sqlite3.Connection
 def save_compaction(
     session_id: str, compaction: StoredCompaction, now_ms: int, connection: sqlite3.Connection
 ) -> int | None:
-    """Keep shorter forms, a summary and the notice of them; gives the notice's number.
+    """Store shorter forms, a summary and their notice; return the notice's number.
 
-    None: messages were taken back, or replaced by another summary, since it was made; nothing was kept.
+    Return None and store nothing if messages were removed or another summary was stored in the meantime.
     """
     if not _is_unchanged(session_id, compaction, connection):
         return None
@@ -37,7 +37,7 @@ def save_compaction(
     if compaction.summary is not None:
         statement = "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ?"
         connection.execute(statement, (compaction.summary, compaction.before, session_id))
-        # with what going back needs to find it again
+        # including what rewinding needs to restore it
         told = {"summary": compaction.summary, "before": compaction.before}
         notice = notice._replace(message=json.dumps({**json.loads(notice.message), "told": told}, ensure_ascii=False))
     return insert_message(connection, session_id, now_ms, notice)

@@ -1,4 +1,4 @@
-"""On which host a session acts, for whoever asks it of every call: in memory, for those for which one was chosen."""
+"""Hosts chosen for sessions, cached in memory for code that needs them on every call."""
 
 import sqlite3
 from functools import partial
@@ -7,7 +7,7 @@ from agentcore.store.database.database import Database
 
 
 class SessionHosts:
-    """Knows the sessions for which a person chose a host, from when somebody first asks."""
+    """Caches the sessions for which the user chose a host, from the first query on."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -15,16 +15,16 @@ class SessionHosts:
         self._changes = 0
 
     async def find_host(self, session_id: str) -> str | None:
-        """The host of a session, as `ChatSessionRow.host`."""
+        """Return the host of a session, as in `ChatSessionRow.host`."""
         while self._hosts is None:
             changes = self._changes
             found = await self._database.read(_load_hosts)
-            if changes == self._changes:  # else what was read may be old by now
+            if changes == self._changes:  # else the result may be outdated
                 self._hosts = found
         return self._hosts.get(session_id)
 
     def set_host(self, session_id: str, host: str | None) -> None:
-        """This is stored of a session; None also of one that was deleted."""
+        """Update the cached host of a session; None also for a deleted session."""
         self._changes += 1
         if self._hosts is None:
             return
@@ -34,7 +34,7 @@ class SessionHosts:
             self._hosts[session_id] = host
 
     async def reload_host(self, session_id: str) -> None:
-        """Another host was stored of a session, if there is such a session."""
+        """Reload the stored host of a session into the cache."""
         self.set_host(session_id, await self._database.read(partial(_load_host, session_id)))
 
 

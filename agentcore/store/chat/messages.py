@@ -1,4 +1,4 @@
-"""Messages of a session, as they are entered and as the model is told them."""
+"""Messages of a session: insertion, and loading for the model."""
 
 import sqlite3
 
@@ -7,7 +7,7 @@ from agentcore.store.chat.rows import BroughtRow, ContextMessage, NewMessage
 
 
 def load_context_messages(session_id: str, connection: sqlite3.Connection) -> list[ContextMessage]:
-    """What the model is told of a session: its summary, and the messages after it in their shorter forms."""
+    """Return what is sent to the model: the summary, and the messages after it in their shorter forms."""
     query = (
         "SELECT 0, summary FROM chat_sessions WHERE session_id = :session AND summary IS NOT NULL UNION ALL"
         " SELECT number, told FROM (SELECT number, coalesce(short, message) AS told FROM chat_messages"
@@ -20,7 +20,7 @@ def load_context_messages(session_id: str, connection: sqlite3.Connection) -> li
 def insert_message(
     connection: sqlite3.Connection, session_id: str, now_ms: int, message: NewMessage, number: int | None = None
 ) -> int:
-    """Enter one message, and what is found of it by searching; gives its number."""
+    """Insert a message and its searchable text; return its number."""
     statement = (
         "INSERT INTO chat_messages (number, session_id, time_ms, message, kind, page, client_tools, page_shown)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"

@@ -1,4 +1,4 @@
-"""Whose a session is, for whoever asks it of every event: in memory, for the owners that somebody watches."""
+"""Owners of sessions, cached in memory for code that needs them on every event."""
 
 import sqlite3
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from agentcore.store.database.database import Database
 
 
 class SessionOwners:
-    """Knows the sessions of watched owners, those that were deleted meanwhile among them."""
+    """Caches the sessions of watched owners, including sessions deleted since then."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -17,17 +17,17 @@ class SessionOwners:
         self._changes = 0
 
     async def watch_owner(self, owner: str) -> Callable[[str], bool]:
-        """Tells from now on, and without waiting, whether a session is an owner's."""
+        """Return a non-blocking function that tells, from now on, if a session belongs to the owner."""
         while owner not in self._watched:
             changes = self._changes
             stored = await self._database.read(partial(_sessions_of, owner))
-            if changes == self._changes:  # else there may be others by now
+            if changes == self._changes:  # else there may be new ones by now
                 self._watched.add(owner)
                 self._owners.update(dict.fromkeys(stored, owner))
         return lambda session_id: self._owners.get(session_id) == owner
 
     def add_session(self, session_id: str, owner: str) -> None:
-        """A session was made."""
+        """Register a new session."""
         if owner in self._watched:
             self._owners[session_id] = owner
         else:
@@ -35,7 +35,7 @@ class SessionOwners:
             self._owners.pop(session_id, None)
 
     def remove_owner(self, owner: str) -> None:
-        """An owner has none any more; whoever has the name next begins with none."""
+        """Drop an owner's sessions, so that the next owner of the same name starts with none."""
         self._changes += 1
         self._watched.discard(owner)
         self._owners = {session_id: other for session_id, other in self._owners.items() if other != owner}

@@ -1,15 +1,15 @@
-"""Finding sessions by what was said in them, by parts of words and in languages without spaces."""
+"""Full-text search of sessions, by parts of words and in languages without spaces."""
 
 import sqlite3
 
 _INDEXED_CHARS = 3
-"""Shorter words have no trigram: they are looked for by reading."""
+"""Minimum length of an indexed word; shorter ones have no trigram and need a scan."""
 
 _FOUND = 10_000
 
 
 def matching_sessions(connection: sqlite3.Connection, text: str) -> list[str]:
-    """Ids of sessions whose title holds the text, or one of whose messages holds all of its words."""
+    """Return the ids of sessions whose title contains the text, or with a message that contains all of its words."""
     words = text.split()
     query = "SELECT session_id FROM chat_sessions WHERE instr(lower(title), lower(?)) > 0 LIMIT ?"
     found = [row[0] for row in connection.execute(query, (text.strip(), _FOUND))]

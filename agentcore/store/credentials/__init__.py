@@ -1,4 +1,4 @@
-"""Who may come in: page sessions, keys of clients, codes that count once."""
+"""Credentials: page sessions, keys of clients and hosts, one-time codes, secrets."""
 
 from agentcore.store.credentials.client_keys import KEY_PREFIX, ClientKeys, ClientKind, KnownClient, PairedKind
 from agentcore.store.credentials.host_keys import HOST_KEY_PREFIX, HostKeys, KnownHost

@@ -1,4 +1,4 @@
-"""Secrets that modules came by themselves, such as tokens: for each module a file that its owner alone may read."""
+"""Secrets that modules obtain themselves, such as tokens: one file per module that only its owner may read."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ from agentcore.store.state.private_file import make_private_folder, read_private
 log = structlog.get_logger(__name__)
 
 MODULE_SECRETS_BYTES = 256 * 1024
-"""Bound of all that one module keeps."""
+"""Maximum size of all secrets of one module."""
 
 _FOLDER = "module_secrets"
 _KEPT = TypeAdapter(dict[str, str])
@@ -37,14 +37,14 @@ class ModuleSecrets:
         self._unmask: Callable[[], None] = lambda: None
 
     async def read(self) -> dict[str, str]:
-        """See `agentcore.api.Secrets.read`."""
+        """Return all stored secrets, and mask them in logs from now on."""
         async with self._turn:
             values = await asyncio.to_thread(self._read)
             self._mask(values)
             return values
 
     async def write(self, values: Mapping[str, str]) -> None:
-        """See `agentcore.api.Secrets.write`."""
+        """Replace all stored secrets; raises `ValueError` if they exceed `MODULE_SECRETS_BYTES`."""
         kept = _KEPT.validate_python(dict(values), strict=True)
         content = to_json(kept)
         if len(content) > MODULE_SECRETS_BYTES:
@@ -54,7 +54,7 @@ class ModuleSecrets:
             await asyncio.to_thread(self._write, content if kept else b"")
 
     def close(self) -> None:
-        """Have nothing masked any more for its sake."""
+        """Stop masking this module's secrets."""
         self._mask({})
 
     def _mask(self, values: Mapping[str, str]) -> None:
@@ -67,7 +67,7 @@ class ModuleSecrets:
             content = read_private_file(self._path, MODULE_SECRETS_BYTES)
             return {} if content is None else _KEPT.validate_json(content, strict=True)
         except (StateDirError, ValidationError):
-            # not chained: the reason quotes secrets
+            # not chained: the cause quotes secrets
             log.warning("module_secrets_damaged", file=str(self._path))
             return {}
 
@@ -80,7 +80,7 @@ class ModuleSecrets:
 
 
 def delete_module_secrets(folder: Path, module: str) -> None:
-    """Forget what a module kept, which is gone for good.
+    """Delete the stored secrets of a module permanently.
 
     Args:
         folder: The state folder.

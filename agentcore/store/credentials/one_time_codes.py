@@ -1,8 +1,8 @@
-"""One-time codes by which a browser logs in, or a client is paired: in memory, valid once and briefly.
+"""One-time codes for logging in a browser or pairing a client: in memory, valid once and briefly.
 
-The first characters of a code select it, the rest is its secret. A wrong secret counts against that code alone, and a
-selector that nobody made costs a look into a dictionary and leaves nothing behind: so guessing ends a code before it is
-found, and nobody who shows wrong codes keeps another person from using theirs.
+The first characters of a code select it, the rest is its secret. A wrong secret counts against that code only, and an
+unknown selector costs a dictionary lookup and stores nothing. So guessing voids a code before it is found, and wrong
+attempts of one client do not prevent others from using their codes.
 """
 
 import hmac
@@ -18,33 +18,33 @@ CODE_SECONDS = 600
 """How long a code is valid."""
 
 CODES = 16
-"""Codes that are valid at the same time; a new one ends the oldest."""
+"""Maximum number of valid codes; a new one replaces the oldest."""
 
 SELECTOR_CHARS = 5
-"""Characters at the beginning of a code that say which one is meant."""
+"""Number of leading characters that select the code."""
 
 WRONG_SECRETS = 5
-"""Wrong secrets after which a code is void."""
+"""Number of wrong secrets that void a code."""
 
 _CODE_BYTES = 32
-# no letters or digits that look like one another
+# no letters or digits that look alike
 _SHORT_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHORT_SECRET_CHARS = 5
 
 
 def long_code() -> str:
-    """A code of 256 bits, fit for the fragment of a URL."""
+    """Return a code of 256 bits, safe in the fragment of a URL."""
     return secrets.token_urlsafe(_CODE_BYTES)
 
 
 def short_code() -> str:
-    """A code that a person can type: `7KQ2M-XW3RD`. Its secret has 24 bits, of which five guesses find nothing."""
+    """Return a code that a user can type, such as `7KQ2M-XW3RD`; its 24-bit secret resists the five guesses allowed."""
     characters = "".join(secrets.choice(_SHORT_ALPHABET) for _ in range(SELECTOR_CHARS + _SHORT_SECRET_CHARS))
     return f"{characters[:SELECTOR_CHARS]}-{characters[SELECTOR_CHARS:]}"
 
 
 def as_typed(text: str) -> str:
-    """The short code that a person may have typed in small letters, without its hyphen or with blanks."""
+    """Normalise a short code typed in lower case, without its hyphen or with spaces."""
     characters = "".join(character for character in text.upper() if character.isalnum())
     return f"{characters[:SELECTOR_CHARS]}-{characters[SELECTOR_CHARS:]}"
 
@@ -57,10 +57,10 @@ class _Code:
 
 
 class OneTimeCodes:
-    """Codes that are waiting for their one use.
+    """Codes waiting to be used once.
 
     Args:
-        now: Seconds on a clock that does not go back.
+        now: Seconds on a clock that does not go backwards.
     """
 
     def __init__(self, now: Callable[[], float], make: Callable[[], str] = long_code) -> None:
@@ -69,7 +69,7 @@ class OneTimeCodes:
         self._codes: dict[str, _Code] = {}
 
     def create(self) -> str:
-        """A new code."""
+        """Create a code."""
         code = self._make()
         while code[:SELECTOR_CHARS] in self._codes:
             code = self._make()
@@ -80,7 +80,7 @@ class OneTimeCodes:
         return code
 
     def is_valid(self, code: str) -> bool:
-        """Whether the code could be used now; a wrong secret counts."""
+        """Return True if the code could be used now; a wrong secret counts as an attempt."""
         selector = code[:SELECTOR_CHARS]
         secret = code[SELECTOR_CHARS:].encode("utf-8", "replace")
         known = self._codes.get(selector)
@@ -98,7 +98,7 @@ class OneTimeCodes:
         return False
 
     def redeem(self, code: str) -> bool:
-        """Whether the code is valid; it is not any more after that."""
+        """Return True if the code is valid, and invalidate it."""
         if not self.is_valid(code):
             return False
         del self._codes[code[:SELECTOR_CHARS]]

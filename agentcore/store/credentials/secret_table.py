@@ -1,7 +1,7 @@
-"""Secrets that a person keeps for settings of modules: in a file of the state folder that its owner alone may read.
+"""Secrets that the user stores for settings of modules, in a file of the state folder that only its owner may read.
 
-A file and not the database, as the API token and the keys of providers are: what is removed leaves nothing behind in
-free pages or in the write-ahead log, and settings can be looked at where no database is open.
+They are in a file and not in the database, like the API token and provider keys: a removed secret leaves no traces in
+free pages or in the write-ahead log, and settings can be read where no database is open.
 """
 
 import re
@@ -20,7 +20,7 @@ from agentcore.store.state.private_file import read_private_file, write_private_
 from agentcore.valid_text import valid_text
 
 SECRET_BYTES = 64 * 1024
-"""Bound of one secret, in UTF-8."""
+"""Maximum size of one secret in UTF-8."""
 
 _FILE = "secrets.json"
 _FILE_BYTES = 4 * 1024 * 1024
@@ -45,7 +45,7 @@ _KEPT = TypeAdapter(dict[str, StoredSecret], config=ConfigDict(defer_build=True)
 
 
 def read_secrets(folder: Path) -> dict[str, StoredSecret]:
-    """The secrets of a state folder, by name.
+    """Return the secrets of a state folder by name.
 
     Raises:
         StateDirError: The file cannot be read.
@@ -56,12 +56,12 @@ def read_secrets(folder: Path) -> dict[str, StoredSecret]:
     try:
         return _KEPT.validate_json(content)
     except ValidationError:
-        # not chained: the reason quotes secrets
+        # not chained: the cause quotes secrets
         raise StateDirError(f"{folder / _FILE} is damaged; remove it, and set the secrets again") from None
 
 
 def save_secret(folder: Path, name: str, value: SecretStr) -> None:
-    """Keep a secret, in place of what had its name; for whoever holds the folder.
+    """Store a secret, replacing one of the same name. The caller must hold the folder's lock.
 
     Raises:
         ToolError: `invalid_secret`, `too_many_secrets`.
@@ -75,7 +75,7 @@ def save_secret(folder: Path, name: str, value: SecretStr) -> None:
 
 
 def remove_secret(folder: Path, name: str) -> None:
-    """Forget a secret; for whoever holds the folder.
+    """Delete a secret. The caller must hold the folder's lock.
 
     Raises:
         ToolError: `secret_not_found`.
@@ -90,7 +90,7 @@ def remove_secret(folder: Path, name: str) -> None:
 
 
 def check_secret_exists(kept: dict[str, StoredSecret], name: str) -> None:
-    """See that there is a secret of a name.
+    """Check that a secret with this name exists.
 
     Raises:
         ToolError: `secret_not_found`.
@@ -101,10 +101,10 @@ def check_secret_exists(kept: dict[str, StoredSecret], name: str) -> None:
 
 
 def check_secret(name: str, value: SecretStr) -> None:
-    """See that a secret can be kept.
+    """Check that a secret can be stored.
 
     Raises:
-        ToolError: `invalid_secret`; never with the value.
+        ToolError: `invalid_secret`; it never contains the value.
     """
     if fault := _find_problem(name, value.get_secret_value()):
         raise ToolError("invalid_secret", fault, name=name)

@@ -1,4 +1,4 @@
-"""One row of the record of calls, and the bytes by which rows are chained."""
+"""Rows of the record of calls, and the hashes that chain them."""
 
 import hashlib
 import json
@@ -10,31 +10,31 @@ from agentcore.valid_text import valid_text
 RowKind = Literal["call", "decision", "notice"]
 
 GENESIS_HASH = bytes(32)
-"""What the first row is chained to."""
+"""The hash that precedes the first row."""
 
 _ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False).encode
 
 
 class CallRow(NamedTuple):
-    """A call, a decision about one, or a notice of the record about itself.
+    """A call, a decision about a call, or a notice of the record about itself.
 
-    A named tuple, because several thousand of them a second are made, encoded and stored.
+    It is a named tuple because several thousand per second are created, encoded and stored.
 
     Args:
-        time_ms: When it began, in milliseconds since 1970.
-        call_id: The call, also of a decision about it.
-        tool: The tool's name as it was called, known or not.
+        time_ms: Start time, in milliseconds since 1970.
+        call_id: The call; for a decision, the call that it is about.
+        tool: The tool's name as called, known or not.
         kind: `call`; `decision` (approve, deny, stop, …); `notice`: written by the record itself.
-        parent_call_id: The call that made this one.
-        principal_kind: The kind of credential that was shown: `page`, `token`, `cli`, ….
-        principal_id: Which one of that kind.
-        arguments_digest: sha256, in hexadecimal digits, of the exact arguments.
-        decision: What was decided: `allow`, `approve`, `deny`, `stop`, ….
+        parent_call_id: The call that started this one.
+        principal_kind: The kind of credential used: `page`, `token`, `cli`, ….
+        principal_id: The id within that kind.
+        arguments_digest: sha256 of the exact arguments, in hexadecimal digits.
+        decision: The decision: `allow`, `approve`, `deny`, `stop`, ….
         decided_by: Who or what decided: a rule, a mode, an approver.
         outcome: `ok`, else the type of the error.
-        duration_ms: How long the call took; None: it did not end, or it is a decision.
-        arguments: JSON text for people to read, with secrets masked and cut to a bound by whoever appends the row.
-            It stands outside of the chain, its digest is inside.
+        duration_ms: Duration of the call; None: it did not end, or the row is a decision.
+        arguments: JSON text for people to read, with secrets masked and cut to a limit by the code that appends the
+            row. The hash covers its digest, not the text itself.
     """
 
     time_ms: int
@@ -55,7 +55,7 @@ class CallRow(NamedTuple):
     arguments: str = ""
 
     def is_well_typed(self) -> bool:
-        """Whether each field is what it is declared to be, which only matters once storing has failed."""
+        """Return True if each field has its declared type; only needed after storing has failed."""
         optional = (self.parent_call_id, self.resource_id)
         texts = (self.call_id, self.tool, self.kind, *self[5:13], self.arguments)
         return (
@@ -68,18 +68,18 @@ class CallRow(NamedTuple):
 
 
 COLUMNS = ", ".join(CallRow._fields)
-"""The columns of a row in the order of its fields, for SQL."""
+"""The columns of a row, in the order of its fields, for SQL."""
 
 
 class RecordedRow(NamedTuple):
-    """A row at its place in the record: `seq` counts from 1 without gaps."""
+    """A row with its position in the record: `seq` counts from 1 without gaps."""
 
     seq: int
     row: CallRow
 
 
 def make_notice_row(outcome: str, **details: object) -> CallRow:
-    """A row by which the record tells about itself; the details stand in its arguments, and so in its digest."""
+    """Create a notice of the record about itself; the details are in its arguments and therefore in its digest."""
     arguments = json.dumps(details)
     return CallRow(
         time_ms=time.time_ns() // 1_000_000,
@@ -93,15 +93,17 @@ def make_notice_row(outcome: str, **details: object) -> CallRow:
 
 
 def chain_row(previous_hash: bytes, row: CallRow) -> tuple[CallRow, bytes]:
-    """Chain a row to the one before it.
+    """Chain a row to the previous one.
 
     Returns:
-        The row as it can be stored (text that UTF-8 cannot express is written as escapes), and its hash: sha256
+        The row as it can be stored (text that UTF-8 cannot encode is written as escapes), and its hash: sha256 over the
+        previous hash and the fields except `arguments`, as one JSON array in ASCII without spaces, in the order of
+        `CallRow`.
         over the previous hash and the fields but `arguments`, as one JSON array in ASCII without spaces, in the
         order of `CallRow`.
     """
     text = _ENCODE(row[:-1])
-    # escapes of surrogates show in the ASCII text; lone ones come from a caller's JSON, and SQLite takes none
+    # surrogates appear as escapes in the ASCII text; lone ones come from a caller's JSON, and SQLite rejects them
     if "\\ud" in text or not row.arguments.isascii():
         row = _without_surrogates(row)
         text = _ENCODE(row[:-1])

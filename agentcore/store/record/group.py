@@ -1,4 +1,4 @@
-"""One group of the record, committed together: rows chained to the end, and the calls that are open now."""
+"""A group of record changes committed together: rows chained to the end, and the calls that are open now."""
 
 import json
 import sqlite3
@@ -9,11 +9,11 @@ from itertools import chain as concatenated
 from agentcore.store.record.call_row import COLUMNS, GENESIS_HASH, CallRow, chain_row, make_notice_row
 
 OpenKey = tuple[str, int]
-"""A call that has begun: its id and its `time_ms`, so that a refused repetition of the id ends nothing."""
+"""A started call: its id and `time_ms`, so that a rejected call with a repeated id does not end the original."""
 
 _WIDTH = len(CallRow._fields) + 2
-# many rows a statement: the thread gives up the interpreter's lock at each one, and under a busy event loop waits up
-# to 5 ms to have it back; measured with such a loop, 500 rows took 75 ms this way and more than 500 ms by executemany
+# many rows per statement: the thread releases the GIL at each statement, and with a busy event loop waits up to 5 ms to
+# get it back; measured with such a loop, 500 rows took 75 ms this way and more than 500 ms with executemany
 _ROWS_A_STATEMENT = (256, 64, 16, 4, 1)
 _VALUES = f"({', '.join('?' * _WIDTH)})"
 _INSERTS = {
@@ -29,18 +29,18 @@ Stored = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class RecordGroup:
-    """What one commit adds: finished rows, calls that began and still run, and noted calls that ended."""
+    """The content of one commit: finished rows, calls that started and still run, and recorded calls that ended."""
 
     rows: Sequence[CallRow]
     begun: Sequence[CallRow] = ()
     ended: Sequence[OpenKey] = ()
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Add the group to the database, inside a transaction that the caller began.
+        """Write the group to the database, inside a transaction opened by the caller.
 
         Raises:
             sqlite3.Error: The transaction must be rolled back.
-            TypeError: A row holds a value of another type than its field's (see `CallRow.is_well_typed`).
+            TypeError: A field has a value of the wrong type (see `CallRow.is_well_typed`).
         """
         seq, last_hash = read_head(connection)
         stored: list[Stored] = []
@@ -49,7 +49,7 @@ class RecordGroup:
             row, last_hash = chain_row(last_hash, row)  # noqa: PLW2901 - the row as it can be stored
             stored.append((seq, *row, last_hash))
         _insert_rows(connection, stored)
-        # also where nothing was added: a durable commit has to write something to wait for the disk
+        # even if nothing was added: a durable commit has to write something in order to wait for the disk
         connection.execute(_SET_HEAD, (seq, last_hash))
         if self.ended:
             keys = [(_encode_key(call_id), time_ms) for call_id, time_ms in self.ended]
@@ -60,7 +60,7 @@ class RecordGroup:
 
 
 def read_head(connection: sqlite3.Connection) -> tuple[int, bytes]:
-    """The number and the hash of the last row; 0 and the genesis hash of an empty record."""
+    """Return the number and the hash of the last row; 0 and the genesis hash if the record is empty."""
     head: tuple[int, bytes] | None = connection.execute("SELECT seq, hash FROM record_head").fetchone()
     return head or (0, GENESIS_HASH)
 
@@ -68,12 +68,12 @@ def read_head(connection: sqlite3.Connection) -> tuple[int, bytes]:
 def interrupt_open_calls(
     connection: sqlite3.Connection, goes_on: Callable[[CallRow], bool] = lambda row: False
 ) -> tuple[list[CallRow], list[CallRow]]:
-    """End the calls that the last process left open: each becomes a row with the outcome `interrupted`.
+    """Close the calls that the last process left open: each becomes a row with the outcome `interrupted`.
 
     Args:
-        goes_on: Whether a call may go on without that process; such a one stays open.
+        goes_on: Returns True if a call may continue without that process; such a call stays open.
     Returns:
-        Those that have ended, and those that stay open.
+        The calls that ended, and those that stay open.
     """
     left: list[CallRow] = []
     unreadable: list[CallRow] = []
@@ -92,7 +92,7 @@ def interrupt_open_calls(
 
 
 def _parse_open_call(text: str) -> CallRow | None:
-    """The row of a call that was left open; None: it is damaged."""
+    """Return the row of an open call, or None if it is damaged."""
     try:
         row = CallRow(**json.loads(text))
     except (ValueError, TypeError):
@@ -101,7 +101,7 @@ def _parse_open_call(text: str) -> CallRow | None:
 
 
 def _encode_key(call_id: str) -> str:
-    """An id as a key: any text, also such as UTF-8 cannot express."""
+    """Encode an id as a key; any text works, even one that UTF-8 cannot encode."""
     return json.dumps(call_id)
 
 

@@ -1,4 +1,4 @@
-"""Looking things up in the record."""
+"""Queries on the record."""
 
 import sqlite3
 from contextlib import closing
@@ -10,25 +10,25 @@ from agentcore.store.record.call_row import COLUMNS, CallRow, RecordedRow
 from agentcore.store.state.errors import RecordUnreadableError
 
 FAILED = "failed"
-"""Stands for every outcome of a call that is not `ok`; no error has this type."""
+"""Filter value for every outcome of a call except `ok`; no error has this type."""
 
 PAGE_ROWS = 1000
-"""The most rows that one page holds."""
+"""Maximum number of rows of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordFilter:
-    """Which rows are wanted; what is None does not matter.
+    """Selects rows of the record; a field that is None does not filter.
 
     Args:
         tool: The tool's exact name.
-        principal_id: Who called: the name of a client, or which one else of its kind.
+        principal_id: The caller: a client's name, or the id within another kind of principal.
         outcome: `ok`, the type of an error, or `failed` for calls with any error.
         kind: `call`, `decision` or `notice`.
-        text: Stands in the tool's name, the call's id or the recorded arguments; case does not matter in ASCII.
-        call_id: The call, with the decisions about it.
-        after_seq: Only rows that are newer than this one.
-        before_seq: Only rows that are older than this one.
+        text: Occurs in the tool's name, the call's id or the recorded arguments; ASCII case is ignored.
+        call_id: The call, together with decisions about it.
+        after_seq: Only rows newer than this one.
+        before_seq: Only rows older than this one.
     """
 
     tool: str | None = None
@@ -44,13 +44,13 @@ class RecordFilter:
     before_seq: int | None = None
 
     def count_rows(self, connection: sqlite3.Connection) -> int:
-        """How many rows match."""
+        """Return the number of matching rows."""
         condition, values = self._build_condition()
         (count,) = connection.execute(f"SELECT count(*) FROM record{condition}", values).fetchone()  # noqa: S608
         return int(count)
 
     def read_page(self, skip: int, limit: int, connection: sqlite3.Connection) -> list[RecordedRow]:
-        """The newest matching rows, newest first, but for the first `skip`."""
+        """Return the newest matching rows, newest first, without the first `skip`."""
         condition, values = self._build_condition()
         query = f"SELECT seq, {COLUMNS} FROM record{condition} ORDER BY seq DESC LIMIT ? OFFSET ?"  # noqa: S608
         found = connection.execute(query, [*values, max(0, min(limit, PAGE_ROWS)), max(0, skip)])
@@ -59,10 +59,10 @@ class RecordFilter:
     def read_page_and_count(
         self, skip: int, limit: int, connection: sqlite3.Connection
     ) -> tuple[list[RecordedRow], int]:
-        """A page, and how many rows match, of the same moment."""
+        """Return a page and the number of matching rows, both of the same moment."""
         (newest,) = connection.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         before_seq = newest + 1 if self.before_seq is None else min(self.before_seq, newest + 1)
-        bounded = replace(self, before_seq=before_seq)  # rows are only ever added, above these
+        bounded = replace(self, before_seq=before_seq)  # rows are only ever added, with higher numbers
         return bounded.read_page(skip, limit, connection), bounded.count_rows(connection)
 
     def _build_condition(self) -> tuple[str, list[object]]:
@@ -76,7 +76,7 @@ class RecordFilter:
                 parts.append(f"{column} = ?")
                 values.append(_to_valid_utf8(wanted))
         if self.outcome not in (None, "ok", FAILED):
-            parts.append("outcome <> 'ok'")  # said in full, so that the index of failures is used
+            parts.append("outcome <> 'ok'")  # redundant, so that SQLite uses the index of failures
         if self.text:
             parts.append(r"(tool LIKE ? ESCAPE '\' OR call_id LIKE ? ESCAPE '\' OR arguments LIKE ? ESCAPE '\')")
             values += [_like_pattern(self.text)] * 3
@@ -88,7 +88,7 @@ class RecordFilter:
 
 
 def count_by_client(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-    """How many calls each client of MCP has made, and when the last began; one that was asked about has two rows."""
+    """Return by MCP client its number of calls and the start of its last one; a call with an approval has two rows."""
     query = (
         "SELECT principal_id, count(DISTINCT call_id), max(time_ms) FROM record "
         "WHERE principal_kind = 'mcp' AND kind = 'call' GROUP BY principal_id"
@@ -97,14 +97,14 @@ def count_by_client(connection: sqlite3.Connection) -> dict[str, tuple[int, int]
 
 
 def read_record(path: Path, wanted: RecordFilter, limit: int) -> list[RecordedRow]:
-    """The newest rows that match in a database file, newest first, whether or not a process holds it; changes nothing.
+    """Return the newest matching rows of a database file, newest first, even if a process has it open; read-only.
 
     Args:
         path: The file.
-        wanted: Which rows.
-        limit: At most so many, up to `PAGE_ROWS`.
+        wanted: The filter.
+        limit: Maximum number of rows, up to `PAGE_ROWS`.
     Raises:
-        RecordUnreadableError: There is no such file, or it holds no record.
+        RecordUnreadableError: The file does not exist or contains no record.
     """
     try:
         with closing(open_connection(path, is_read_only=True)) as connection:

@@ -1,4 +1,4 @@
-"""Going through the record from its first row and telling whether somebody changed it."""
+"""Verification of the record: reads it from its first row and detects changes."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ from agentcore.store.state.errors import RecordUnreadableError
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What a verification found.
+    """The result of a verification.
 
     Args:
-        is_intact: Every row is there, and as it was written.
-        rows: How many rows were found good, from the first.
-        head: Hash of the last good row, in hexadecimal digits; who keeps it elsewhere can tell later whether the
-            record still goes on from there.
-        broken_seq: The first row that is missing or changed.
-        reason: What is wrong there.
+        is_intact: True if no row is missing or changed.
+        rows: Number of valid rows, counted from the first.
+        head: Hash of the last valid row, in hexadecimal digits; a copy kept elsewhere can prove later that the record
+            still continues from there.
+        broken_seq: The first missing or changed row.
+        reason: What is wrong with that row.
     """
 
     is_intact: bool
@@ -33,14 +33,14 @@ class VerifyReport:
 
 
 def verify_record(path: Path) -> VerifyReport:
-    """Verify the record in a database file, whether or not a process holds it; reads row by row and changes nothing.
+    """Verify the record in a database file, even if a process has it open; reads row by row and changes nothing.
 
     Raises:
-        RecordUnreadableError: There is no such file, or it holds no record.
+        RecordUnreadableError: The file does not exist or contains no record.
     """
     try:
         with closing(open_connection(path, is_read_only=True)) as connection:
-            # one snapshot, so that rows and head belong together while a server writes on
+            # one snapshot, so that rows and head match while a server writes
             connection.execute("BEGIN")
             return _verify(connection)
     except sqlite3.Error as exc:

@@ -1,4 +1,4 @@
-"""The state folder: its lock, its private files, the token, who serves."""
+"""The state folder: its lock, its private files, the token, and the running server."""
 
 from agentcore.store.state.api_token import TOKEN_VARIABLE, read_token
 from agentcore.store.state.errors import StateLockedError

@@ -1,4 +1,4 @@
-"""The API token: from the environment, else a file in the state folder that is made at the first start."""
+"""The API token: from the environment, else from a file in the state folder that is created at the first start."""
 
 import re
 import secrets
@@ -13,15 +13,15 @@ from agentcore.store.state.private_file import create_private_file, read_private
 TOKEN_VARIABLE = "AGENTCORE_TOKEN"  # noqa: S105 - the name of the variable, not its value
 _TOKEN_BYTES = 32
 _LIMIT_BYTES = 4096
-# what may stand in `Authorization: Bearer` (RFC 6750, 2.1)
+# characters allowed in `Authorization: Bearer` (RFC 6750, 2.1)
 _TOKEN_FORM = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 
 def read_token(folder: Path, environ: Mapping[str, str]) -> SecretStr | None:
-    """The token as a client finds it; None: there is none yet.
+    """Return the token as a client finds it, or None if there is none yet.
 
     Raises:
-        StateDirError: What stands there cannot be a token.
+        StateDirError: The value found cannot be a token.
     """
     if text := environ.get(TOKEN_VARIABLE, ""):
         return _validate_token(text, f"the environment variable {TOKEN_VARIABLE}")
@@ -33,7 +33,7 @@ def read_token(folder: Path, environ: Mapping[str, str]) -> SecretStr | None:
 
 
 def ensure_token(folder: Path, environ: Mapping[str, str]) -> SecretStr:
-    """The token, made now (256 bits, mode 0600) if there is none."""
+    """Return the token, creating it (256 bits, mode 0600) if there is none."""
     token = read_token(folder, environ)
     if token is None:
         create_private_file(folder / "token", secrets.token_urlsafe(_TOKEN_BYTES).encode("ascii") + b"\n")

@@ -1,7 +1,7 @@
-"""Names of the cookies that carry half of a browser's session: unguessable, and the same after a restart.
+"""Names of the cookies that carry half of a browser's session: unguessable, and stable across restarts.
 
-Cookies of one host reach all of its ports. A page at another local port that knew a name could set cookies of that
-name for longer paths, which browsers send first.
+Cookies of one host are sent to all of its ports. A page at another local port that knew a name could set cookies of
+that name for longer paths, which browsers send first.
 """
 
 import re
@@ -18,12 +18,12 @@ _FORM = re.compile(r"[0-9a-f]{32}")
 
 
 def ensure_cookie_name(folder: Path, audience: str) -> str:
-    """The name of the cookie of one origin; its random part is created in the state folder if there is none.
+    """Return the name of the cookie of one origin, creating its random part in the state folder if needed.
 
     Args:
         audience: The origin: `page` or `approval`.
     Raises:
-        StateDirError: The file does not hold such a part, or vanished.
+        StateDirError: The file does not contain a valid random part, or vanished.
         OSError: It cannot be written.
     """
     path = folder / _FILE

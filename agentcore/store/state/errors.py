@@ -1,4 +1,4 @@
-"""What can go wrong with the state folder and with what lies in it."""
+"""Errors of the state folder and its content."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from agentcore.store.state.server_info import ServerInfo
 
 
 class StateDirError(AgentcoreError):
-    """The state folder, or a file in it, cannot be used as it is; the message says what to change."""
+    """The state folder or a file in it cannot be used as it is; the message says what to change."""
 
 
 class StateLockedError(StateDirError):
     """Another process holds the state folder.
 
     Args:
-        server: What the holder wrote about itself; None: it serves nothing (a command is running), or not yet.
+        server: What the holder wrote about itself; None: it does not serve (a command is running), or not yet.
     """
 
     def __init__(self, folder: Path, server: ServerInfo | None, /) -> None:
@@ -31,11 +31,11 @@ class StateLockedError(StateDirError):
 
 
 class DatabaseTooNewError(AgentcoreError):
-    """The database was written by a later version of agentcore; it is left as it is."""
+    """The database was written by a later version of agentcore; it is left unchanged."""
 
 
 class DatabaseUnusableError(StateDirError):
-    """The database is none that this agentcore wrote, or cannot be brought to its schema; it is left as it is."""
+    """The database is not from this agentcore, or cannot be migrated to its schema; it is left unchanged."""
 
     def __init__(self, path: Path, reason: str, /) -> None:
         super().__init__(
@@ -45,10 +45,10 @@ class DatabaseUnusableError(StateDirError):
 
 
 class RecordWriteError(AgentcoreError):
-    """The record of calls cannot be written now (a full disk, say); nothing of it is lost, and it is tried again."""
+    """The record of calls cannot be written now (a full disk, for instance); nothing is lost, and it is retried."""
 
     def as_tool_error(self) -> ToolError:
-        """`record_unavailable`: a call that cannot be recorded does not run."""
+        """Return a `record_unavailable` error: a call that cannot be recorded does not run."""
         message = (
             f"the call did not run, because it could not be recorded: {self}; make room on the disk of the state folder"
         )
@@ -56,4 +56,4 @@ class RecordWriteError(AgentcoreError):
 
 
 class RecordUnreadableError(AgentcoreError):
-    """There is no record at the given place, or the file is no database of agentcore."""
+    """There is no record at the given path, or the file is not a database of agentcore."""

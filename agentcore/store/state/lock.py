@@ -1,4 +1,4 @@
-"""The lock by which one process holds a state folder for as long as it lives."""
+"""The lock by which one process holds a state folder for its lifetime."""
 
 import errno
 import fcntl
@@ -11,15 +11,15 @@ LOCK_NAME = "lock"
 """The file in the state folder that is locked."""
 
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-# a process that merely looks (`is_held`) has the lock for microseconds; so many meetings in a row do not happen
+# a process that only checks (`is_locked`) has the lock for microseconds; this many collisions in a row do not happen
 _TRIES = 1000
 
 
 def acquire_lock(folder: Path) -> int | None:
-    """Take the lock of a state folder.
+    """Lock a state folder.
 
     Returns:
-        The descriptor that holds it until it is closed, or None: another process has it.
+        The descriptor that holds the lock until it is closed; None: another process has it.
     """
     for _ in range(_TRIES):
         descriptor = _open_lock(folder)
@@ -33,7 +33,7 @@ def acquire_lock(folder: Path) -> int | None:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a living process holds the state folder; changes nothing, and makes nothing."""
+    """Return True if a living process holds the state folder; changes and creates nothing."""
     try:
         descriptor = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

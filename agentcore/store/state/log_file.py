@@ -1,4 +1,4 @@
-"""The log that a server keeps in its state folder: lines of JSON for its owner alone, bounded, the oldest dropped."""
+"""The server's log in the state folder: JSON lines readable only by the owner, limited in size, oldest dropped."""
 
 import json
 import os
@@ -10,13 +10,13 @@ from typing import BinaryIO
 from agentcore.store.state.private_file import make_private_folder
 
 FILE_BYTES = 4 * 1024 * 1024
-"""A file that is fuller is kept beside, and a new one begun."""
+"""Size at which a file is rotated."""
 
 FILES_KEPT = 3
-"""Files in all, the one that is written among them."""
+"""Number of files, including the current one."""
 
 LINE_BYTES = 64 * 1024
-"""One line; of a longer one the texts are cut."""
+"""Maximum length of a line; long texts in a longer line are cut."""
 
 _FOLDER = "logs"
 _NAME = "server.jsonl"
@@ -26,7 +26,7 @@ _HEAD = ("time", "level", "event", "module", "call_id", "tool", "logger")
 
 
 def log_files(state: Path) -> tuple[Path, ...]:
-    """The files of a state folder's log, oldest first, whether they exist or not; the last one is written."""
+    """Return the log files of a state folder, oldest first, whether or not they exist; the last one is written to."""
     current = state / _FOLDER / _NAME
     older = (current.with_name(f"{_NAME}.{number}") for number in range(FILES_KEPT - 1, 0, -1))
     return (*older, current)
@@ -35,10 +35,10 @@ def log_files(state: Path) -> tuple[Path, ...]:
 class LogFile:
     """Appends lines to the log of a state folder that this process holds.
 
-    A disk that is full, or a folder that is gone, costs lines of this file and nothing else.
+    If the disk is full or the folder is gone, lines of this file are lost, without other effects.
 
     Raises:
-        StateDirError: The log's folder cannot be made.
+        StateDirError: The log folder cannot be created.
     """
 
     def __init__(self, state: Path) -> None:
@@ -49,7 +49,7 @@ class LogFile:
         make_private_folder(self._files[-1].parent)
 
     def write(self, lines: bytes) -> None:
-        """Append whole lines, from any thread."""
+        """Append whole lines; thread-safe."""
         if len(lines) > LINE_BYTES:
             lines = b"".join(_shorten_line(line) for line in lines.splitlines(keepends=True))
         with self._lock, suppress(OSError):
@@ -60,14 +60,14 @@ class LogFile:
             self._size += len(lines)
 
     def close(self) -> None:
-        """Close the file; what is written later opens it again."""
+        """Close the file; a later write opens it again."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
                 self._file = None
 
     def _open_file(self) -> None:
-        """Open the file; put a full one beside, and what is too old away."""
+        """Open the current file, rotating it if it is full."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -83,7 +83,7 @@ class LogFile:
 
 
 def _shorten_line(line: bytes) -> bytes:
-    """A line with its long texts cut: still JSON, and within the bound."""
+    """Return a line with its long texts cut: still JSON, and within the limit."""
     if len(line) <= LINE_BYTES:
         return line
     fields = {

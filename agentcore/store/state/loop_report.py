@@ -1,4 +1,4 @@
-"""What is known of a server that does not answer because code of a module holds its event loop."""
+"""Report about a server that does not answer because code of a module blocks its event loop."""
 
 import time
 from pathlib import Path
@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agentcore.store.state.private_file import read_private_file
 
 LOOP_REPORT_FILE = "loop_blocked.json"
-"""Its name in the state folder; the process that guards the server writes it anew while the loop is held."""
+"""Its file name in the state folder; the process that guards the server rewrites it while the loop is blocked."""
 
 _LIMIT_BYTES = 64 * 1024
 _FRESH_SECONDS = 10.0
@@ -33,7 +33,7 @@ class LoopReport(BaseModel):
 
 
 def read_loop_report(folder: Path) -> LoopReport | None:
-    """What lies in a state folder; None: nothing that can be read, or what nobody has kept up to date."""
+    """Return the report of a state folder, or None if it is missing, unreadable or outdated."""
     path = folder / LOOP_REPORT_FILE
     content = read_private_file(path, _LIMIT_BYTES)
     if content is None:

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner may read, written whole or not at all."""
+"""Files and folders readable only by their owner; files are written completely or not at all."""
 
 import os
 import secrets
@@ -15,10 +15,10 @@ TEMPORARY_SUFFIX = ".new"
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder with mode 0700, or give an existing one that mode.
+    """Create a folder with mode 0700, or set an existing one to that mode.
 
     Raises:
-        StateDirError: It cannot be made, is no folder, or belongs to somebody else.
+        StateDirError: It cannot be created, is not a folder, or belongs to another user.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -35,10 +35,10 @@ def make_private_folder(folder: Path) -> None:
 
 
 def write_private_file(path: Path, data: bytes) -> None:
-    """Replace a file atomically; its mode is 0600, and the bytes are on the disk when this returns.
+    """Replace a file atomically; its mode is 0600, and the bytes are synced to disk when this returns.
 
     Raises:
-        OSError: It could not be written; what stood there before is untouched.
+        OSError: It could not be written; the existing file is untouched.
     """
     temporary = _write_temporary(path, data)
     try:
@@ -50,14 +50,14 @@ def write_private_file(path: Path, data: bytes) -> None:
 
 
 def create_private_file(path: Path, data: bytes) -> bool:
-    """Make a file with mode 0600 unless there is one; a reader sees all of it or none.
+    """Create a file with mode 0600 unless it exists; a reader sees all of it or none.
 
     Returns:
-        Whether this call made it.
+        True if this call created it.
     """
     temporary = _write_temporary(path, data)
     try:
-        # a link, and not a rename: it fails where the name is taken already
+        # a link and not a rename: it fails if the name is already taken
         path.hardlink_to(temporary)
     except FileExistsError:
         return False
@@ -68,10 +68,10 @@ def create_private_file(path: Path, data: bytes) -> bool:
 
 
 def read_private_file(path: Path, limit_bytes: int) -> bytes | None:
-    """The content of a regular file (links are not followed), or None where there is none.
+    """Return the content of a regular file, without following links, or None if it does not exist.
 
     Raises:
-        StateDirError: It is something else than a file, too large, or must not be read.
+        StateDirError: It is not a regular file, is too large, or cannot be read.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -91,12 +91,12 @@ def read_private_file(path: Path, limit_bytes: int) -> bytes | None:
 
 
 class NewPrivateFile:
-    """A file with mode 0600 that is written piece by piece, and is there when it is kept or not at all.
+    """A file with mode 0600 that is written in chunks and appears under its name only on `commit`.
 
     Args:
-        path: Where it is to stand.
+        path: Its final path.
     Raises:
-        OSError: It cannot be made.
+        OSError: It cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -105,15 +105,15 @@ class NewPrivateFile:
         self._file = os.fdopen(os.open(self._temporary, _NEW_FILE, _MODE_FILE), "wb")
 
     def write(self, data: bytes) -> None:
-        """Add bytes.
+        """Append bytes.
 
         Raises:
-            OSError: There is no room for them.
+            OSError: The disk is full, for instance.
         """
         self._file.write(data)
 
     def commit(self) -> None:
-        """Put it in its place; its bytes are on the disk when this returns.
+        """Move the file to its final path; its bytes are synced to disk when this returns.
 
         Raises:
             OSError: It could not be written.
@@ -125,7 +125,7 @@ class NewPrivateFile:
         _sync_folder(self._path.parent)
 
     def discard(self) -> None:
-        """Take back what was not kept; harmless after `keep`."""
+        """Discard the file if it was not committed; has no effect after `commit`."""
         with suppress(OSError):  # what could not be written cannot be flushed either
             self._file.close()
         self._temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a running server tells about itself: the content of `server.json`."""
+"""Content of `server.json`: what a running server publishes about itself."""
 
 from pydantic import BaseModel
 

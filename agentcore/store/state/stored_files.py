@@ -1,4 +1,4 @@
-"""What a module stores on this machine: a file each, in a folder of its data."""
+"""Files stored by a module on this machine: one per key, in its data folder."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ _FOLDER = ".storage"
 
 
 class StoredFiles:
-    """Keeps bytes by key in files that their owner alone may read.
+    """Stores bytes by key in files readable only by their owner.
 
     Args:
         data_dir: The data folder of the module.
@@ -20,26 +20,26 @@ class StoredFiles:
         self._folder = data_dir / _FOLDER
 
     async def get(self, key: str) -> bytes | None:
-        """What was stored last; None: nothing.
+        """Return the stored bytes, or None if there are none.
 
         Raises:
-            OSError, StateDirError: It cannot be read.
+            OSError, StateDirError: They cannot be read.
         """
         return await asyncio.to_thread(read_private_file, self._folder / key, STORED_BYTES)
 
     async def put(self, key: str, data: bytes) -> None:
-        """Store this; a reader sees all of it, or what was there before.
+        """Store bytes; a reader sees all of them, or the previous ones.
 
         Raises:
-            OSError, StateDirError: It cannot be written.
+            OSError, StateDirError: They cannot be written.
         """
         await asyncio.to_thread(self._write, key, data)
 
     async def delete(self, key: str) -> None:
-        """Remove it, if it is there.
+        """Delete the bytes, if there are any.
 
         Raises:
-            OSError: It cannot be removed.
+            OSError: They cannot be deleted.
         """
         await asyncio.to_thread((self._folder / key).unlink, missing_ok=True)
 
