@@ -1,4 +1,4 @@
-"""app.json: its model, the files and the environment that it is merged from, and how it is edited."""
+"""app.json: its model, the files and environment variables it is merged from, and edits."""
 
 from agentcore.config.app_json import AppDocument, ApprovalsConfig, ClientConfig
 from agentcore.config.comments import without_comments

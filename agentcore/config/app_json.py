@@ -1,4 +1,4 @@
-"""What app.json may say, as typed models. Reading it, and where values come from, is `loading.py`."""
+"""Typed models of app.json. Reading it, and the origins of values, are in `loading.py`."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,15 +21,16 @@ from agentcore.config.hosts import HostConfig, check_claims
 from agentcore.files.path_text import PathText
 
 HARMLESS: JsonDict = {"x-harmless": True}
-"""Marks a setting, in `json_schema_extra`, that is not a matter of policy: any other is, and its change is confirmed.
+"""Marks a setting, in `json_schema_extra`, as harmless; changes of any other setting are policy and need confirmation.
 
-A module marks settings of its own in the same way; what the mark counts on says `SettingsSchema`."""
+Modules mark their own settings the same way; `SettingsSchema` says what the mark relies on.
+"""
 
 SERVER_PORT = 8765
 """The page's port unless app.json says otherwise."""
 
 OWN_EXTENSION = "nknedgckhghbjmpccimgigjfcgccdocj"
-"""The id of agentcore's browser extension, which follows from the public key in its manifest."""
+"""The id of agentcore's browser extension, derived from the public key in its manifest."""
 
 
 HostName = Annotated[str, StringConstraints(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
@@ -122,7 +123,7 @@ class ServerConfig(ConfigModel):
 
 
 def _with_criteria(model: type[ConfigModel]) -> type[ConfigModel]:
-    """The model with one field more for each kind of criterion."""
+    """Return the model with an additional field for each kind of criterion."""
     fields: dict[str, Any] = {
         kind.key: (Annotated[kind.field, Field(description=kind.description)], kind.absent) for kind in KINDS
     }
@@ -141,7 +142,7 @@ class ApprovalRule(ConfigModel):
 
     @property
     def criteria(self) -> dict[str, Any]:
-        """What it says of a call: pattern by the key of its kind."""
+        """The rule's criteria: patterns by the key of their kind."""
         return {kind.key: said for kind in KINDS if (said := getattr(self, kind.key)) != kind.absent}
 
 
@@ -263,5 +264,5 @@ class AppDocument(ConfigModel):
 
 
 def resolve_config_path(folder: Path, text: str) -> Path:
-    """A path of app.json: relative to its folder, with `~` for a home folder."""
+    """Resolve a path of app.json: relative to its folder, with `~` for a home folder."""
     return folder / Path(text).expanduser()

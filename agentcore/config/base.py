@@ -1,4 +1,4 @@
-"""What all parts of app.json are made of."""
+"""Common base of the models of app.json."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Strict, StringConstraints
 from agentcore.api.module import MODULE_NAME
 
 ModuleName = Annotated[str, StringConstraints(pattern=MODULE_NAME, max_length=64)]
-# a list in JSON, a tuple here; only the container is converted, what it holds is still taken strictly
+# a list in JSON becomes a tuple; only the container is converted, its elements are still validated strictly
 ModuleNames = Annotated[tuple[ModuleName, ...], Strict(False)]
 
 

@@ -1,4 +1,4 @@
-"""JSON as people keep it in editors: comments and commas at the end of lists are read over."""
+"""JSON as editors write it: comments and trailing commas are ignored."""
 
 import re
 
@@ -9,7 +9,7 @@ _NO_LINE_END = re.compile(r"[^\r\n]")
 
 
 def without_comments(text: str) -> str:
-    """A text with spaces in place of comments and last commas, so that all else stands where it stood."""
+    """Return the text with comments and trailing commas replaced by spaces; all other positions stay the same."""
     return _LAST_COMMA.sub(_blank_out, _COMMENT.sub(_blank_out, text))
 
 

@@ -1,6 +1,6 @@
-"""Environment variables that are settings: `AGENTCORE_SERVER__PORT=9000` is `server.port` of app.json.
+"""Settings from environment variables: `AGENTCORE_SERVER__PORT=9000` is `server.port` of app.json.
 
-Names are the keys in upper case with `__` between them. The value is JSON where it parses as that, else it is text.
+Names are the keys in upper case, joined with `__`. A value is JSON if it parses as JSON, else text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,21 +14,21 @@ from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 from agentcore.config.layers import Layers, Origin
 
 PREFIX = "AGENTCORE_"
-"""How the names of all our variables begin."""
+"""Prefix of all agentcore variables."""
 
 NOT_SETTINGS = frozenset(("AGENTCORE_TOKEN", "AGENTCORE_STATE_DIR"))
-"""Variables with our prefix that are something else."""
+"""Variables with this prefix that are not settings."""
 
 _SEPARATOR = "__"
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One environment variable that is a setting.
+    """An environment variable that is a setting.
 
     Args:
         segments: The parts of its name after the prefix.
-        text: What it holds; may be a secret.
+        text: Its raw value; may be a secret.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Variable:
 
     @cached_property
     def value(self) -> Any:
-        """What it holds: JSON, else text."""
+        """The parsed value: JSON, else text."""
         try:
             return JsonSource(self.text).value
         except JsonSyntaxError:
@@ -45,30 +45,31 @@ class Variable:
 
     @property
     def text_value(self) -> str | None:
-        """What it holds for a setting that is a text: a key made of digits stays a text, null is null."""
+        """The value for a setting of type text: digits stay text, null is None."""
         return self.value if self.value is None or isinstance(self.value, str) else self.text
 
     @property
     def origin(self) -> Origin:
-        """The origin of values that come from it."""
+        """The origin of values from this variable."""
         return Origin("environment", variable=self.name)
 
     def make_error(self, message: str) -> ConfigError:
-        """An error about it."""
+        """Create an error about this variable."""
         return ConfigError([ConfigProblem(message, variable=self.name)])
 
 
 def read_variables(environ: Mapping[str, str], model: Model) -> tuple[list[Variable], list[str]]:
-    """Pick the settings out of an environment.
+    """Return the settings in an environment.
 
     Args:
         environ: The environment, such as `os.environ`.
-        model: The model of app.json, which says what may stand first in a name.
+        model: The model of app.json, which defines the first part of names.
     Returns:
-        The variables, those with shorter paths first, so that a longer one refines them; and a notice for each name
+        The variables, those with shorter paths first, so that longer ones refine them; and a notice for each name with
+        the prefix that is unknown (other programs use the prefix too).
         that begins like ours and is nothing we know (other programs use the prefix too).
     Raises:
-        ConfigError: A name is clearly meant for us, and no setting has it; or a value is not UTF-8.
+        ConfigError: A name is clearly meant for agentcore and matches no setting, or a value is not UTF-8.
     """
     variables: list[Variable] = []
     notices: list[str] = []
@@ -91,15 +92,15 @@ def read_variables(environ: Mapping[str, str], model: Model) -> tuple[list[Varia
 
 
 def merge_variables(layers: Layers, variables: Sequence[Variable], model: Model | None) -> None:
-    """Merge environment variables over a document; segments find their keys without regard to case.
+    """Merge environment variables over a document; keys are matched case-insensitively.
 
     Args:
-        layers: The document; changed in place.
-        variables: Those whose first segment stands for a key of this document.
-        model: What the document's keys are; None where that is not known yet: then keys that are there already
-            count, and others are taken in lower case.
+        layers: The document; modified in place.
+        variables: Those whose first segment is a key of this document.
+        model: The model of the document's keys; None if it is not known yet: then existing keys match, and others are
+            created in lower case.
     Raises:
-        ConfigError: No key has the name.
+        ConfigError: A variable's name matches no key.
     """
     for variable in variables:
         path, is_text = _resolve_path(variable, layers.values, model)
@@ -107,7 +108,7 @@ def merge_variables(layers: Layers, variables: Sequence[Variable], model: Model 
 
 
 def _resolve_path(variable: Variable, values: Any, model: Model | None) -> tuple[JsonPath, bool]:
-    """The path that a name means, and whether only text can stand there."""
+    """Return the path that a name refers to, and True if only text is valid there."""
     path: list[str] = []
     is_text = False
     for position, segment in enumerate(variable.segments):
@@ -127,7 +128,7 @@ def _constant_origin(origin: Origin) -> Callable[[JsonPath], Origin]:
 
 
 def _is_utf8(text: str) -> bool:
-    # bytes that are not UTF-8 come out of os.environ as halves of surrogate pairs
+    # os.environ decodes bytes that are not UTF-8 to halves of surrogate pairs
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, and where."""
+"""Errors of a configuration, with their locations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from agentcore.config.json_source import JsonPath, format_path
 from agentcore.errors import AgentcoreError
 
 PROBLEMS_SHOWN = 20
-"""Problems that one message lists; the rest are counted."""
+"""Maximum number of problems listed in a message; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One fault of a configuration.
+    """One problem of a configuration.
 
     Args:
-        message: What is wrong, what was expected, what to do; never the value of a secret.
+        message: What is wrong, what was expected, what to do; never contains a secret.
         line: Line in it, from 1.
         column: Column in it, from 1, in code points.
-        path: The value that is meant, from the root of the file; `()` for the file itself.
+        path: The path of the value in the file; `()` for the file itself.
     """
 
     message: str
@@ -36,7 +36,7 @@ class ConfigProblem:
 
 
 class ConfigError(AgentcoreError):
-    """A configuration that cannot be used. Nothing was changed; the command line ends with status 2."""
+    """The configuration cannot be used. Nothing was changed; the command line exits with status 2."""
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         self.problems = tuple(problems)

@@ -1,4 +1,4 @@
-"""The keys of app.json that families of modules declare: objects of blocks, each block a module of its own."""
+"""Keys of app.json declared by families of modules: objects of blocks, each of which is a module."""
 
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -11,10 +11,10 @@ from agentcore.config.app_json import AppDocument
 
 D = TypeVar("D", bound=AppDocument)
 Blocks = Mapping[str, type[BaseModel] | None]
-"""The keys of families, each with the model of its blocks; None: it is not known."""
+"""The keys of families, each with the model of its blocks; None: not known."""
 
 SECRET_PARTS = ("env", "headers")
-"""What of a block holds secrets below it, whatever its model says: it is handed to programs and servers."""
+"""Keys of a block whose values are secrets, whatever its model says: they are passed to programs and servers."""
 
 _SECRETS: JsonDict = {"type": "object", "additionalProperties": {"type": "string", "writeOnly": True}}
 ANY_BLOCK: JsonDict = {
@@ -22,15 +22,15 @@ ANY_BLOCK: JsonDict = {
     "properties": dict.fromkeys(SECRET_PARTS, _SECRETS),
     "additionalProperties": True,
 }
-"""What a block may be as long as its family's code is not loaded, which may know better."""
+"""Schema of a block while its family's code is not loaded, which may define a stricter one."""
 
 
 def with_families(document: type[D], blocks: Blocks | Collection[str]) -> type[D]:
-    """A model of app.json that knows the keys of families.
+    """Return a model of app.json that includes the keys of families.
 
     Args:
         document: The model without them.
-        blocks: The keys; where they are known, with the models of their blocks.
+        blocks: The keys; if known, with the models of their blocks.
     """
     models = blocks if isinstance(blocks, Mapping) else dict.fromkeys(blocks)
     return _extend_model(document, tuple(sorted(models.items(), key=lambda item: item[0]))) if models else document
@@ -38,7 +38,7 @@ def with_families(document: type[D], blocks: Blocks | Collection[str]) -> type[D
 
 @lru_cache(32)
 def _extend_model(document: type[D], blocks: tuple[tuple[str, type[BaseModel] | None], ...]) -> type[D]:
-    # the fields have names of our own: a key may be called like an attribute of the model
+    # generated field names: a key may equal an attribute of the model
     fields: dict[str, Any] = {f"family_{number}": _family_field(*block) for number, block in enumerate(blocks)}
     made: type[D] = create_model(
         document.__name__, __base__=document, __module__=document.__module__, __doc__=document.__doc__, **fields

@@ -1,4 +1,4 @@
-"""What a pydantic model says about keys: which there are, which model is inside, which hold secrets."""
+"""Queries on pydantic models: which keys they have, which models are nested, which fields are secrets."""
 
 import types
 from collections.abc import Iterable, Iterator
@@ -14,17 +14,17 @@ Model = type[BaseModel]
 
 
 def keys_of(model: Model) -> dict[str, FieldInfo]:
-    """The keys under which a model's fields stand in JSON."""
+    """Return a model's fields by JSON key."""
     return {_json_key(name, info): info for name, info in model.model_fields.items()}
 
 
 def names_of(model: Model) -> dict[str, str]:
-    """The names of a model's fields in Python, by the keys under which they stand in JSON."""
+    """Return the Python names of a model's fields by JSON key."""
     return {_json_key(name, info): name for name, info in model.model_fields.items()}
 
 
 def model_inside(model: Model | None, key: str | int) -> Model | None:
-    """The model of an object that stands under a key, or None where it is not one known model."""
+    """Return the model of the object under a key, or None if it is not exactly one known model."""
     info = None if model is None or isinstance(key, int) else keys_of(model).get(key)
     if info is None:
         return None
@@ -33,7 +33,7 @@ def model_inside(model: Model | None, key: str | int) -> Model | None:
 
 
 def is_text_only(model: Model | None, key: str) -> bool:
-    """Whether nothing but a text (or null) can stand under a key."""
+    """Return True if only text (or null) is valid under a key."""
     info = None if model is None else keys_of(model).get(key)
     return info is not None and all(
         _is_text(part) for part in _union_members(info.annotation) if part is not type(None)
@@ -41,12 +41,12 @@ def is_text_only(model: Model | None, key: str) -> bool:
 
 
 def find_near_key(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant."""
+    """Return the known word that was probably meant, or None."""
     return closest_name(word.lower(), known)
 
 
 def secrets_in(model: Model, values: Any) -> set[str]:
-    """The texts in raw settings that stand where the model expects a secret."""
+    """Return the texts in raw settings at positions where the model expects a secret."""
     if not isinstance(values, dict):
         return set()
     found: set[str] = set()
@@ -72,7 +72,7 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _walk_annotations(annotation: Any) -> Iterator[Any]:
-    """An annotation and all that stands inside it: `dict[str, Secret]` gives dict, str and Secret."""
+    """Yield an annotation and everything nested in it: for `dict[str, Secret]`, dict, str and Secret."""
     yield annotation
     yield get_origin(annotation)
     for part in get_args(annotation):
@@ -107,7 +107,7 @@ def _iterate_texts(value: Any) -> Iterator[str]:
 
 
 def _iterate_objects(value: Any) -> Iterator[dict[str, Any]]:
-    """The objects at the top of a value: itself, or those in a list or mapping."""
+    """Yield the objects at the top of a value: itself, or those in a list or mapping."""
     if isinstance(value, dict):
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -1,4 +1,4 @@
-"""One JSON file of the configuration: read with positions, rewritten atomically and only where it did not change."""
+"""One JSON configuration file: read with positions, rewritten atomically and only if it did not change."""
 
 import errno
 import os
@@ -15,22 +15,22 @@ from agentcore.config.json_edit import with_value
 from agentcore.config.json_source import JsonPath, JsonSource, JsonSyntaxError
 
 FILE_BYTES = 1024 * 1024
-"""The largest file that is read as configuration."""
+"""Maximum size of a configuration file."""
 
 _NEW_FILE = b"{}\n"
-_NEW_FILE_MODE = 0o600  # it may come to hold a key
+_NEW_FILE_MODE = 0o600  # it may later contain a key
 
-# held from the last look at a file to its replacement, so that two threads of this process never lose a change
+# locked from the last check of a file to its replacement, so that two threads of this process never lose a change
 _WRITING = threading.Lock()
 
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A JSON file whose root is an object, as it was when it was read.
+    """A JSON file whose root is an object, as it was when read.
 
     Args:
-        path: The path as it was asked for.
-        source: Its text; that of an empty object where the file does not exist.
+        path: The path as requested.
+        source: Its text; that of an empty object if the file does not exist.
     """
 
     path: Path
@@ -42,7 +42,7 @@ class ConfigFile:
         """Read a file.
 
         Raises:
-            ConfigError: It cannot be read, is no regular file, is too large, or is not a JSON object.
+            ConfigError: It cannot be read, is not a regular file, is too large, or is not a JSON object.
         """
         try:
             data = _read_bytes(path)
@@ -56,24 +56,24 @@ class ConfigFile:
         return cls(path, source, data is not None)
 
     def with_value(self, path: JsonPath, value: Any) -> Self:
-        """Write the file with one value replaced or added, every other byte, order and indentation kept.
+        """Write the file with one value replaced or added; all other bytes, order and indentation are kept.
 
-        The new file takes the place of the old one in one step, keeps its mode and, where possible, its owner; a
-        link stays a link to it. A value that is there already writes nothing.
+        The file is replaced atomically and keeps its mode and, if possible, its owner; a link still points to it. If
+        the value is already there, nothing is written.
 
         Returns:
-            The file as it is now.
+            The new state of the file.
         Raises:
-            ConfigChangedError: Somebody else changed the file since it was read.
+            ConfigChangedError: Another program changed the file since it was read.
             ConfigError: It cannot be written, or the path leads through something that is not an object.
         """
         return self.with_text(self.edit_text(path, value))
 
     def edit_text(self, path: JsonPath, value: Any) -> str:
-        """The text with one value replaced or added; nothing is written.
+        """Return the text with one value replaced or added; nothing is written.
 
         Raises:
-            ConfigError: The path leads through something that is not an object, or JSON does not have the value.
+            ConfigError: The path leads through something that is not an object, or JSON cannot express the value.
         """
         try:
             text = with_value(self.source, path, value)
@@ -83,11 +83,11 @@ class ConfigFile:
         return text
 
     def with_text(self, text: str, *, makes_folder: bool = False) -> Self:
-        """Write the file anew, in one step; see `with_value`. The same text writes nothing.
+        """Replace the file's text atomically; see `with_value`. Writing the same text does nothing.
 
         Raises:
             JsonSyntaxError: It is not JSON.
-            ConfigChangedError: Somebody else changed the file since it was read.
+            ConfigChangedError: Another program changed the file since it was read.
             ConfigError: It cannot be written.
         """
         if self.exists and text == self.source.text:
@@ -95,7 +95,7 @@ class ConfigFile:
         data = text.encode()
         if len(data) > FILE_BYTES:
             raise ConfigError([ConfigProblem(f"not written: it would be larger than {FILE_BYTES} bytes", self.path)])
-        source = JsonSource.from_bytes(data)  # what could not be read again is never written
+        source = JsonSource.from_bytes(data)  # text that could not be read again is never written
         target = self.path.resolve()
         try:
             with _WRITING:
@@ -126,7 +126,7 @@ class ConfigFile:
             os.fchmod(descriptor, _NEW_FILE_MODE)
             return
         old = target.stat()
-        with suppress(PermissionError):  # only root gives files away; then it becomes ours, as with any editor
+        with suppress(PermissionError):  # only root can change the owner; else it becomes ours, as with any editor
             os.fchown(descriptor, old.st_uid, old.st_gid)
         os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
@@ -135,7 +135,7 @@ class ConfigFile:
             temporary.replace(target)
             return
         try:
-            target.hardlink_to(temporary)  # unlike a rename, it does not overwrite a file made meanwhile
+            target.hardlink_to(temporary)  # unlike a rename, it does not overwrite a file created meanwhile
         except FileExistsError:
             self._fail_changed()
 
@@ -150,18 +150,18 @@ class ConfigFile:
 
 
 def set_value(path: Path, value_path: JsonPath, value: Any) -> None:
-    """Set one value of a configuration file, made if missing; see `ConfigFile.with_value`.
+    """Set one value of a configuration file, which is created if missing; see `ConfigFile.with_value`.
 
     Raises:
-        ConfigError: The file cannot be read or written, or is not valid JSON; it stays as it is.
+        ConfigError: The file cannot be read or written, or is not valid JSON; it is left unchanged.
     """
     ConfigFile.read(path).with_value(value_path, value)
 
 
 def _read_bytes(path: Path) -> bytes | None:
-    """The content of a regular file, or None where there is none."""
+    """Return the content of a regular file, or None if it does not exist."""
     try:
-        # a FIFO must not hold the start, and a terminal must not become ours
+        # a FIFO must not block the start, and a terminal must not become the controlling one
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as exc:
         if exc.errno in (errno.ENOENT, errno.ENOTDIR):
@@ -180,7 +180,7 @@ def _read_bytes(path: Path) -> bytes | None:
 def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # some file systems cannot sync a folder; the new file stands there all the same
+        with suppress(OSError):  # some file systems cannot sync a folder; the new file exists anyway
             os.fsync(descriptor)
     finally:
         os.close(descriptor)

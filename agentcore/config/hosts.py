@@ -1,4 +1,4 @@
-"""Where modules run that do not run in the server: the key `hosts` of app.json."""
+"""Hosts, which run modules outside the server: the key `hosts` of app.json."""
 
 import shutil
 import sys
@@ -13,16 +13,16 @@ from agentcore.config.base import ConfigModel, ModuleNames
 from agentcore.files.path_text import PathText
 
 KEEP_MINUTES = 30.0
-"""How long what lives in a host is kept without a server, unless app.json says otherwise."""
+"""How long resources of a host are kept without a server, unless app.json sets another value."""
 
 HOST_NAME = r"^[a-z][a-z0-9_-]{0,39}$"
-"""What a host can be called."""
+"""Pattern of a host's name."""
 
 LABEL = r"^[a-z0-9][a-z0-9-]{0,29}$"
-"""What a host of a pool can be labelled with."""
+"""Pattern of a label of a host in a pool."""
 
 LABELS = 4
-"""How many labels one can have."""
+"""Maximum number of labels of a host."""
 
 KeepMinutes = Annotated[float, Field(gt=0, le=10_080)]
 ResourceType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
@@ -54,14 +54,14 @@ class ProcessHostConfig(ConfigModel):
 
     @property
     def claimed(self) -> tuple[str, ...]:
-        """The modules that run there and nowhere else."""
+        """The modules that run only in this host."""
         return self.modules
 
     def find_interpreter(self, folder: Path) -> str:
-        """The program that runs it.
+        """Return the program that runs this host.
 
         Args:
-            folder: That of app.json.
+            folder: The folder of app.json.
         """
         if self.python is None:
             return sys.executable
@@ -75,12 +75,12 @@ class _OtherMachines(ConfigModel):
 
     @property
     def claimed(self) -> tuple[str, ...]:
-        """None: what runs there keeps no module from running in the server."""
+        """Empty: modules on these machines may run in the server as well."""
         return ()
 
     @property
     def survives_restart(self) -> bool:
-        """Always."""
+        """Always True."""
         return True
 
 
@@ -99,7 +99,7 @@ class RemoteHostConfig(_OtherMachines):
     ] = KEEP_MINUTES
 
     def minutes_by_type(self) -> dict[str, float]:
-        """How long what lives there is kept, in minutes, by type of resource; empty name: all others."""
+        """Return how long resources are kept, in minutes, by resource type; the empty name is for all others."""
         given = self.keep_minutes
         return {"": KEEP_MINUTES, **given} if isinstance(given, dict) else {"": given}
 
@@ -156,14 +156,14 @@ class PoolConfig(_OtherMachines):
 
 
 HostConfig = Annotated[ProcessHostConfig | RemoteHostConfig | PoolConfig, Field(discriminator="kind")]
-"""One of the places where modules can run."""
+"""Configuration of a host of any kind."""
 
 
 def check_claims(hosts: Mapping[str, HostConfig]) -> None:
-    """See that each module runs in one place.
+    """Check that each module runs in one host only.
 
     Raises:
-        ValidationError: Two hosts claim one, or one host claims it twice.
+        ValidationError: Two hosts claim a module, or one host claims it twice.
     """
     if faults := list(_second_claims(hosts)):
         raise ValidationError.from_exception_data("hosts", faults)

@@ -1,4 +1,4 @@
-"""Change or remove one value of a JSON text, and keep every other byte, the order of keys and the indentation."""
+"""Change or remove one value of a JSON text, keeping all other bytes, the order of keys and the indentation."""
 
 import json
 import re
@@ -14,15 +14,15 @@ _DEFAULT_INDENT = "  "
 
 
 def with_value(source: JsonSource, path: JsonPath, value: Any) -> str:
-    """The text with one value replaced, or added as the last member of its object.
+    """Return the text with one value replaced, or added as the last member of its object.
 
-    Objects that are missing on the way are added too. A value that is there already changes nothing.
+    Missing objects on the way are added too. If the value is already there, the text is unchanged.
 
     Returns:
-        The new text; outside of the value (and, for a new one, its comma and key) byte for byte the old one.
+        The new text; outside the value (and, for a new one, its comma and key) it equals the old one byte for byte.
     Raises:
-        ValueError: The path leads through a value that is not an object, or to a list element that is not there,
-            or JSON does not have the value.
+        ValueError: The path leads through a value that is not an object, or to a missing list element, or JSON cannot
+            express the value.
     """
     if path in source.spans:
         if _as_json(source.get_value(path)) == _as_json(value):
@@ -41,12 +41,12 @@ def with_value(source: JsonSource, path: JsonPath, value: Any) -> str:
 
 
 def without_value(source: JsonSource, path: JsonPath) -> str:
-    """The text with one member of an object left out, with its key and one comma.
+    """Return the text without one member of an object, its key and one comma.
 
-    A member that is not there changes nothing. An object that loses its last member stays, as `{}`.
+    If the member does not exist, the text is unchanged. An object that loses its last member becomes `{}`.
 
     Raises:
-        ValueError: The path is that of the document or of a list element.
+        ValueError: The path refers to the document or to a list element.
     """
     if not path or isinstance(path[-1], int):
         raise ValueError(f"{format_path(path) or 'the document'} is no member of an object, and cannot be removed")
@@ -87,7 +87,7 @@ def _with_member(source: JsonSource, parent: JsonPath, key: str, value: Any) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How a text is laid out: its line ends, its unit of indentation, and the space after commas and colons."""
+    """Layout of a text: its line ends, its unit of indentation, and the space after commas and colons."""
 
     line_end: str
     indent: str | None
@@ -105,14 +105,14 @@ class _Style:
         )
 
     def render_over(self, source: JsonSource, span: Span, value: Any) -> str:
-        """A value laid out like the one that it replaces."""
+        """Render a value in the layout of the one it replaces."""
         old = source.text[span.start : span.end]
         is_container = old[0] in "{[" and old[1:-1].strip() != ""
         is_expanded = not _is_inline(old) if is_container else isinstance(value, dict)
         return self.render(source, span.start, value, is_expanded=is_expanded)
 
     def render(self, source: JsonSource, start: int, value: Any, *, is_expanded: bool) -> str:
-        """A value laid out to stand at an offset of the text, over several lines or on one."""
+        """Render a value for an offset of the text, on several lines or on one."""
         separators = ("," + self.space, ":" + self.space)
         if not is_expanded or self.indent is None or not value:
             return _as_json(value, separators)

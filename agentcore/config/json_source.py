@@ -1,7 +1,7 @@
-"""JSON text that knows where each of its values stands, for errors with line and column and for edits in place.
+"""JSON text with the position of every value, for errors with line and column and for edits in place.
 
-Stricter than `json.loads` (RFC 8259, and I-JSON of RFC 7493 where that is silent): a repeated key, NaN, a number out
-of range, half of a surrogate pair, a byte order mark and nesting beyond `DEPTH_LIMIT` are errors.
+Stricter than `json.loads` (RFC 8259, and I-JSON of RFC 7493 where that is silent): a repeated key, NaN, a number out of
+range, half of a surrogate pair, a byte order mark and nesting beyond `DEPTH_LIMIT` are errors.
 """
 
 import codecs
@@ -16,10 +16,10 @@ from typing import Any, NoReturn, Self
 from agentcore.errors import AgentcoreError
 
 JsonPath = tuple[str | int, ...]
-"""Where a value stands in a document: keys of objects and indexes of lists, from the outside in; `()` is the root."""
+"""Path of a value in a document: keys of objects and indexes of lists, outermost first; `()` is the root."""
 
 DEPTH_LIMIT = 100
-"""Objects and lists inside one another; far below what would exhaust Python's stack."""
+"""Maximum nesting of objects and lists; far below what would exhaust Python's stack."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -32,7 +32,7 @@ _NO_NUMBERS = frozenset(("NaN", "Infinity", "+Infinity", "-Infinity"))
 
 
 class JsonSyntaxError(AgentcoreError):
-    """The text is not JSON, or not of the kind that is read here.
+    """The text is not JSON, or not of the strict kind accepted by this parser.
 
     Args:
         line: Counted from 1.
@@ -48,23 +48,23 @@ class JsonSyntaxError(AgentcoreError):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of the text: from `start` up to, not including, `end`."""
+    """A range of the text: from `start` up to, but excluding, `end`."""
 
     start: int
     end: int
 
 
 class JsonSource:
-    """A JSON text, the document that it means, and the place of every value in it.
+    """A JSON text, the document it contains, and the position of every value in it.
 
     Args:
-        text: The whole text, its line ends as they are.
+        text: The whole text, with its original line ends.
     Raises:
         JsonSyntaxError: The text is not JSON.
 
     Attributes:
-        spans: For every value of the document, where it stands.
-        key_spans: For every value that is a member of an object, where its key stands, quotes included.
+        spans: The range of every value of the document.
+        key_spans: The range of the key, including quotes, of every member of an object.
     """
 
     def __init__(self, text: str) -> None:
@@ -75,10 +75,10 @@ class JsonSource:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Read UTF-8.
+        """Parse UTF-8 bytes.
 
         Raises:
-            JsonSyntaxError: The bytes are not UTF-8, begin with a byte order mark, or are not JSON.
+            JsonSyntaxError: The bytes are not UTF-8, start with a byte order mark, or are not JSON.
         """
         if data.startswith(codecs.BOM_UTF8):
             message = "the file begins with a byte order mark; save it as UTF-8 without one"
@@ -94,25 +94,25 @@ class JsonSource:
             raise JsonSyntaxError(message, line=line, column=column) from exc
 
     def get_position(self, offset: int) -> tuple[int, int]:
-        """Line and column, both from 1, of an offset into the text."""
+        """Return line and column, both from 1, of an offset into the text."""
         return _line_and_column(self._line_starts, offset)
 
     def locate(self, path: JsonPath) -> tuple[int, int]:
-        """Line and column of a value, or of the innermost value around it that is there."""
+        """Return line and column of a value, or of the innermost existing value around it."""
         while path not in self.spans:
             path = path[:-1]
         return self.get_position(self.spans[path].start)
 
     def locate_key(self, path: JsonPath) -> tuple[int, int]:
-        """Line and column of the key of a member; of the value itself where it has none."""
+        """Return line and column of a member's key, or of the value itself if it has no key."""
         span = self.key_spans.get(path)
         return self.locate(path) if span is None else self.get_position(span.start)
 
     def get_value(self, path: JsonPath) -> Any:
-        """The value at a path.
+        """Return the value at a path.
 
         Raises:
-            KeyError: There is none.
+            KeyError: There is no value.
         """
         if path not in self.spans:
             raise KeyError(format_path(path))
@@ -127,7 +127,7 @@ class JsonSource:
 
 
 def format_path(path: JsonPath) -> str:
-    """A path as people write it: `workspace.roots[1]`; keys with other characters are quoted."""
+    """Format a path for people, such as `workspace.roots[1]`; keys with other characters are quoted."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -234,7 +234,7 @@ class _Parser:
             value, end = self._decoder.raw_decode(self._text, start)
         except json.JSONDecodeError as exc:
             self._fail(exc.pos, _explain_string_error(exc.msg) or self._explain_missing_value(start))
-        except ValueError:  # int() refuses thousands of digits, and parse_constant NaN and Infinity
+        except ValueError:  # int() rejects thousands of digits, and parse_constant NaN and Infinity
             self._fail(
                 start, self._explain_missing_value(start, "not a number that JSON has, or one with too many digits")
             )
@@ -269,7 +269,7 @@ class _Parser:
         return end
 
     def _describe_character(self, at: int) -> str:
-        # one character: what stands here may be a key or password that lost its quotes
+        # one character only: this may be the start of a key or password that lost its quotes
         return repr(self._text[at]) if at < len(self._text) else "the end of the text"
 
     def _fail_unclosed(self, start: int) -> NoReturn:
@@ -285,7 +285,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _explain_string_error(message: str) -> str | None:
-    """What `json` says about a faulty string, with what to do; None: the fault is another one."""
+    """Translate a `json` message about a bad string into advice; None if the error is a different one."""
     if message.startswith("Unterminated string"):
         return "this text has no closing quote"
     if message.startswith("Invalid control character"):

@@ -1,4 +1,4 @@
-"""Values of several layers merged into one document, each with the place that it comes from."""
+"""Values of several layers merged into one document, each with its origin."""
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
@@ -12,13 +12,13 @@ from agentcore.config.json_source import JsonPath
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value comes from.
+    """The origin of a value.
 
     Args:
         kind: `default` of the model, `app` (app.json), `module` (modules/NAME.json) or `environment`.
-        line: Its line there, from 1.
-        column: Its column there, from 1; where it has a key, that of the key.
-        path: Its path in that file, where a form saves it.
+        line: Its line in the file, from 1.
+        column: Its column in the file, from 1; that of its key if it has one.
+        path: Its path in the file, for forms that save it.
     """
 
     kind: Literal["default", "app", "module", "environment"] = "default"
@@ -30,7 +30,7 @@ class Origin:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether no file can change the value, because the environment wins over all files."""
+        """True if no file can change the value, because the environment overrides all files."""
         return self.kind == "environment"
 
     def __str__(self) -> str:
@@ -50,14 +50,14 @@ class Layers:
 
     Args:
         values: The document so far.
-        origins: For every value in it, where it comes from. An object's origin is the layer that first gave it.
+        origins: The origin of every value in it. An object's origin is the first layer that set it.
     """
 
     values: dict[str, Any] = field(default_factory=dict, repr=False)
     origins: dict[JsonPath, Origin] = field(default_factory=dict)
 
     def get_value(self, path: JsonPath) -> Any:
-        """The value at a path of keys; None where there is none."""
+        """Return the value at a path of keys, or None."""
         value: Any = self.values
         for step in path:
             if not isinstance(value, dict) or step not in value:
@@ -66,23 +66,23 @@ class Layers:
         return value
 
     def get_subtree(self, path: JsonPath) -> "Layers":
-        """A copy of the part under a path, which has to be an object or missing."""
+        """Return a copy of the part under a path, which must be an object or missing."""
         size = len(path)
         origins = {known[size:]: origin for known, origin in self.origins.items() if known[:size] == path}
         return Layers(copy.deepcopy(self.get_value(path)) or {}, origins)
 
     def merge_file(self, file: ConfigFile, kind: Literal["app", "module"]) -> None:
-        """Merge a file over the document; one that does not exist changes nothing."""
+        """Merge a file over the document; a missing file changes nothing."""
         if file.exists:
             self.merge((), file.source.value, lambda path: _origin_in(file, kind, path))
 
     def merge(self, path: JsonPath, value: Any, origin_for: Callable[[JsonPath], Origin]) -> None:
-        """Merge a value over what stands at a path.
+        """Merge a value over the value at a path.
 
         Args:
-            path: Keys of objects; those that are missing, or are something else, become objects.
-            value: What counts there from now on; an object is merged key by key.
-            origin_for: Gives the origin for each path at and below `path`.
+            path: Keys of objects; missing or other values on the way become objects.
+            value: The new value; an object is merged key by key.
+            origin_for: Returns the origin of each path at and below `path`.
         """
         here = self.get_value(path)
         if isinstance(here, dict) and isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""app.json as it counts: read, overridden by the environment, validated, each value with its origin."""
+"""Loading of app.json: read, overridden by the environment, validated, with the origin of each value."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,21 +18,21 @@ from agentcore.config.problems import problems_of
 from agentcore.config.references import refuse_references
 
 DEFAULT_FILE = Path("app.json")
-"""Where app.json is looked for: in the current folder."""
+"""Default location of app.json: the current folder."""
 
 
 @dataclass(frozen=True)
 class ConfigSources:
-    """Where a configuration was read from.
+    """Sources that a configuration was read from.
 
     Args:
-        file: app.json, absolute, whether it exists or not.
-        layers: What app.json and the environment say, but for the environment's part of `config`.
-        variables: The environment's settings but for its part of `config`.
+        file: app.json, absolute, whether or not it exists.
+        layers: Values of app.json and the environment, without the environment's part of `config`.
+        variables: Settings of the environment, without its part of `config`.
         settings_variables: The environment's part of `config`, merged over the settings of the module that it names.
-        notices: Sentences for the person who starts the server.
-        family_keys: The keys of families of modules that were installed then.
-        environ: The whole environment, as it was then.
+        notices: Messages for the user who starts the server.
+        family_keys: Keys of the families of modules that were installed at that time.
+        environ: The whole environment at that time.
     """
 
     file: Path = field(default_factory=DEFAULT_FILE.absolute)
@@ -51,75 +51,75 @@ class AppConfig(AppDocument):
 
     @classmethod
     def from_sources(cls, sources: ConfigSources) -> Self:
-        """Validate what was read.
+        """Validate the values that were read.
 
         Raises:
-            ConfigError: It is not what app.json may say.
+            ConfigError: They are not valid for app.json.
         """
         layers = sources.layers
         try:
             return cls.model_validate(layers.values, context=sources)
         except ValidationError as exc:
-            # not chained: pydantic's text quotes the values, and one may be a secret
+            # not chained: pydantic's message quotes the values, and one may be a secret
             raise ConfigError(problems_of(exc, cls, layers.values, layers.origins)) from None
 
     def model_post_init(self, context: Any, /) -> None:
-        """Keep where the values come from."""
+        """Store the sources of the values."""
         if isinstance(context, ConfigSources):
             self._sources = context
 
     @property
     def sources(self) -> ConfigSources:
-        """Where it was read from."""
+        """The sources that it was read from."""
         return self._sources
 
     @property
     def file(self) -> Path:
-        """app.json, absolute, whether it exists or not."""
+        """The path of app.json, absolute, whether or not it exists."""
         return self._sources.file
 
     @property
     def folder(self) -> Path:
-        """app.json's folder, from which its relative paths count."""
+        """The folder of app.json, which its relative paths refer to."""
         return self._sources.file.parent
 
     @property
     def family_keys(self) -> tuple[str, ...]:
-        """The keys of families of modules that were installed when it was read."""
+        """Keys of the families of modules that were installed when it was read."""
         return self._sources.family_keys
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Sentences for the person who starts the server."""
+        """Messages for the user who starts the server."""
         return self._sources.notices
 
     @property
     def origins(self) -> Origins:
-        """For each value that app.json or the environment gives, where it comes from; without the module files."""
+        """Origin of each value set by app.json or the environment, without the module files."""
         return self._sources.layers.origins
 
     @property
     def modules_folder(self) -> Path:
-        """The folder of local modules, absolute, whether it exists or not."""
+        """The folder of local modules, absolute, whether or not it exists."""
         return resolve_config_path(self.folder, self.modules_dir)
 
     def origin_of(self, path: JsonPath) -> Origin:
-        """Where the value at a path comes from."""
+        """Return the origin of the value at a path."""
         return self.origins.get(path, DEFAULT)
 
 
 def load_config(path: Path, environ: Mapping[str, str], family_keys: Collection[str] = ()) -> AppConfig:
     """Read app.json and merge the environment over it.
 
-    A file that is missing counts as empty, with a notice. Reads that file alone and changes nothing.
+    A missing file counts as empty, with a notice. Reads only that file and changes nothing.
 
     Args:
         path: app.json.
         environ: The environment, such as `os.environ`.
-        family_keys: Keys that families of modules declare; `agentcore.core.load_config` knows those that are installed.
+        family_keys: Keys declared by families of modules; `agentcore.core.load_config` passes the installed ones.
 
     Raises:
-        ConfigError: app.json or a variable is wrong; each problem says where.
+        ConfigError: app.json or a variable is invalid; each problem names its location.
     """
     file = ConfigFile.read(path.absolute())
     document = with_families(AppConfig, family_keys)
@@ -138,10 +138,10 @@ def load_config(path: Path, environ: Mapping[str, str], family_keys: Collection[
 
 
 def merge_app(file: ConfigFile, variables: Sequence[Variable], document: type[AppDocument] = AppDocument) -> Layers:
-    """app.json with the environment over it, not validated; the environment's part of `config` has no place here.
+    """Merge the environment over app.json without validation; the environment's part of `config` is excluded.
 
     Raises:
-        ConfigError: No key has a variable's name.
+        ConfigError: A variable's name matches no key.
     """
     layers = Layers()
     layers.merge_file(file, "app")
@@ -150,11 +150,10 @@ def merge_app(file: ConfigFile, variables: Sequence[Variable], document: type[Ap
 
 
 def set_modules(path: Path, names: tuple[str, ...]) -> None:
-    """Rewrite the `modules` of app.json, and nothing else in it; a file that is missing is made.
+    """Rewrite only the `modules` of app.json; a missing file is created.
 
     Raises:
-        ConfigError: A name is no name of a module or stands twice, or app.json cannot be read or written; it stays
-            as it is.
+        ConfigError: A name is invalid or listed twice, or app.json cannot be read or written; it is left unchanged.
     """
     try:
         AppDocument.model_validate({"modules": list(names)})

@@ -1,4 +1,4 @@
-"""What pydantic says about wrong settings, in words that name the place and never show a value."""
+"""Pydantic's validation errors of settings as messages that name the location and never show a value."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ _INPUT = "Input should be "
 
 
 def problems_of(error: ValidationError, model: Model, values: Any, origins: Origins) -> list[ConfigProblem]:
-    """Tell each fault of a validation with its place."""
+    """Convert each error of a validation to a problem with its location."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     return problems_of_faults(faults, model, values, origins)
 
@@ -43,7 +43,7 @@ def problems_of(error: ValidationError, model: Model, values: Any, origins: Orig
 def problems_of_faults(
     faults: Sequence[Mapping[str, Any]], model: Model, values: Any, origins: Origins
 ) -> list[ConfigProblem]:
-    """The same of faults as pydantic tells them (`type`, `loc`, `msg`), wherever it was asked."""
+    """Convert errors in pydantic's form (`type`, `loc`, `msg`), wherever they were raised, to problems."""
     secrets = sorted(secrets_in(model, values) - {""}, key=len, reverse=True)
     problems = []
     for fault in faults:
@@ -51,7 +51,7 @@ def problems_of_faults(
         location = tuple(fault["loc"])
         said = str(fault["msg"])
         path = _existing_path(values, location)
-        for secret in secrets:  # a validator of the module's own may quote its value
+        for secret in secrets:  # a validator of a module may quote its value
             said = said.replace(secret, MASK)
         message = _format_message(kind, location, mask_known_secrets(said), model, _get_value(values, path))
         problems.append(locate_problem(message, path, origins))
@@ -72,7 +72,7 @@ def _format_message(kind: str, location: JsonPath, text: str, model: Model, valu
 
 
 def kind_of(value: Any) -> str:
-    """What kind of JSON value this is, in words for people."""
+    """Return a name for people of the type of a JSON value."""
     return _KINDS[type(value)]
 
 
@@ -88,7 +88,7 @@ def _unknown_key(location: JsonPath, model: Model) -> str:
 
 
 def _existing_path(values: Any, location: JsonPath) -> JsonPath:
-    """The part of pydantic's location that is a path: unions and validators add names that stand nowhere."""
+    """Return the part of pydantic's location that is a path; unions and validators add names that are not keys."""
     path: list[str | int] = []
     for step in location:
         is_key = isinstance(values, dict) and step in values
@@ -105,10 +105,10 @@ def _get_value(values: Any, path: JsonPath) -> Any:
 
 
 def locate_problem(message: str, path: JsonPath, origins: Origins) -> ConfigProblem:
-    """A problem with the file, line and column of the innermost value around a path that has an origin."""
+    """Create a problem with the file, line and column of the innermost value around a path that has an origin."""
     while path and path not in origins:
         path = path[:-1]
     origin = origins.get(path, DEFAULT)
-    # a file names the value as it stands there, which is not where it ends up in the settings
+    # shown as the path in the file, which may differ from the path in the settings
     shown = path if origin.file is None else origin.path
     return ConfigProblem(message, origin.file, origin.line, origin.column, shown, origin.variable)

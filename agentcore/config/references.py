@@ -1,7 +1,7 @@
 """References in settings of modules: `${VAR}`, `${VAR:-default}` and `${secret:NAME}` in any text.
 
-`$${` is a literal `${`. What they stand for is put in their place when a module is made, and nowhere else: whatever is
-shown of settings is read before that, and has the references.
+`$${` is a literal `${`. References are resolved only when a module is created: everything that displays settings reads
+them before that, and shows the references.
 """
 
 import re
@@ -31,11 +31,11 @@ _API_TOKEN = "AGENTCORE_TOKEN"  # noqa: S105 - the name of the variable, not its
 
 @dataclass(frozen=True)
 class Resolved:
-    """Settings with what their references stand for.
+    """Settings with their references resolved.
 
     Args:
-        values: As they were given, in the same shape.
-        secrets: What must not be told to anybody, of all that was put there.
+        values: The settings, in the same shape.
+        secrets: Those of the inserted values that must not be disclosed.
     """
 
     values: Any = field(repr=False)
@@ -43,11 +43,11 @@ class Resolved:
 
 
 class References:
-    """Puts what references stand for in their place.
+    """Resolves references in settings.
 
     Args:
-        environ: The environment of the server, as it was at its start.
-        read_secrets: Gives the secrets that are kept now, by name; asked only where one is named.
+        environ: The environment of the server when it started.
+        read_secrets: Returns the stored secrets by name; called only if a secret is referenced.
     """
 
     def __init__(self, environ: Mapping[str, str], read_secrets: Callable[[], Mapping[str, SecretStr]]) -> None:
@@ -55,12 +55,13 @@ class References:
         self._read_secrets = read_secrets
 
     def resolve(self, values: Any, origins: Origins) -> Resolved:
-        """Settings, a JSON value, with what all of their references stand for.
+        """Return settings, a JSON value, with all references resolved.
 
         Args:
-            origins: Where each value comes from, for errors.
+            origins: Origins of the values, for error messages.
         Raises:
-            ConfigError: Some stand for nothing; each problem names the place, the reference, and what to do.
+            ConfigError: Some references cannot be resolved; each problem names the location, the reference, and a
+                remedy.
         """
         run = _Run(self._environ, self._read_secrets if has_secret(values) else dict, origins)
         resolved = run.resolve_value(values, ())
@@ -70,7 +71,7 @@ class References:
 
 
 class _Run:
-    """One look through settings, which finds all that is wrong."""
+    """One pass over settings, which collects all problems."""
 
     def __init__(
         self, environ: Mapping[str, str], read_secrets: Callable[[], Mapping[str, SecretStr]], origins: Origins
@@ -135,30 +136,30 @@ class _Run:
 
 
 def has_reference(value: Any) -> bool:
-    """Whether a text in a JSON value has what would be a reference, or a literal `${` that is written as one."""
+    """Return True if a text in a JSON value contains `${`, that is, a reference or an escaped literal `$${`."""
     return any("${" in text for _, text in _iterate_texts(value, ()))
 
 
 def has_secret(value: Any) -> bool:
-    """Whether a text in a JSON value may name a secret."""
+    """Return True if a text in a JSON value may refer to a secret."""
     return any("${secret:" in text for _, text in _iterate_texts(value, ()))
 
 
 def secrets_named(value: Any) -> set[str]:
-    """The names of the secrets that a JSON value refers to."""
+    """Return the names of the secrets that a JSON value refers to."""
     found = (match for _, text in _iterate_texts(value, ()) for match in _ANY.finditer(text) if match["end"])
     return {secret[1] for match in found if (secret := _SECRET.fullmatch(match["inner"]))}
 
 
 def refuse_references(values: Mapping[str, Any], origins: Origins, but_in: Collection[str] = ()) -> None:
-    """See that no key of app.json has references that is not for a module: nobody would put anything in their place.
+    """Reject references outside the settings of modules, where nothing would resolve them.
 
-    Rules of approvals and what agents are told are texts of their own, in which a `${` is meant as it stands.
+    In approval rules and agent instructions, `${` is ordinary text.
 
     Args:
         but_in: Keys whose values are for modules.
     Raises:
-        ConfigError: Some have; each problem names its place.
+        ConfigError: There are such references; each problem names its location.
     """
     looked_at = {key: part for key, part in values.items() if key not in (*_OWN_TEXTS, *but_in)}
     message = "settings of the server hold no references, only those of modules do; {}"

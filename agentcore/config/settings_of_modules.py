@@ -1,4 +1,4 @@
-"""The settings of one module: merged from app.json, modules/NAME.json and the environment, then validated."""
+"""Settings of one module: merged from app.json, modules/NAME.json and the environment, then validated."""
 
 import json
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ S = TypeVar("S", bound=BaseModel)
 
 @dataclass(frozen=True)
 class RawSettings:
-    """A module's settings before its model has seen them.
+    """A module's settings before validation by its model.
 
     Args:
-        values: The merged document; may hold secrets.
-        origins: For each value, by its path in `values`, where it comes from.
+        values: The merged document; may contain secrets.
+        origins: The origin of each value, by its path in `values`.
     """
 
     key: str
@@ -37,24 +37,24 @@ class RawSettings:
 
 
 def settings_folder(config: AppConfig) -> Path:
-    """The folder beside app.json whose files override settings of modules, whether it exists or not."""
+    """Return the folder beside app.json whose files override settings of modules, whether or not it exists."""
     return config.folder / "modules"
 
 
 def settings_file(config: AppConfig, key: str) -> Path:
-    """The file beside app.json that overrides a module's settings, whether it exists or not."""
+    """Return the file beside app.json that overrides a module's settings, whether or not it exists."""
     return settings_folder(config) / f"{key}.json"
 
 
 def module_settings(
     config: AppConfig, name: str, config_key: str | None = None, model: type[BaseModel] | None = None
 ) -> RawSettings:
-    """Merge what is set for a module: app.json, then `modules/KEY.json` beside it, then the environment.
+    """Merge the settings of a module: app.json, then `modules/KEY.json` beside it, then the environment.
 
-    Reads both files anew each time, so that a reload of the module sees what they say now.
+    Both files are read again each time, so that reloading the module applies their current content.
 
     Raises:
-        ConfigError: The file cannot be read, something other than an object is set, or no key has a variable's name.
+        ConfigError: A file cannot be read, the settings are not an object, or a variable's name matches no key.
     """
     key = config_key or name
     if key != name:
@@ -67,13 +67,13 @@ def module_settings(
 def merge_settings(
     config: AppConfig, key: str, model: type[BaseModel] | None, *, app: ConfigFile, own: ConfigFile
 ) -> RawSettings:
-    """Merge what two files and the environment say under one key.
+    """Merge the settings of two files and the environment under one key.
 
     Args:
-        model: The settings class, by which the environment's names find their keys.
+        model: The settings class, used to match the environment's names to keys.
         own: `modules/KEY.json`.
     Raises:
-        ConfigError: Something other than an object is set, or no key has a variable's name.
+        ConfigError: The settings are not an object, or a variable's name matches no key.
     """
     layers = _app_layer(app, key)
     layers.merge_file(own, "module")
@@ -82,16 +82,16 @@ def merge_settings(
 
 
 def validate_settings(model: type[S], raw: RawSettings) -> S:
-    """Make a module's settings object.
+    """Validate a module's settings.
 
     Raises:
-        ConfigError: A setting is wrong; each problem names file, line, key, the type found and what was expected,
-            and never shows a value.
+        ConfigError: A setting is invalid; each problem names file, line, key, the type found and what was expected, and
+            never shows a value.
     """
     try:
         return model.model_validate(raw.values)
     except ValidationError as exc:
-        # not chained: pydantic's text quotes the values, and one may be a secret
+        # not chained: pydantic's message quotes the values, and one may be a secret
         raise ConfigError(problems_of(exc, model, raw.values, raw.origins)) from None
 
 
@@ -110,7 +110,7 @@ def _app_layer(app: ConfigFile, key: str) -> Layers:
 
 
 def _variables_for(config: AppConfig, key: str) -> Iterator[Variable]:
-    """The environment's settings for one key, each with the rest of its path."""
+    """Yield the environment's settings for one key, each with the rest of its path."""
     for variable in config.sources.settings_variables:
         if len(variable.segments) > 1 and variable.segments[1].lower() == key.lower():
             yield _object_or_deeper(replace(variable, segments=variable.segments[2:]))

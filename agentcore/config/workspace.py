@@ -1,4 +1,4 @@
-"""The folders that tools may touch, from `workspace.roots` of app.json to folders that exist."""
+"""The folders that tools may touch: from `workspace.roots` of app.json to existing folders."""
 
 import glob
 import os
@@ -17,16 +17,16 @@ _ROOTS: JsonPath = ("workspace", "roots")
 
 
 def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Path, ...]:
-    """Resolve the workspace roots, and make the default one if it is missing.
+    """Resolve the workspace roots, and create the default one if it is missing.
 
     Args:
-        config: app.json as it counts.
-        state_dir: The server's state folder, which no root may hold or lie in.
+        config: The loaded app.json.
+        state_dir: The server's state folder, which no root may contain or be inside of.
     Returns:
-        Absolute folders without links in their paths, in the order of app.json; none lies in another.
+        Absolute folders without links in their paths, in the order of app.json; none is inside another.
     Raises:
-        ConfigError: A root does not exist, is no folder, cannot be made, holds nothing but code of modules, or two
-            overlap.
+        ConfigError: A root does not exist, is not a folder, cannot be created, is in a folder of modules, or overlaps
+            another root or the state folder.
     """
     if config.workspace.roots == WorkspaceConfig().roots:
         _make_default(config)
@@ -45,7 +45,7 @@ def prepare_roots(config: AppConfig, state_dir: Path | None = None) -> tuple[Pat
 
 
 def configured_roots(config: AppConfig) -> tuple[Path, ...]:
-    """The absolute paths of the workspace roots as the user configured them: links in them are not followed."""
+    """Return the absolute paths of the workspace roots as the user configured them, without following links."""
     paths = (resolve_config_path(config.folder, text) for text in config.workspace.roots)
     return tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - `resolve` would follow links
 
@@ -56,7 +56,7 @@ def open_workspace(config: AppConfig, state_dir: Path) -> tuple[Workspace, tuple
     Args:
         state_dir: The server's state folder.
     Returns:
-        The workspace, which the caller closes, and the patterns of what is protected in it.
+        The workspace, which the caller closes, and the patterns of its protected files.
     Raises:
         ConfigError: As `prepare_roots`.
     """
@@ -66,11 +66,11 @@ def open_workspace(config: AppConfig, state_dir: Path) -> tuple[Workspace, tuple
 
 
 def control_patterns(config: AppConfig, roots: Sequence[Path]) -> tuple[str, ...]:
-    """Patterns of what decides what runs and is allowed here, where it lies inside of roots, whatever it is called.
+    """Return patterns of the paths inside the roots that control which code runs and what is allowed.
 
     Args:
-        config: app.json as it counts: its file, the settings beside it, and the folder of local modules.
-        roots: As `prepare_roots` gives them.
+        config: The loaded app.json: its file, the settings beside it, and the folder of local modules.
+        roots: As returned by `prepare_roots`.
     """
     paths = (config.file, settings_folder(config), config.modules_folder)
     places = {place for path in paths for place in (path, path.parent.resolve() / path.name, path.resolve())}

@@ -1,4 +1,4 @@
-"""Secrets that are written out in settings, where a reference such as `${secret:NAME}` should be."""
+"""Literal secrets in settings, where a reference such as `${secret:NAME}` should be used."""
 
 import re
 from typing import Any
@@ -18,14 +18,14 @@ _PLAIN = re.compile(
 
 
 def secrets_to_mask(model: Model | None, values: Any) -> tuple[str, ...]:
-    """The secrets in a module's settings, to be masked in what it says.
+    """Return the secrets in a module's settings that must be masked in its messages.
 
-    A value counts where its name or its form tells of a secret. Below `env` and `headers`, and where the model
-    declares a secret, everything counts but numbers, words, paths and addresses without a key. A text with a reference
-    does not: what that stands for is masked by itself.
+    A value counts as a secret if its name or form indicates one. Below `env` and `headers`, and where the model
+    declares a secret, every value counts except numbers, words, paths and addresses without a key. A text with a
+    reference does not count: its resolved value is masked separately.
 
     Args:
-        values: As they are written, with their references.
+        values: The settings as written, with their references.
     """
     found = [secret for written in find_written_secrets(values) for secret in written.secrets]
     handed_on = [values.get(part) for part in SECRET_PARTS] if isinstance(values, dict) else []
