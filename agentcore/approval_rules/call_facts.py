@@ -1,4 +1,4 @@
-"""What the policy looks at: one call, whose arguments are valid, and what it would touch."""
+"""Input of the approval policy: one call with valid arguments, and what it would touch."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,17 +12,17 @@ _CHANGES_NOTHING_OUTSIDE: frozenset[Effect] = frozenset(("read", "write"))
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """One call as the policy sees it.
+    """One call as seen by the policy.
 
     Args:
-        arguments: What it would run with, defaults included.
-        preview: What it would touch; None: the tool cannot say.
-        agent_id: The agent whose call it is; empty: none's.
-        mode: What becomes of calls that no rule and no grant says anything about.
-        named_paths: Where the arguments of a tool without a preview lead, links followed.
-        host: The host on another machine where it would run; empty: at the server.
-        host_roots: The workspace folders there, as it says.
-        on_behalf_of: Of a foreign machine's call: the kind of principal whose call was sent to that machine.
+        arguments: Its arguments, including defaults.
+        preview: What it would touch; None: the tool has no preview.
+        agent_id: The agent that makes the call; empty: none.
+        mode: The mode for calls that no rule or grant matches.
+        named_paths: Paths in the arguments of a tool without a preview, with links followed.
+        host: The host on another machine where it would run; empty: the server.
+        host_roots: The workspace folders that this host reports.
+        on_behalf_of: For a call of a foreign machine: the kind of principal whose call was sent to that machine.
     """
 
     principal: Principal
@@ -44,59 +44,59 @@ class CallFacts:
 
     @property
     def effects(self) -> frozenset[Effect]:
-        """What it may do."""
+        """Effects that the call may have."""
         return effects_of(self.definition, self.preview)
 
     @property
     def touches_session_only(self) -> bool:
-        """Whether it touches nothing but its session's own state, or asks the person."""
-        # a session is that of the chat, and not the foreign machine's own
+        """True if it only touches its session's own state, or asks the user."""
+        # the session is that of the chat, not the foreign machine's own
         return self.effects == SESSION_ONLY and not self.is_of_foreign_machine
 
     @property
     def is_protected(self) -> bool:
-        """Whether it touches what always needs a person."""
+        """True if it touches something that always needs approval."""
         return self.preview is not None and self.preview.is_protected
 
     @property
     def caution(self) -> str:
-        """What a person has to know before it runs; empty: nothing."""
+        """A warning that the user must see before the call runs; empty: none."""
         return "" if self.preview is None else self.preview.caution
 
     @property
     def preview_failure(self) -> str:
-        """Why its tool has not said what it would touch, though it should: see `CallPreview.failure`."""
+        """Why the tool did not provide a preview although it should: see `CallPreview.failure`."""
         return "" if self.preview is None else self.preview.failure
 
     @property
     def is_previewed(self) -> bool:
-        """Whether the tool itself says what the call would touch."""
+        """True if the tool itself reports what the call would touch."""
         return self.preview is not None and not self.preview.failure
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths that it touches, as far as they are known."""
+        """The paths that it touches, as far as known."""
         return self.preview.paths if self.preview is not None and self.is_previewed else self.named_paths
 
     @property
     def are_paths_certain(self) -> bool:
-        """Whether these are all of its paths: the tool says so, or it only reads and writes files that it was given."""
+        """True if `paths` is complete: reported by the tool, or it only reads and writes the files it was given."""
         return self.is_previewed or self.effects <= _CHANGES_NOTHING_OUTSIDE
 
     @property
     def command(self) -> str | None:
-        """The shell command that it runs, if it runs one."""
+        """The shell command that it runs, or None."""
         command = self.arguments.get("command")
         return command if isinstance(command, str) else None
 
     @property
     def cwd(self) -> str | None:
-        """The folder that its command runs in, where that is known."""
+        """The folder that its command runs in, or None if unknown."""
         return None if self.preview is None else self.preview.cwd
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """The addresses that it contacts, as far as they are known."""
+        """The addresses that it contacts, as far as known."""
         if self.preview is not None and self.is_previewed:
             return self.preview.urls
         url = self.arguments.get("url")
@@ -104,7 +104,7 @@ class CallFacts:
 
 
 def effects_of(definition: ToolDefinition, preview: CallPreview | None) -> frozenset[Effect]:
-    """What a call may do: what its preview says of these very arguments, else what the tool may do at all."""
+    """Return the effects of a call: those of the preview for these arguments, else those that the tool declares."""
     exact = None if preview is None else preview.effects
-    # nothing said is not nothing done
+    # no declared effects do not mean no effects
     return exact or definition.effects or frozenset(("execute",))

@@ -1,5 +1,8 @@
-"""Patterns of shell commands in rules. A shell has endless spellings: what allows takes the plain ones only, and what
-asks or denies looks at each part of a command, as far as it can be seen."""
+"""Patterns of shell commands in rules.
+
+A command has endless spellings in a shell: for allowing, only plain commands match; for asking or denying, each visible
+part of a command is checked.
+"""
 
 import re
 import shlex
@@ -17,16 +20,16 @@ WRAPPERS = frozenset(
         *("nohup", "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while", "xargs"),
     )
 )
-"""Programs that run the program behind them."""
+"""Programs that run the program given in their arguments."""
 
 _CLASS_OF_ONE = re.compile(r"\[([^\]])\]")
 
 
 class CommandPattern:
-    """One pattern, in which `*` stands for anything; ` *` at the end also for nothing.
+    """A pattern in which `*` matches anything; ` *` at the end also matches nothing.
 
     Args:
-        pattern: Such as `git status *`.
+        pattern: For instance `git status *`.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -34,12 +37,12 @@ class CommandPattern:
         self._literal = _literal_text(pattern)
 
     def matches(self, command: str, *, surely: bool) -> bool:
-        """Whether a command is meant.
+        """Return True if the pattern matches a command.
 
         Args:
-            command: What a shell would run.
-            surely: Only one plain command, without operators, expansions of variables or redirections, is meant, or
-                exactly the text of a pattern without wildcards; else any part of the command that looks like it.
+            command: The command line for the shell.
+            surely: Match only a single plain command, without operators, expansions of variables or redirections, or
+                exactly the text of a pattern without wildcards; otherwise any part of the command that looks like it.
         """
         if not surely:
             return any(self._matches_text(text, is_folded=True) for text in _visible_parts(command))
@@ -61,7 +64,7 @@ class CommandPattern:
 
 
 def split_plain_command(command: str) -> list[str] | None:
-    """The words of a command that is one plain command; None: it is more, or its words are not known before it runs."""
+    """Return the words of a single plain command; None if it is more, or its words are not known before it runs."""
     quote = ""
     for character in command:
         if character < " " and character not in "\t\n\r":
@@ -79,17 +82,17 @@ def split_plain_command(command: str) -> list[str] | None:
 
 
 def normalise_command(command: str, words: list[str]) -> str:
-    """A plain command with one space between its words, quoted where it was quoted at all."""
+    """Return a plain command with single spaces between words, with quotes normalised if it has any."""
     return shlex.join(words) if "'" in command or '"' in command else " ".join(words)
 
 
 def escape_pattern(text: str) -> str:
-    """The pattern that means exactly this text."""
+    """Return the pattern that matches exactly this text."""
     return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def _visible_parts(command: str) -> Iterator[str]:
-    """Whatever in a command may be a command of its own, without quotes, folders of programs and assignments."""
+    """Yield every part that may be a command itself, without quotes, folders of programs and assignments."""
     yield " ".join(command.split())
     for part in _BORDER.split(command):
         words = part.translate(_QUOTES).split()
@@ -111,7 +114,7 @@ def _has_parent_step(words: list[str]) -> bool:
 
 
 def _literal_text(pattern: str) -> str | None:
-    """The one text that a pattern means; None: it has wildcards."""
+    """Return the only text that a pattern matches; None if it has wildcards."""
     without = _CLASS_OF_ONE.sub("", pattern)
     if any(character in without for character in "*?["):
         return None

@@ -1,8 +1,8 @@
-"""The kinds of criteria of an approval rule, one class each, and `KINDS`, the table that everything else reads.
+"""The kinds of criteria of an approval rule, one class each, and `KINDS`, the table of all of them.
 
-To add a kind, write its class and put it into `KINDS` (and into `OFFERED`, if a person may allow later calls by it).
-The model and the JSON Schema of app.json, rules, grants, offers, trials, explanations, the approval view and the
-terminal are made from the table and know no kind by name.
+To add a kind, write its class and add it to `KINDS` (and to `OFFERED`, if the user may allow later calls by it). The
+model and the JSON Schema of app.json, rules, grants, offers, trials, explanations, the approval view and the terminal
+are all generated from the table and contain no kind's name.
 """
 
 import json
@@ -21,32 +21,32 @@ from agentcore.files.path_pattern import PathPattern
 from agentcore.files.path_text import PathText
 from agentcore.net.url_pattern import UrlPattern, origin_of
 
-if TYPE_CHECKING:  # app.json is read without the module API, whose import a command line would wait for
+if TYPE_CHECKING:  # app.json is read without the module API, whose import would delay the command line
     from agentcore.approval_rules.call_facts import CallFacts
 
 Caller = Literal["chat", "mcp", "host", "module", "view", "page", "token", "cli"]
-"""The kinds of principals that call tools."""
+"""Kinds of principals that call tools."""
 
 Patterns = Mapping[str, str]
-"""What a grant holds calls against: pattern by the key of a kind, or else by the name of an argument."""
+"""Patterns of a grant: by the key of a kind, or else by the name of an argument."""
 
 _READS_AND_WRITES: frozenset[str] = frozenset(("read", "write"))
 _SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
 _PATTERN_CHARS = 500
-"""A longer pattern is none that a person can read."""
+"""Maximum length of an offered pattern, so that the user can read it."""
 
 
 class Criterion(ABC):
-    """A kind of criterion, and as an object the pattern that one rule or one grant has of it.
+    """A kind of criterion; an instance holds its pattern in one rule or grant.
 
     Attributes:
         key: Its key in a rule of app.json.
-        field: Type of the pattern in app.json, with its checks.
-        description: What the pattern means, for the JSON Schema of app.json.
-        absent: The pattern of a rule that says nothing of it.
-        label: What a person reads beside what a call has of it, by language; empty: that is not shown by itself.
-        looks_at_paths: Whether it has to be known where paths in arguments lead.
-        holds_always: Whether calls are held against it also where nothing is said of it.
+        field: Type of the pattern in app.json, with its validators.
+        description: Meaning of the pattern, for the JSON Schema of app.json.
+        absent: The pattern of a rule that does not use this criterion.
+        label: Label by language for a call's values of this kind; empty: they are not shown separately.
+        looks_at_paths: True if it needs the paths that arguments resolve to.
+        holds_always: True if calls are matched against it even in rules that do not use it.
     """
 
     key: ClassVar[str]
@@ -62,24 +62,24 @@ class Criterion(ABC):
 
     @abstractmethod
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        """Why a call is not meant; None: it is.
+        """Return the reason why a call does not match, or None if it matches.
 
         Args:
             facts: The call.
-            surely: To allow, all of what a call touches has to match, each spelled in the one way that cannot mean
-                anything else; else it is enough that one of it may be meant.
+            surely: For allowing: everything that the call touches must match, each in an unambiguous spelling.
+                Otherwise one possible match is enough.
         """
 
     @classmethod
     def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
-        """What a call has of this kind."""
+        """Return the call's values of this kind."""
         return ()
 
     @classmethod
     def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
-        """Patterns by which later calls like this one may be allowed, from narrow to wide.
+        """Return patterns by which later calls like this one may be allowed, from narrow to wide.
 
-        None: the call has nothing of this kind, and another kind tells what it does.
+        None: the call has no value of this kind, and another kind describes its effect.
         """
         return None
 
@@ -89,14 +89,14 @@ class _Matcher(Protocol):
 
 
 class TextCriterion(Criterion):
-    """A kind whose pattern is one text, held against texts of the call.
+    """A kind whose pattern is one text, matched against texts of the call.
 
-    It can stand in a grant, where its key takes the place of an argument of that name.
+    It can be used in grants, where its key takes precedence over an argument of that name.
 
     Attributes:
-        unknown: Why a call is not meant that tells nothing of it.
-        uncertain: Why a call is not meant surely that does not tell all of it.
-        mismatch: Why a call is not meant that has others; the pattern follows.
+        unknown: Reason for no match if the call has no known value.
+        uncertain: Reason for no match with `surely` if the call's known values may be incomplete.
+        mismatch: Reason for no match if the values differ; the pattern is appended.
     """
 
     unknown: ClassVar[str]
@@ -110,15 +110,15 @@ class TextCriterion(Criterion):
     @classmethod
     @abstractmethod
     def compile(cls, pattern: str, roots: Sequence[str]) -> _Matcher:
-        """The pattern, ready to be held against texts; `roots` are the real paths of the workspace roots."""
+        """Compile the pattern; `roots` are the real paths of the workspace roots."""
 
     def _matcher_for(self, facts: "CallFacts") -> _Matcher:
-        """The pattern as it is to be held against a call: on another machine, roots are others."""
+        """Return the matcher for a call; on another machine the roots differ."""
         return self._matcher if not facts.host else self.compile(self.pattern, facts.host_roots)
 
     @classmethod
     def is_certain(cls, facts: "CallFacts") -> bool:
-        """Whether `values` are all that the call has of this kind."""
+        """Return True if the extracted values are all values of this kind that the call has."""
         return True
 
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
@@ -133,7 +133,7 @@ class TextCriterion(Criterion):
 
 
 class Tool(Criterion):
-    """The tool's name."""
+    """Criterion: the tool's name."""
 
     key = "tool"
     field = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -145,7 +145,7 @@ class Tool(Criterion):
 
 
 class TouchedPath(TextCriterion):
-    """The paths that a call touches."""
+    """Criterion: the paths that a call touches."""
 
     key = "path"
     field = PathText | None
@@ -182,7 +182,7 @@ class TouchedPath(TextCriterion):
 
 
 class Command(TextCriterion):
-    """The shell command that a call runs; a person sees it among the arguments."""
+    """Criterion: the shell command that a call runs; the user sees it among the arguments."""
 
     key = "command"
     field = Annotated[str, StringConstraints(min_length=1)] | None
@@ -214,7 +214,7 @@ class Command(TextCriterion):
             return None
         found = [escape_pattern(command)] if len(command) <= _PATTERN_CHARS else []
         words = split_plain_command(command)
-        # a program with a subcommand is one thing to do; an interpreter or a wrapper with what follows is all things
+        # a program with a subcommand is one action; an interpreter or a wrapper with any arguments could do anything
         if words and len(words) > 1 and words[0] not in WRAPPERS and _SUBCOMMAND.fullmatch(words[1]):
             found.append(f"{escape_pattern(words[0])} {words[1]} *")
         where = {} if facts.cwd is None else {WorkingFolder.key: escape_pattern(facts.cwd)}
@@ -222,7 +222,7 @@ class Command(TextCriterion):
 
 
 class WorkingFolder(TextCriterion):
-    """The folder that a command runs in."""
+    """Criterion: the folder that a command runs in."""
 
     key = "cwd"
     field = PathText | None
@@ -243,7 +243,7 @@ def _check_url(text: str) -> str:
 
 
 class Url(TextCriterion):
-    """The addresses that a call contacts."""
+    """Criterion: the addresses that a call contacts."""
 
     key = "url"
     field = Annotated[str, AfterValidator(_check_url)] | None
@@ -274,7 +274,7 @@ class Url(TextCriterion):
 
 
 class Arguments(Criterion):
-    """Further arguments, whatever their names are; in a grant each stands by itself."""
+    """Criterion: further arguments of any name; in a grant, each is a separate pattern."""
 
     key = "arguments"
     field = dict[str, str]
@@ -297,7 +297,7 @@ class Arguments(Criterion):
             return [{}]
         arguments = {name: value for name, value in facts.arguments.items() if value is not None}
         texts = {name: _to_text(value) for name, value in arguments.items()}
-        # under the key of a kind, a pattern would mean what the call touches, and this one does not say
+        # under the key of a kind, a pattern would match what the call touches, which this call does not state
         is_clear = texts.keys().isdisjoint(GRANTED) and not any(map(_is_list, arguments.values()))
         if not texts or not is_clear or any(len(text) > _PATTERN_CHARS for text in texts.values()):
             return []
@@ -305,7 +305,7 @@ class Arguments(Criterion):
 
 
 class Agents(Criterion):
-    """The agent whose call it is."""
+    """Criterion: the agent that makes the call."""
 
     key = "agents"
     field = Annotated[tuple[str, ...], Strict(False)]
@@ -313,14 +313,14 @@ class Agents(Criterion):
     absent = ()
 
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        # what an agent is allowed is not allowed to the machines that work for it; what it is denied is
+        # permissions of an agent do not extend to foreign machines that work for it; denials do
         is_own = not (surely and facts.is_of_foreign_machine)
         is_meant = is_own and any(fnmatchcase(facts.agent_id, agent) for agent in self.pattern)
         return None if is_meant else f"it is for agents: {', '.join(self.pattern)}"
 
 
 class RunsOn(TextCriterion):
-    """The host on another machine where a call runs."""
+    """Criterion: the host on another machine where a call runs."""
 
     key = "on_host"
     field = Annotated[str, StringConstraints(min_length=1, max_length=100)] | None
@@ -342,7 +342,7 @@ class RunsOn(TextCriterion):
 
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
         if self.pattern is None:
-            # what was allowed for one machine says nothing of another
+            # a permission for one machine does not apply to another
             return f"it is for the server, and the call runs on host {facts.host}" if surely and facts.host else None
         return None if self.pattern == "*" else super().find_mismatch(facts, surely=surely)
 
@@ -356,7 +356,7 @@ class _NamePattern:
 
 
 class Callers(Criterion):
-    """Who calls."""
+    """Criterion: the kind of principal that calls."""
 
     key = "callers"
     field = Annotated[tuple[Caller, ...], Strict(False)]
@@ -364,8 +364,8 @@ class Callers(Criterion):
     absent = ()
 
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        # a foreign machine calls for itself and for whoever called it: what either is denied is denied, and what is
-        # allowed is allowed to the machine itself alone
+        # a foreign machine calls for itself and for its caller: a denial of either applies, but only permissions of the
+        # machine itself
         kinds = {facts.principal.kind} if surely else {facts.principal.kind, facts.on_behalf_of}
         is_meant = not kinds.isdisjoint(self.pattern)
         return None if is_meant else f"it is for calls of: {', '.join(self.pattern)}"
@@ -374,23 +374,23 @@ class Callers(Criterion):
 Kinds = tuple[type[Criterion], ...]
 
 KINDS: Kinds = (Tool, TouchedPath, Command, WorkingFolder, Url, Arguments, RunsOn, Agents, Callers)
-"""All kinds, in the order in which people see them."""
+"""All kinds, in the order in which they are displayed."""
 
 OFFERED: tuple[type[Criterion], ...] = (Command, Url, TouchedPath, Arguments)
-"""What later calls may be allowed by: the first of these that the call has."""
+"""Kinds by which later calls may be allowed: the first one that the call has is used."""
 
 GRANTED = frozenset(kind.key for kind in KINDS if issubclass(kind, TextCriterion))
-"""The keys of kinds that stand in grants; any other key there is the name of an argument."""
+"""Keys of kinds used in grants; any other key in a grant is the name of an argument."""
 
 
 class Criteria:
-    """The criteria of one rule or one grant: a call is meant when it matches each.
+    """The criteria of one rule or grant: a call must match all of them.
 
     Args:
-        patterns: By the keys of their kinds, as in a rule of app.json.
+        patterns: Patterns by the keys of their kinds, as in a rule of app.json.
         roots: Real paths of the workspace roots.
     Raises:
-        ValueError: A pattern of addresses is none.
+        ValueError: A pattern of addresses is invalid.
     """
 
     def __init__(self, patterns: Mapping[str, Any], roots: Sequence[str]) -> None:
@@ -404,13 +404,13 @@ class Criteria:
 
     @classmethod
     def of_grant(cls, tool: str, patterns: Patterns, roots: Sequence[str]) -> "Criteria":
-        """The criteria of a grant: the tool's name and its patterns."""
+        """Return the criteria of a grant: the tool's name and its patterns."""
         kinds = {key: pattern for key, pattern in patterns.items() if key in GRANTED}
         arguments = {name: pattern for name, pattern in patterns.items() if name not in GRANTED}
         return cls({Tool.key: tool, **kinds, Arguments.key: arguments}, roots)
 
     def find_mismatch(self, facts: "CallFacts", *, surely: bool) -> str | None:
-        """Why a call is not meant, as `Criterion.find_mismatch`; None: it is."""
+        """Return the reason why a call does not match, as `Criterion.find_mismatch` does, or None if it matches."""
         if facts.touches_session_only and not self._names_tool:
             return "it names no tool, and the call touches its own session only"
         for criterion in self._criteria:
@@ -421,7 +421,7 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Touched:
-    """What a call has of one kind, as a person sees it."""
+    """A call's values of one kind, for display to the user."""
 
     key: str
     label: Mapping[str, str]
@@ -429,17 +429,17 @@ class Touched:
 
 
 def list_touched(facts: "CallFacts") -> list[Touched]:
-    """What a call would touch, by kind, as far as people see it by itself."""
+    """Return what a call would touch, by kind, for the kinds that are shown separately."""
     found = ((kind, tuple(kind.extract_values(facts))) for kind in KINDS)
     return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
 
 
 def suggest_patterns(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:
-    """By what later calls like this one may be allowed, from narrow to wide.
+    """Return patterns by which later calls like this one may be allowed, from narrow to wide.
 
     Args:
         facts: The call.
-        roots: Real paths of the workspace roots: what is wider than one of them is not offered.
+        roots: Real paths of the workspace roots; nothing wider than one of them is offered.
     """
     found = (kind.suggest_patterns(facts, facts.host_roots if facts.host else roots) for kind in OFFERED)
     patterns = next((patterns for patterns in found if patterns is not None), ())

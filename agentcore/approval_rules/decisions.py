@@ -1,9 +1,9 @@
-"""What can become of a call, and of the calls that no rule speaks of."""
+"""Possible decisions on a call, and the modes for calls that no rule matches."""
 
 from typing import Literal
 
 DecisionKind = Literal["allow", "ask", "deny"]
-"""What becomes of a call: it runs, a person is asked, or it is refused."""
+"""Decision on a call: it runs, the user is asked, or it is rejected."""
 
 ApprovalMode = Literal["ask", "ask_writes", "allow", "deny"]
-"""What becomes of a call that a model wants; the default asks about every one."""
+"""Approval mode for the calls of models; the default asks about every call."""

@@ -1,6 +1,6 @@
-"""What files hold, for whoever cannot look at them: what kind they are, the text of PDFs, pictures of a size that fits.
+"""Content of files for models that cannot open them: media types, text of PDFs, images of a size that fits.
 
-What comes from anybody is read by a process of its own, which takes nothing else along where it goes wrong.
+Files from untrusted sources are parsed in a separate process, so that a failure affects nothing else.
 """
 
 from agentcore.documents.media_type import HEAD_BYTES, PICTURES, is_text, media_type

@@ -1,4 +1,4 @@
-"""A program of ours that reads one file from anybody, in a process of its own: stdin to stdout, within its time."""
+"""Runs a program that parses one untrusted file in its own process: stdin to stdout, with a time limit."""
 
 import asyncio
 import sys
@@ -14,10 +14,10 @@ _SECONDS = 20.0
 
 
 class ReadingProcess:
-    """Runs one of the programs of this room; nothing in a file can harm more than the process that reads it.
+    """Runs a parser of this package; a malicious file can harm only the process that reads it.
 
     Args:
-        program: The module that is run.
+        program: The module to run.
     """
 
     def __init__(self, program: str) -> None:
@@ -25,13 +25,13 @@ class ReadingProcess:
         self._supervisor = Supervisor()
 
     async def close(self) -> None:
-        """End what still reads; safe to call twice."""
+        """Stop running parsers; safe to call twice."""
         await self._supervisor.close()
 
     @asynccontextmanager
     async def run(self, body: bytes, workspace: Workspace, *arguments: str) -> AsyncIterator[tuple[IO[bytes], str]]:
-        """Have a file read; gives what was written, and why that ended early, if it did."""
-        # files and no pipes: a file that is never read to its end, and an answer that nobody waits for, hold nobody up
+        """Parse a file; yield the output, and the reason if the parser ended early, else an empty string."""
+        # files instead of pipes: unread input or unread output then blocks neither side
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as taken:
             await asyncio.to_thread(_fill_file, given, body)
             why = await self._run_program(given, taken, workspace, arguments)

@@ -1,4 +1,4 @@
-"""What kind of thing a file is, by what it begins with; its name says more only where that cannot do harm."""
+"""Media type detection from the first bytes of a file; its name only refines the type where that is harmless."""
 
 import codecs
 import mimetypes
@@ -6,10 +6,10 @@ import mimetypes
 from agentcore.files.encoding_detection import guess_encoding
 
 HEAD_BYTES = 8192
-"""What is looked at."""
+"""Number of bytes that are inspected."""
 
 PICTURES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
-"""Pictures that providers take; another one in a session would have each of its later requests refused."""
+"""Images accepted by providers; any other in a session would make all of its later requests fail."""
 
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -21,18 +21,18 @@ _BEGINNINGS = (
 _ZIPPED = b"PK\x03\x04"
 _TEXT = "text/plain"
 _UNKNOWN = "application/octet-stream"
-# what names say differs from system to system: these are the ones that people attach
+# the standard table differs between systems: these are types that users often attach
 _BY_NAME = {".md": "text/markdown", ".yaml": "application/yaml", ".yml": "application/yaml", ".log": _TEXT}
 _TEXTS = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 _OFFICE = ("application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument.")
 
 
 def media_type(head: bytes, name: str) -> str:
-    """The media type of a file.
+    """Return the media type of a file.
 
     Args:
         head: Its first bytes, up to `HEAD_BYTES`.
-        name: Its name; says which kind of text a text is, and which kind of document a ZIP file.
+        name: Its name, which determines the kind of a text and the kind of document of a ZIP file.
     """
     begun = next((mime for beginning, mime in _BEGINNINGS if head.startswith(beginning)), None)
     if begun is not None:
@@ -52,13 +52,13 @@ def _text_type(head: bytes, named: str) -> str:
         return named or _TEXT
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return f"{named or _TEXT}; charset=utf-16"
-    # any bytes are letters in some encoding: only what is called a text is taken for one
+    # almost any bytes decode in some encoding: only files named as text are treated as such
     encoding = guess_encoding(head) if named and b"\0" not in head else None
     return _UNKNOWN if encoding is None else f"{named}; charset={encoding}"
 
 
 def is_text(head: bytes) -> bool:
-    """Whether a file begins as text in UTF-8 does."""
+    """Return True if a file starts with valid UTF-8 text."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

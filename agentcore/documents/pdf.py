@@ -1,4 +1,4 @@
-"""PDFs as text, read by a process of their own."""
+"""Text of PDFs, extracted in a separate process."""
 
 import asyncio
 import json
@@ -16,12 +16,12 @@ _OUTPUT_BYTES = 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """What was read of a PDF.
+    """The text extracted from a PDF.
 
     Args:
-        text: Of all pages, each under a line with its number; empty: there is none to be read.
-        title: Of the document; may be empty.
-        notice: A sentence on what this is, and what is missing and why.
+        text: The text of all pages, each below a line with its number; empty: no text could be extracted.
+        title: Title of the document; may be empty.
+        notice: A sentence that says what this is, what is missing, and why.
     """
 
     text: str
@@ -36,17 +36,17 @@ class _Head(BaseModel):
 
 
 class PdfReader:
-    """Reads PDFs; nothing in one can harm more than the process that reads it."""
+    """Extracts text from PDFs; a malicious file can harm only the process that reads it."""
 
     def __init__(self) -> None:
         self._process = ReadingProcess("agentcore.documents.pdf_text")
 
     async def close(self) -> None:
-        """End what still reads; safe to call twice."""
+        """Stop running parsers; safe to call twice."""
         await self._process.close()
 
     async def read(self, body: bytes, workspace: Workspace) -> PdfText:
-        """The text of all pages, each under a line with its number; what is missing, and why, is said."""
+        """Return the text of all pages, each below a line with its number; the notice says what is missing and why."""
         async with self._process.run(body, workspace) as (taken, why):
             return await asyncio.to_thread(_parse_output, taken, why)
 

@@ -1,7 +1,7 @@
-"""`python -m agentcore.documents.pdf_text`: the text of a PDF, from stdin to stdout, in a process of its own.
+"""`python -m agentcore.documents.pdf_text`: extracts the text of a PDF, from stdin to stdout, in its own process.
 
-A PDF comes from anybody, and reading one can take for ever or more memory than there is: here it takes nothing else
-along. Writes lines of JSON: `{"title", "page_count"}`, then the text of each page as it is read; or `{"problem"}`.
+Parsing an untrusted PDF can take forever or exhaust the memory; in this process it affects nothing else. Writes lines
+of JSON: `{"title", "page_count"}`, then the text of each page as it is read; or `{"problem"}`.
 """
 
 import json
@@ -14,13 +14,13 @@ from pypdf.errors import FileNotDecryptedError, PyPdfError
 
 MEMORY_BYTES = 2 << 30
 TEXT_CHARS = 2_000_000
-"""Of a longer document only the pages at its head are read."""
+"""Maximum length of the text; further pages are not read."""
 
 
 def main() -> None:
-    """Read, and write what was found."""
+    """Extract the text from stdin and write it to stdout."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    logging.disable()  # what pypdf finds odd about the file is of no use to anybody here
+    logging.disable()  # pypdf's warnings about the file are of no use here
     try:
         _read_pdf()
     except FileNotDecryptedError:
@@ -35,7 +35,7 @@ def main() -> None:
         ValueError,
         AttributeError,
     ):
-        # pypdf gives many kinds of errors for files that are not as they should be
+        # pypdf raises many kinds of errors for malformed files
         _write_line({"problem": "it is damaged"})
 
 
@@ -55,7 +55,7 @@ def _read_pdf() -> None:
 
 def _write_line(line: object) -> None:
     sys.stdout.write(f"{json.dumps(line)}\n")
-    sys.stdout.flush()  # what was read counts, whatever comes of the rest
+    sys.stdout.flush()  # what was read so far counts, even if the rest fails
 
 
 def _read_title(reader: PdfReader) -> str:

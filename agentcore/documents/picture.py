@@ -1,4 +1,4 @@
-"""Pictures as providers take them: looked through, and made smaller where they are too large."""
+"""Images that providers accept: checked, and downscaled if they are too large."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,13 +13,9 @@ from agentcore.files.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class FittedImage:
-    """A picture that a model can be shown.
+    """An image that can be sent to a model.
 
-    Args:
-        width: In pixels, as it is now.
-        height: In pixels.
-        mime: Its media type.
-        smaller: Its bytes where it was made smaller; None: it is shown as it is.
+    width: Final width in pixels.
     """
 
     width: int
@@ -37,17 +33,20 @@ class _Head(BaseModel):
 
 
 class ImageFitter:
-    """Sees that pictures can be shown to models; nothing in one can harm more than the process that reads it."""
+    """Prepares images for models; a malicious file can harm only the process that reads it."""
 
     def __init__(self) -> None:
         self._process = ReadingProcess("agentcore.documents.picture_file")
 
     async def close(self) -> None:
-        """End what still reads; safe to call twice."""
+        """Stop running parsers; safe to call twice."""
         await self._process.close()
 
     async def fit(self, body: bytes, workspace: Workspace) -> FittedImage | str:
-        """A picture as models can be shown it, or why there is none: a damaged one would have requests refused."""
+        """Return the image as it can be sent to models, or the reason why it cannot.
+
+        Sending a damaged image would make the provider reject the request.
+        """
         async with self._process.run(body, workspace, str(MODEL_IMAGE_BYTES)) as (taken, why):
             return await asyncio.to_thread(_parse_output, taken, why)
 

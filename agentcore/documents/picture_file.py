@@ -1,8 +1,8 @@
-"""`python -m agentcore.documents.picture_file LIMIT`: looks a picture through, and makes it small enough for a model.
+"""`python -m agentcore.documents.picture_file LIMIT`: checks an image and downscales it if needed for a model.
 
-A picture comes from anybody, and one of a few bytes can be gigabytes of pixels: here it takes nothing else along.
-Reads it from stdin; writes a line of JSON, `{"width", "height", "mime", "is_smaller"}` or `{"problem"}`, and after it
-the bytes of a smaller one where the picture has more than LIMIT bytes or longer edges than providers take.
+An untrusted image of a few bytes can decode to gigabytes of pixels; in this process that affects nothing else. Reads
+the image from stdin; writes a line of JSON, `{"width", "height", "mime", "is_smaller"}` or `{"problem"}`, followed by
+the bytes of a downscaled image if the original has more than LIMIT bytes or longer edges than providers accept.
 """
 
 import io
@@ -15,7 +15,7 @@ from PIL import Image, ImageOps
 MEMORY_BYTES = 2 << 30
 PIXELS = 100_000_000
 EDGE_PIXELS = 8_000
-"""The longest edge that providers take (https://docs.anthropic.com/en/docs/vision)."""
+"""Maximum edge length accepted by providers (https://docs.anthropic.com/en/docs/vision)."""
 
 _FIRST_EDGE = 4_000
 _LEAST_EDGE = 64
@@ -24,16 +24,16 @@ _QUALITY = 85
 
 
 def main() -> None:
-    """Look, and write what was found."""
+    """Check the image from stdin and write the result to stdout."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    Image.MAX_IMAGE_PIXELS = PIXELS // 2  # from twice as many on it is an error
+    Image.MAX_IMAGE_PIXELS = PIXELS // 2  # Pillow raises an error at twice this number
     body = sys.stdin.buffer.read()
     try:
         _fit_image(body, int(sys.argv[1]))
     except (Image.DecompressionBombError, MemoryError):
         _write_line({"problem": "it has too many pixels"})
     except (OSError, ValueError, SyntaxError, ArithmeticError, LookupError, TypeError, AttributeError):
-        # what Pillow gives for files that are not as they should be
+        # errors that Pillow raises for malformed files
         _write_line({"problem": "it is damaged"})
 
 

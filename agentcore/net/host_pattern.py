@@ -1,4 +1,4 @@
-"""`HostPattern`: a line of a list of hosts that are allowed or blocked."""
+"""`HostPattern`: an entry in a list of allowed or blocked hosts."""
 
 import re
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from agentcore.net.public_address import Address, unwrap_layers
 from agentcore.net.whatwg_url import WebUrl, read_url
 
 _FOREIGN = re.compile(r"[\\@?#%*\s]")
-"""What a parser would take for the end of the host, or for something in front of it."""
+"""Characters that a parser would treat as the end of the host, or as part of something before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """Which hosts one line of a list means.
+    """The hosts that one entry of a list matches.
 
-    `example.com` means that name and all below it, `*.example.com` only those below, `192.0.2.7`, `[2001:db8::1]` or
-    `192.0.2.0/24` addresses; each may end with a port.
+    `example.com` matches that name and its subdomains, `*.example.com` only the subdomains, `192.0.2.7`,
+    `[2001:db8::1]` or `192.0.2.0/24` addresses; each may end with a port.
     """
 
     name: str
@@ -27,10 +27,10 @@ class HostPattern:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read a line.
+        """Parse an entry.
 
         Raises:
-            ValueError: It is no such pattern; the message shows it.
+            ValueError: It is not a valid pattern; the message contains it.
         """
         only_below = text.startswith("*.")
         bare = text[2:] if only_below else text
@@ -48,7 +48,7 @@ class HostPattern:
         return cls("" if network else url.host, only_below, network, url.port if has_port else None)
 
     def covers(self, url: WebUrl) -> bool:
-        """Whether an address of the web is at such a host."""
+        """Return True if a web address is at such a host."""
         if self.port is not None and url.port != self.port:
             return False
         if self.network is not None:
@@ -56,7 +56,7 @@ class HostPattern:
         return url.host.endswith(f".{self.name}") or (url.host == self.name and not self.only_below)
 
     def covers_address(self, address: Address, port: int) -> bool:
-        """Whether an address that a name led to is among them."""
+        """Return True if the pattern contains an address that a name resolved to."""
         return self.network is not None and self.port in (None, port) and self._contains(address)
 
     def _contains(self, address: Address) -> bool:

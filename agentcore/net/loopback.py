@@ -1,10 +1,10 @@
-"""Whether a name in an address means this machine."""
+"""Names and addresses of this machine."""
 
 import ipaddress
 
 
 def is_loopback_name(name: str) -> bool:
-    """Whether a host's name, or its address as text, can only be this machine."""
+    """Return True if a host name, or an address as text, can only be this machine."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:

@@ -1,8 +1,8 @@
-"""Which addresses lie on the public internet, however they are wrapped.
+"""Classification of addresses as public, loopback or metadata, including addresses embedded in others.
 
-What is not known to be public counts as private. The networks are named here and not taken from `is_global`, whose
-answer changed between patch versions of Python.
-Source: IANA special-purpose address registries (RFC 6890 and those that updated it).
+Addresses that are not known to be public count as private. The networks are listed here instead of using `is_global`,
+whose result changed between patch versions of Python.
+Source: IANA special-purpose address registries (RFC 6890 and its updates).
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _NOT_PUBLIC_4 = tuple(
         (
             "0.0.0.0/8",  # this network, and the unspecified address, which reaches loopback
             "10.0.0.0/8",
-            "100.64.0.0/10",  # shared by carriers, and by overlay networks
+            "100.64.0.0/10",  # shared by carriers, and used by overlay networks
             "127.0.0.0/8",
             "169.254.0.0/16",
             "172.16.0.0/12",
@@ -37,7 +37,7 @@ _NOT_PUBLIC_6 = tuple(
     map(
         IPv6Network,
         (
-            "2001::/23",  # protocol assignments, Teredo among them
+            "2001::/23",  # protocol assignments, including Teredo
             "2001:db8::/32",
             "3fff::/20",
         ),
@@ -54,27 +54,27 @@ _METADATA = frozenset(
         (
             "169.254.169.254",
             "169.254.170.2",
-            "168.63.129.16",  # public by its number, and yet the platform's own
+            "168.63.129.16",  # a public address, but used by the platform itself
             "100.100.100.200",
             "192.0.0.192",
             "fd00:ec2::254",
         ),
     )
 )
-"""Where clouds hand out the credentials of the machine to whoever asks from it."""
+"""Addresses at which clouds provide the machine's credentials to any program on it."""
 
 
 def read_address(text: str) -> Address:
-    """An address without its zone (`fe80::1%eth0`).
+    """Parse an address, ignoring its zone (`fe80::1%eth0`).
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not an address.
     """
     return ip_address(text.partition("%")[0])
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address, and every one wrapped in it, is one of the public internet."""
+    """Return True if an address and every address embedded in it are public."""
     *wrapped, outer = unwrap_layers(address)
     if any(_is_in(layer, _NOT_PUBLIC_4) for layer in wrapped if isinstance(layer, IPv4Address)):
         return False
@@ -86,19 +86,19 @@ def is_public(address: Address) -> bool:
 
 
 def is_loopback(address: Address) -> bool:
-    """Whether an address, or one wrapped in it, reaches the machine itself; the unspecified one does."""
+    """Return True if an address, or one embedded in it, reaches this machine, as the unspecified one does."""
     return any(layer.is_loopback or layer.is_unspecified for layer in unwrap_layers(address))
 
 
 def is_metadata(address: Address) -> bool:
-    """Whether an address, or one wrapped in it, is a cloud's service for the machine's own credentials."""
+    """Return True if an address, or one embedded in it, is a cloud's service for the machine's own credentials."""
     return any(layer in _METADATA for layer in unwrap_layers(address))
 
 
 def unwrap_layers(address: Address) -> Iterator[Address]:
-    """The IPv4 addresses that an IPv6 address carries (mapped, compatible, 6to4, Teredo, NAT64, ISATAP), then itself.
+    """Yield the IPv4 addresses embedded in an IPv6 address, then the address itself.
 
-    Each is where a packet for the address may end up.
+    Embeddings are mapped, compatible, 6to4, Teredo, NAT64 and ISATAP; a packet may be delivered to any of these.
     """
     if isinstance(address, IPv6Address):
         number = int(address)

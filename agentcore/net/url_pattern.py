@@ -1,4 +1,4 @@
-"""Patterns of addresses in rules: a host, or scheme, host and path, held against addresses as a browser reads them."""
+"""Patterns of addresses in rules: a host, or scheme, host and path, matched against parsed addresses."""
 
 import re
 from fnmatch import fnmatchcase
@@ -8,17 +8,17 @@ from pydantic_core import Url, ValidationError
 _DEFAULT_PORT = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9.*_-]+|\[[0-9a-f:.]+\]")
 _ENCODED_STEP = re.compile(r"%(2e|2f|5c)", re.IGNORECASE)
-"""A dot or a slash that the address hides from us and a server may see."""
+"""An encoded dot or slash, which this parser does not decode and a server may."""
 
 
 class UrlPattern:
-    """One pattern.
+    """A pattern of addresses.
 
     Args:
-        pattern: `example.com`, `*.example.com` (what lies below it), `https://example.com:8443/docs/*`. Without a
-            scheme http and https are meant, without a path all of them. A `*` in the host does not reach beyond it.
+        pattern: `example.com`, `*.example.com` (only subdomains), `https://example.com:8443/docs/*`. Without a scheme
+            it matches http and https, without a path all paths. A `*` in the host does not match beyond the host.
     Raises:
-        ValueError: It is none of these.
+        ValueError: It has none of these forms.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -38,12 +38,12 @@ class UrlPattern:
         self._path = path if slash and path not in ("/**", "/*") else None
 
     def matches(self, url: str, *, surely: bool) -> bool:
-        """Whether an address is meant.
+        """Return True if the pattern matches an address.
 
         Args:
-            url: Absolute.
-            surely: What could be read in two ways is not meant; else it is. A pattern without a port means the
-                scheme's own, or else any.
+            url: An absolute address.
+            surely: If true, ambiguous addresses do not match, and a pattern without a port matches only the scheme's
+                default port; else ambiguous addresses match, and it matches any port.
         """
         try:
             parsed = Url(url)
@@ -74,7 +74,7 @@ class UrlPattern:
 
 
 def origin_of(url: str) -> str | None:
-    """Scheme, host and port of an address as a pattern that means exactly these; None: it has no host."""
+    """Return scheme, host and port of an address as a pattern that matches exactly these; None if it has no host."""
     try:
         parsed = Url(url)
     except ValidationError:
@@ -87,7 +87,7 @@ def origin_of(url: str) -> str | None:
 
 
 def host_of(url: str) -> str | None:
-    """The host of an address; None: it has none."""
+    """Return the host of an address, or None if it has none."""
     try:
         return Url(url).host
     except ValidationError:

@@ -1,4 +1,4 @@
-"""`UrlPolicy`: which addresses of the web a tool may open; one policy for every module that opens some."""
+"""`UrlPolicy`: the web addresses that tools may open; all modules share this one implementation."""
 
 import asyncio
 import socket
@@ -25,16 +25,16 @@ BlockReason = Literal[
     "blocked_host",
     "not_allowed",
 ]
-"""Why an address is refused: `context.reason` of the error `url_blocked`."""
+"""Reason for blocking an address: `context.reason` of the error `url_blocked`."""
 
 RESOLVE_SECONDS = 10.0
-"""The longest that a look-up of a name may take."""
+"""Time limit for resolving a name."""
 
 URL_LIMIT = 16_384
-"""Bound of an address in characters."""
+"""Maximum length of an address in characters."""
 
 _OWN_ORIGINS = 32
-"""How many of this server's origins are kept as they were read."""
+"""Number of the server's own origins whose parsed form is cached."""
 
 _LOOPBACK_NAMES = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
 _PRIVATE_NAMES = (*_LOOPBACK_NAMES, "local", "internal", "home.arpa", "lan", "intranet")
@@ -45,7 +45,7 @@ class OwnOrigins:
     """The origins of everything that this process serves; each server declares its own when it knows its port.
 
     Attributes:
-        on_change: Called when some have been declared.
+        on_change: Callbacks to run after a declaration.
     """
 
     def __init__(self) -> None:
@@ -53,41 +53,41 @@ class OwnOrigins:
         self.on_change: list[Callable[[], None]] = []
 
     def declare(self, server: str, origins: Collection[str]) -> None:
-        """Say where a server can be reached; replaces what it said before.
+        """Declare where a server can be reached, replacing its previous declaration.
 
         Args:
-            server: What declares, such as `page`.
-            origins: Such as `http://127.0.0.1:8765`.
+            server: Name of the server that declares, such as `page`.
+            origins: Its origins, such as `http://127.0.0.1:8765`.
         """
         self._declared[server] = frozenset(origins)
         for tell in self.on_change:
             tell()
 
     def __call__(self) -> frozenset[str]:
-        """All of them, as they are now."""
+        """Return all declared origins."""
         return frozenset().union(*self._declared.values())
 
 
 class UrlPolicy:
-    """Refuses what a tool must not open: this server, this machine, private networks, hosts that a person blocked.
+    """Blocks addresses that tools must not open: this server, this machine, private networks, blocked hosts.
 
-    Three moments need a check, for a name can lead elsewhere each time: `check` before anything happens and for every
-    redirect, `resolve` where somebody else will connect, `check_address` where a connection is made. A module takes
+    Three checks are needed, because a name can resolve differently each time: `check` before anything happens and for
+    every redirect, `resolve` if another program will connect, `check_address` when a connection is made. A module gets
     its policy from `runtime.url_policy(…)`, which knows the server's own addresses. Refusals are `ToolError` of type
     `url_blocked` with `url` and `reason` (`BlockReason`).
 
     Needs the extra `agentcore-runtime[urls]`.
 
     Args:
-        allow_private: Whether loopback, private and link-local networks may be reached. The server's own addresses
-            and the metadata services of clouds stay refused.
-        allowed_hosts: If any are given, only these: `example.com` (and all below it), `*.example.com` (only below),
-            addresses, networks such as `192.0.2.0/24`; with `:port` only that one.
-        blocked_hosts: Never these, in the same spelling.
-        schemes: Schemes that may be opened. `about` stands for `about:blank` alone; `blob` is judged by its origin.
-        own_origins: Gives the origins of this server, asked at each check.
+        allow_private: Allow loopback, private and link-local networks. The server's own addresses and cloud metadata
+            services stay blocked.
+        allowed_hosts: If not empty, only these: `example.com` (with subdomains), `*.example.com` (only subdomains),
+            addresses, networks such as `192.0.2.0/24`; with `:port` only that port.
+        blocked_hosts: Hosts that are always blocked, in the same notation.
+        schemes: Allowed schemes. `about` allows only `about:blank`; `blob` is checked by its origin.
+        own_origins: Returns the origins of this server; called at each check.
     Raises:
-        ValueError: A pattern names no host.
+        ValueError: A pattern is not a host.
         ImportError: The extra is not installed.
     """
 
@@ -111,10 +111,10 @@ class UrlPolicy:
         self._read_own = lru_cache(_OWN_ORIGINS)(self._parser.read_url)
 
     def check(self, url: str) -> str:
-        """Check an address as it is written, without asking anybody.
+        """Check an address as written, without name resolution.
 
         Args:
-            url: Any spelling that a browser takes.
+            url: Any spelling that a browser accepts.
         Returns:
             The normalised address. Open this one: other parsers read it as this policy did.
         Raises:
@@ -136,12 +136,12 @@ class UrlPolicy:
         return parsed.href
 
     def check_address(self, host: str, address: str, port: int) -> None:
-        """Check an address at the moment a connection to it is made, whatever its name was.
+        """Check an address when a connection to it is made, whatever its name was.
 
         Args:
-            host: The name that led to it, for the message; may be empty.
+            host: The name that resolved to it, for the message; may be empty.
             address: IPv4 or IPv6, with or without a zone.
-            port: The port that is dialled.
+            port: The port of the connection.
         Raises:
             ToolError: `url_blocked`.
         """
@@ -155,12 +155,12 @@ class UrlPolicy:
             raise _blocked_host_error(shown)
 
     async def resolve(self, url: str) -> list[str]:
-        """Check an address, look its name up, and check every address it leads to.
+        """Check an address, resolve its name, and check every address it resolves to.
 
         Returns:
-            The addresses; the one itself, if the host is an address. Empty where the scheme has no host.
+            The addresses; the address itself if the host is one. Empty if the scheme has no host.
         Raises:
-            ToolError: `url_blocked`; `host_not_found`: nobody knows the name, or nobody answered within 10 s.
+            ToolError: `url_blocked`; `host_not_found`: the name is unknown, or resolving took longer than 10 s.
         """
         parsed = self._parse_url(self.check(url))
         if parsed.port is None:
@@ -214,7 +214,7 @@ class UrlPolicy:
         return any((own.host, own.port) == (parsed.host, parsed.port) for own in self._parse_own_urls())
 
     def _own_ports(self) -> set[int | None]:
-        """The ports that this process listens on itself, rather than a proxy in front of it."""
+        """Return the ports that this process itself listens on, not those of a proxy in front of it."""
         return {
             own.port
             for own in self._parse_own_urls()
@@ -240,7 +240,7 @@ async def _resolve_host(host: str, port: int) -> list[str]:
 
 
 def _is_of_this_machine(address: "Address") -> bool:
-    """Whether this machine has an address: nobody else can bind it."""
+    """Return True if the address belongs to this machine, which is tested by binding it."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 - the version of the protocol
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
@@ -281,7 +281,7 @@ def _format_schemes(schemes: frozenset[str]) -> str:
 
 
 def _load_part(part: str) -> Any:
-    # at first use: the parser is an extra, and the public API stays light
+    # at first use: the parser is an extra, and importing the public API stays light
     try:
         return import_module(f"agentcore.net.{part}")
     except ModuleNotFoundError as exc:

@@ -1,7 +1,7 @@
-"""Addresses of the web, read as browsers read them.
+"""Web addresses, parsed as browsers parse them.
 
-The parser is Ada's, which passes the platform tests of the WHATWG URL Standard: a second parser of our own, or Python's
-(RFC 3986), would sooner or later read another host out of an address than the client that then opens it.
+The parser is Ada, which passes the web platform tests of the WHATWG URL Standard. Another parser, such as Python's (RFC
+3986), could read a different host from an address than the client that then opens it.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 
 @dataclass(frozen=True, slots=True)
 class WebUrl:
-    """One address in its parts.
+    """The parts of a web address.
 
     Args:
-        href: The normalised spelling: the one to open, for it means the same to every parser.
+        href: The normalised form: the one to open, because every parser reads it the same way.
         scheme: Lower case, without the colon.
-        host: Lower case, IDN as Punycode, without a final dot and without brackets; empty where the scheme has none.
-        address: The host as an address, if it is one in any spelling.
-        port: The port that a client connects to; None where the scheme has none.
-        has_credentials: Whether it carries a name or a password.
-        path: What follows the host, and for schemes without a host all that follows the colon.
+        host: Lower case, IDN as Punycode, without a final dot and without brackets; empty if the scheme has none.
+        address: The host as an IP address, if it is one in any notation.
+        port: The port that a client connects to; None if the scheme has none.
+        has_credentials: True if it contains a user name or a password.
+        path: The part after the host, or after the colon for schemes without a host.
     """
 
     href: str
@@ -36,10 +36,10 @@ class WebUrl:
 
 
 def read_url(url: str) -> WebUrl:
-    """Read an address by the WHATWG URL Standard.
+    """Parse an address according to the WHATWG URL Standard.
 
     Raises:
-        ValueError: It is none, or its host cannot exist.
+        ValueError: It is not an address, or its host cannot exist.
     """
     parsed = URL(url)
     scheme = parsed.protocol.removesuffix(":")
