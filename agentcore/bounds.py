@@ -1,306 +1,309 @@
-"""One constant for each bound of the host. Each has a structured error and shows in the metrics."""
+"""The limits of the core, one constant each. Each has a structured error and appears in the metrics."""
 
 RESULT_BYTES = 2 * 1024 * 1024
-"""Text, and structured data, of one result."""
+"""Maximum size of the text, and of the structured data, of a result."""
 
 RESULT_BLOCKS = 1_000
-"""Content blocks of one result: each costs time on the event loop, however little it holds."""
+"""Maximum number of content blocks of a result: each takes time on the event loop, however small it is."""
 
 RESULT_PARTS = 200_000
-"""Values within the structured data of one result."""
+"""Maximum number of values in the structured data of a result."""
 
 LINK_MESSAGE_PARTS = 400_000
-"""Values within one message of a host: a result's, or the definitions of a module, and what is around them."""
+"""Maximum number of values in a message of a host: a result or the definitions of a module, with the envelope."""
 
 RESULT_HEAD_CHARS = 16 * 1024
-"""What stays in the result of a text that became an artifact."""
+"""Length of the start of a text that stays in the result when the text becomes an artifact."""
 
 MODEL_CHARS = 25_000
-"""Text of one result that a model gets, unless its tool or its agent says otherwise; programs get the whole."""
+"""Text of a result sent to a model, unless its tool or agent sets another limit; programs get the whole text."""
 
 MODEL_CHARS_MIN = 2_000
-"""The least that a tool or an agent may say: a sentence on what is left out has to fit as well."""
+"""Minimum that a tool or an agent can set: the sentence on what was omitted has to fit as well."""
 
 MODEL_CHARS_MAX = 1_000_000
-"""The most that a tool or an agent may say."""
+"""Maximum that a tool or an agent can set."""
 
 MODEL_IMAGE_BYTES = 3_750_000
-"""One image that a model is shown: providers take 5 MB of base64 (https://docs.anthropic.com/en/docs/vision)."""
+"""Maximum size of an image for a model: providers accept 5 MB of base64 (https://docs.anthropic.com/en/docs/vision)."""
 
 IMAGE_BYTES = 8 * 1024 * 1024
-"""One image of a result."""
+"""Maximum size of an image of a result."""
 
 UPLOAD_BYTES = 32 * 1024 * 1024
-"""One file that is sent to be attached to a message."""
+"""Maximum size of a file uploaded as an attachment."""
 
 CALLS_IN_FLIGHT = 256
-"""Calls that run or wait at one time."""
+"""Maximum number of calls that run or wait at one time."""
 
 CLIENT_CALLS_IN_FLIGHT = 32
-"""Calls of one client over MCP that run or wait at one time, unless app.json says otherwise."""
+"""Maximum number of calls per MCP client that run or wait at one time, unless app.json sets another limit."""
 
 MCP_WAIT_SECONDS = 50.0
-"""How long a call over MCP stays open while a person is asked: many clients give up after 60 s."""
+"""How long an MCP call stays open while approval is pending: many clients time out after 60 s."""
 
 CLIENT_RESULTS_KEPT = 256
-"""Results of one client over MCP that wait for an equal call after its connection was lost."""
+"""Maximum number of results per MCP client that are kept for an equal call after its connection was lost."""
 
 CLIENT_RESULTS_KEPT_BYTES = 16 * 1024 * 1024
-"""Their size together; of more, the oldest are dropped, and their calls sent again get an error."""
+"""Maximum total size of these results; beyond it the oldest are dropped, and repeating their calls returns an error."""
 
 CALL_NESTING = 8
-"""Tools that call tools that call tools."""
+"""Maximum nesting of tools that call tools."""
 
 ASK_HOST_BYTES = 4 * 1024 * 1024
-"""What a module asks itself on another machine, its answer, and the bytes with each."""
+"""Maximum size of a module's request to itself on another machine, of the answer, and of the bytes with each."""
 
 STORED_BYTES = 16 * 1024 * 1024
-"""What a module stores under one name."""
+"""Maximum size of what a module stores under one name."""
 
 RESOURCE_QUEUE = 100
-"""Calls that wait for one resource."""
+"""Maximum number of calls that wait for one resource."""
 
 RESOURCES_PER_SESSION = 100
-"""Living resources of one session and type, at the server and on each host."""
+"""Maximum number of live resources per session and type, in the server and on each host."""
 
 RESOURCE_INDEXES_AHEAD = 1_000
-"""How far beyond the next free index that of a resource may be which a host has made by itself."""
+"""How far beyond the next free index the index of a resource may be that a host has created by itself."""
 
 RESOURCES_REMEMBERED = 100
-"""Resources that are gone, of which is known why."""
+"""Number of closed resources for which the reason is kept."""
 
 REASON_CHARS = 4096
-"""Why a resource is gone."""
+"""Maximum length of the reason why a resource was closed."""
 
 REOPENING_BYTES = 16 * 1024
-"""The arguments of the call that opens a closed resource again, as JSON."""
+"""Maximum size of the arguments of the call that reopens a closed resource, as JSON."""
 
 CLOSED_TABS = 20
-"""Tabs of resources that ended with an earlier server; those that were looked at last are kept."""
+"""Number of tabs kept of resources that ended with an earlier server; the most recently viewed are kept."""
 
 ICON_BYTES = 128 * 1024
-"""The icon of one resource."""
+"""Maximum size of the icon of a resource."""
 
 TOOL_ICON_BYTES = 16 * 1024
-"""One icon of a tool; lists of tools carry them."""
+"""Maximum size of an icon of a tool; lists of tools include them."""
 
 TOOL_ICONS = 4
-"""Icons of one tool: for light and dark, small and large."""
+"""Maximum number of icons of a tool: for light and dark, small and large."""
 
 APPROVALS_WAITING = 200
-"""Calls that wait for the user."""
+"""Maximum number of calls that wait for approval."""
 
 APPROVALS_WAITING_PER_CALLER = 32
 """Limit per caller (a chat, a client, a host). The same number is reserved for the user's own calls."""
 
 APPROVALS_WAITING_BYTES_PER_CALLER = 16 * 1024 * 1024
-"""Their arguments and previews together, as JSON text."""
+"""Maximum total size of the waiting calls' arguments and previews per caller, as JSON text."""
 
 EDITS_KEPT = 8
-"""Versions of one waiting call with arguments of a person, of which the newest can be approved."""
+"""Versions of a waiting call with arguments edited by the user; only the newest can be approved."""
 
 POLICY_CHANGES_WAITING = 20
-"""Changes of what is allowed that wait for the user, of each who asks: a kind of credential, or one paired client."""
+"""Maximum number of policy changes waiting for the user, per requester: a kind of credential, or a paired client."""
 
 PAIRINGS_WAITING = 16
-"""Clients that have shown a code and wait for a person, or for their key to be fetched."""
+"""Maximum number of clients that have shown a code and wait for the user, or have not fetched their key yet."""
 
 HOSTS_WAITING = 16
-"""Connections of hosts of other machines that are not paired, at one time."""
+"""Maximum number of concurrent connections of unpaired hosts on other machines."""
 
 HOSTS_WAITING_PER_ADDRESS = 4
 """Limit per address."""
 
 HOST_OFFER_BYTES = 4 * 1024 * 1024
-"""All modules of a host that is not paired, with their definitions: asked for once the user has typed its code."""
+"""Maximum size of all modules of an unpaired host with their definitions, requested once the user has entered its code.
+"""
 
 APPROVAL_SECONDS = 600.0
-"""How long a call waits for a person."""
+"""How long a call waits for approval."""
 
 CALL_SECONDS = 600.0
-"""The longest time limit that a caller may ask for, unless the settings say otherwise."""
+"""Maximum time limit that a caller may request, unless the settings set another one."""
 
 PREVIEW_SECONDS = 2.0
 """Time limit of a preview; a slower one counts as failed."""
 
 PREVIEWS_PER_CALLER = 2
-"""Previews of one caller (a chat, a client, a host, the user) at one time; further ones wait in their order."""
+"""Maximum number of concurrent previews per caller (a chat, a client, a host, the user); others wait in order."""
 
 PREVIEW_THREAD_SECONDS = 30.0
 """How long a preview in a thread counts as running after its time limit, if the thread does not end."""
 
 PREVIEW_CHARS = 4 * 1024 * 1024
-"""All text of one preview: as much as a call's arguments may have."""
+"""Maximum length of all text of a preview: the same as for a call's arguments."""
 
 PREVIEW_ENTRIES = 10_000
-"""Paths, or addresses, of one preview."""
+"""Maximum number of paths, or of addresses, of a preview."""
 
 COMPLETION_SECONDS = 2.0
-"""Time limit of completing an argument: a person goes on typing."""
+"""Time limit for completing an argument: the user continues typing meanwhile."""
 
 COMPLETION_VALUES = 100
-"""Values of one completion at most, as MCP has it."""
+"""Maximum number of values of a completion, as in MCP."""
 
 COMPLETION_VALUE_CHARS = 1_000
-"""Length of one such value; a longer one is left out."""
+"""Maximum length of such a value; longer ones are omitted."""
 
 COMPLETIONS_IN_FLIGHT = 8
-"""Completions that one module works on at one time; beyond, nothing is completed."""
+"""Maximum number of concurrent completions per module; further ones return nothing."""
 
 CANCEL_GRACE_SECONDS = 1.0
 """How long a cancelled call may clean up before it is abandoned."""
 
 STOP_GRACE_SECONDS = 5.0
-"""How long running calls may go on when their module, or the server, stops."""
+"""How long running calls may continue when their module or the server stops."""
 
 IMPORT_SECONDS = 30.0
 """Time limit for importing one module."""
 
 HOOK_SECONDS = 10.0
-"""Time limit of the hooks that only answer."""
+"""Time limit of hooks that only return a value."""
 
 EVENTS_KEPT = 10_000
-"""Events that a client can catch up on."""
+"""Number of past events that a client can catch up on."""
 
 EVENTS_KEPT_BYTES = 32 * 1024 * 1024
-"""The same as JSON text."""
+"""Maximum size of these events as JSON text."""
 
 MODULE_EVENTS_KEPT_BYTES = 4 * 1024 * 1024
 """Limit per module, or for all modules of a host on another machine together."""
 
 PROGRESS_INTERVAL_SECONDS = 0.05
-"""Progress of one call is published at most this often."""
+"""Minimum interval between progress events of a call."""
 
 WATCHED_PER_SESSION = 100
-"""Resources that one session of an MCP client watches."""
+"""Maximum number of resources that a session of an MCP client can subscribe to."""
 
 LOG_CHARS = 2_000
-"""One message of a call to the client that makes it."""
+"""Maximum length of a log message of a call to its client."""
 
 LOGS_PER_CALL = 1_000
-"""Messages of one call to the client that makes it."""
+"""Maximum number of log messages of a call to its client."""
 
 PROGRESS_CHARS = 2_000
-"""The message of one progress."""
+"""Maximum length of a progress message."""
 
 OUTPUT_EVENT_CHARS = 8_000
-"""What a call has written since the last event of it; of more, the end."""
+"""Maximum length of the output in one event of a call; of longer output, the end is sent."""
 
 OUTPUT_KEPT_CHARS = 32_000
-"""The end of what a call has written, kept while it runs for pages that open meanwhile."""
+"""Length of the end of a call's output that is kept while it runs, for pages opened meanwhile."""
 
 OUTPUT_INTERVAL_SECONDS = 0.2
-"""What one call writes is told at most this often."""
+"""Minimum interval between output events of a call."""
 
 ARGUMENTS_DEPTH = 100
-"""Objects and lists within each other in the arguments of one call of a model."""
+"""Maximum nesting of objects and lists in the arguments of a model's call."""
 
 ARGUMENTS_RECORDED_CHARS = 4_096
-"""Arguments of one call that the record keeps for reading."""
+"""Maximum length of a call's arguments in the record."""
 
 SCHEMA_NODES = 10_000
-"""Parts of a JSON Schema from outside, with what it refers to in its place."""
+"""Maximum number of nodes of an external JSON Schema with its references expanded."""
 
 SCHEMA_DEPTH = 200
-"""Parts within each other, and references that lead from one to the next."""
+"""Maximum nesting of schema nodes, and length of chains of references."""
 
 LOWERED_PARTS = 3_000
-"""Parts of a tool's schema as a model gets it, with what it refers to in its place."""
+"""Maximum number of nodes of a tool's schema as sent to a model, with its references expanded."""
 
 LOWERED_DEPTH = 40
-"""Parts within each other of a tool's schema as a model gets it."""
+"""Maximum nesting of a tool's schema as sent to a model."""
 
 SCHEMA_PATTERN_BYTES = 1024 * 1024
-"""Memory of one compiled pattern of a schema; compiling takes a few milliseconds then."""
+"""Maximum memory of a compiled pattern of a schema, which limits compiling to a few milliseconds."""
 
 VALIDATION_ERRORS = 20
-"""Wrong fields that one error names."""
+"""Maximum number of invalid fields named by an error."""
 
 VALIDATION_STEPS = 3_000_000
-"""Parts of a JSON Schema times values that are held against them; some 0.25 s, in which nobody else is served."""
+"""Maximum number of schema nodes times values checked against them: about 0.25 s, during which nothing else is served.
+"""
 
 EXPLAINED_STEPS = 20_000
-"""Of more of them, the first wrong field is named at most: the validator collects all of them before it gives one."""
+"""Above it at most the first invalid field is named: the validator collects all errors before it yields one."""
 
 LOOP_BLOCKED_SECONDS = 0.25
-"""A module that holds the event loop longer is named in a warning."""
+"""A module that blocks the event loop for longer is named in a warning."""
 
 EXIT_SECONDS = 3.0
-"""How long functions may run that were registered for the exit of the process."""
+"""Time limit for functions registered for the exit of the process."""
 
 LEFTOVERS_NAMED = 20
-"""Things that a module has left behind which are named; more are only counted."""
+"""Maximum number of leftovers of a module that are named; the others are only counted."""
 
 LOOP_BEAT_SECONDS = LOOP_BLOCKED_SECONDS / 2
-"""How often it is seen that the event loop turns."""
+"""Interval of the check that the event loop is running."""
 
 LOOP_BLOCKED_END_SECONDS = 30.0
-"""A module that holds the event loop so long ends the server."""
+"""A module that blocks the event loop for this long ends the server."""
 
 LOOP_TURN_SECONDS = 0.05
-"""What one turn of the event loop counts at most in deadlines; what holds it longer takes nobody's time."""
+"""Maximum time that one turn of the event loop adds to deadlines; a longer block is not charged to any call."""
 
 WORKER_THREADS = 320
-"""Threads for sync tools and file work; more than calls in flight, so that hung ones do not starve the rest."""
+"""Threads for sync tools and file work; more than calls in flight, so that hung ones do not starve the others."""
 
 PLAIN_CHARS = 1024 * 1024
-"""Text in one value that a module hands over, other than a result: a schema, the data of an event."""
+"""Maximum length of text in a value other than a result from a module: a schema, the data of an event."""
 
 PLAIN_PARTS = 100_000
-"""Values within one value that a module hands over."""
+"""Maximum number of values within such a value."""
 
 PLAIN_DEPTH = 60
-"""Nesting of one value that a module hands over."""
+"""Maximum nesting of such a value."""
 
 ERROR_CHARS = 64 * 1024
-"""The message of an error of a module, and as much again of its context."""
+"""Maximum length of an error message of a module, and separately of its context."""
 
 MODULE_INSTRUCTIONS_CHARS = 1_000
+"""Maximum length of a module's instructions to models on the use of its tools."""
+
 FOREIGN_INSTRUCTIONS_CHARS = 2_000
-"""What a module passes on of how the tools of another program are used."""
-"""What a module says to models about the use of its tools."""
+"""Maximum length of another program's instructions on the use of its tools that a module passes on."""
 
 TEXT_READ_CHARS = 64 * 1024
-"""One text that a module says of itself: a description, a note."""
+"""Maximum length of a text in which a module describes itself: a description, a note."""
 
 MODULE_NOTES = 100
-"""What one module may say about its surroundings."""
+"""Maximum number of diagnostics of a module about its environment."""
 
 MODULE_REQUIREMENTS = 20
-"""Requirements that one module may declare."""
+"""Maximum number of requirements that a module may declare."""
 
 DEFINITION_BYTES = 256 * 1024
-"""One definition of a tool, as JSON."""
+"""Maximum size of a tool definition as JSON."""
 
 VIEW_CHARS = 4 * 1024 * 1024
-"""The document of one tool's view in the chat."""
+"""Maximum length of the document of a tool's view in the chat."""
 
 VIEW_SOURCES = 50
-"""Sources that a view declares for one purpose."""
+"""Maximum number of sources that a view declares for one purpose."""
 
 DEFINITION_PARTS = 10_000
-"""Values of one definition's schemas, such as the choices of an argument."""
+"""Maximum number of values in the schemas of a definition, such as the choices of an argument."""
 
 MODULE_PARTS = 100_000
-"""The same of all tools of one module together."""
+"""Maximum number of such values in all definitions of a module together."""
 
 REFRESHES_AT_ONCE = 10
-"""So often a module's tools are read again at once, if it says in quick succession that they changed."""
+"""How often a module's tools are read again without delay when it reports changes in quick succession."""
 
 REFRESH_INTERVAL_SECONDS = 10.0
-"""The time between two such readings beyond; what it says meanwhile is one change."""
+"""Interval between further readings; changes reported meanwhile count as one."""
 
 TOOLS_PER_MODULE = 2_000
-"""Tools of one module."""
+"""Maximum number of tools of a module."""
 
 TOOL_SECONDS_MAX = 24 * 3600.0
-"""The time limit that a tool may have of its own; the server's bound for calls counts too."""
+"""Maximum time limit of a tool's own; the server's limit for calls applies too."""
 
 INIT_SECONDS_MAX = 3600.0
-"""The limit of `init` that a module may ask for."""
+"""Maximum time limit for `init` that a module may request."""
 
 SOURCE_FILES_READ = 500
-"""Files of a module's source that are read to show what it would add to the page."""
+"""Maximum number of a module's source files that are read to show what it would add to the page."""
 
 SOURCE_BYTES_READ = 1024 * 1024
-"""The largest of these files."""
+"""Maximum size of one of these files."""

@@ -1,4 +1,4 @@
-"""The one way from values to JSON text."""
+"""Conversion of values to JSON text, shared by all code."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from agentcore.valid_text import with_valid_text
 
 
 def to_json(value: Any) -> bytes:
-    """JSON text of any value, as UTF-8.
+    """Return any value as JSON text in UTF-8.
 
-    NaN and the infinities become null, text that is no valid Unicode is shown with escapes, and what is no JSON value
-    becomes its description.
+    NaN and infinities become null, invalid Unicode is escaped, and values that JSON cannot express become their
+    description.
     """
     try:
         return _encode(value)

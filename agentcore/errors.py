@@ -1,4 +1,4 @@
-"""The errors of agentcore: one root, and the one that a caller is meant to read."""
+"""The errors of agentcore: their root, and the error that callers receive."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ _ERRORS_SAID = 3
 
 
 class AgentcoreError(Exception):
-    """Root of every error that agentcore raises on purpose."""
+    """Root of all errors that agentcore raises on purpose."""
 
 
 class ToolError(AgentcoreError):
@@ -15,11 +15,11 @@ class ToolError(AgentcoreError):
     Args:
         type: snake_case; part of the module's contract, listed in its README.
         message: What happened to which value, and what to try next.
-        retryable: Whether the same call can succeed later without a change.
-        untrusted: Whether message or context repeat what comes from the open world (the words of a page, an address
-            that a server named), so that a model must not take them for the person's wish. Errors of tools with
-            `open_world` are taken so in any case.
-        context: JSON values that help to act (selector, url, ids); never secrets.
+        retryable: True if the same call may succeed later without a change.
+        untrusted: True if message or context repeat content from the open world (text of a page, an address named by a
+            server), so that a model must not treat it as the user's request. Errors of tools with `open_world` are
+            always treated this way.
+        context: JSON values that help the caller (selector, url, ids); never secrets.
     """
 
     def __init__(
@@ -40,17 +40,17 @@ class ToolError(AgentcoreError):
         self.context = context
 
     def to_json(self) -> dict[str, object]:
-        """The error object of the result envelope: type, message, context, retryable."""
+        """Return the error object of the result envelope: type, message, context, retryable."""
         return {"type": self.type, "message": self.message, "context": self.context, "retryable": self.retryable}
 
 
 class InvalidResultError(ToolError):
-    """A tool returned something other than it declares: `invalid_result`, with one entry for each wrong field.
+    """A tool returned something other than it declares: `invalid_result`, with one entry per wrong field.
 
     Args:
-        tool: Its name.
-        errors: Path in the result (empty: the result itself) and what is wrong there.
-        untrusted: Whether the result, whose values the errors repeat, comes from the open world.
+        tool: The tool's name.
+        errors: Path in the result (empty: the result itself) and the problem there.
+        untrusted: True if the result, whose values the errors repeat, comes from the open world.
     """
 
     def __init__(self, tool: str, errors: Sequence[tuple[str, str]], *, untrusted: bool = False) -> None:

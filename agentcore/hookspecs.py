@@ -1,8 +1,8 @@
 """The five hooks of a module, as pluggy specifications.
 
-The host calls each hook of each module on its own, contains whatever it raises, and gives it a time limit; no hook of
-one module is ever waited for by another, except where a module `requires` one. A sync hook runs in a worker thread;
-an async one runs on the event loop and must not block it.
+The core calls each hook of each module separately, catches whatever it raises, and applies a time limit; a module never
+waits for a hook of another one, except where it `requires` it. A sync hook runs in a worker thread; an async one runs
+on the event loop and must not block it.
 """
 
 from collections.abc import Awaitable, Sequence

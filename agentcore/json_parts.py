@@ -1,4 +1,4 @@
-"""`JsonParts`: how many values JSON text has, counted without reading it."""
+"""`JsonParts`: counts the values in JSON text without parsing it."""
 
 import re
 
@@ -8,15 +8,15 @@ _BACKSLASHES = re.compile(rb"\\*\Z")
 
 
 class JsonParts:
-    """Counts the values of JSON text as it arrives: a few bytes of it can take longer to read than all of its text.
+    """Counts the values of JSON text as it arrives, since a short text with many values can take long to parse.
 
-    Counted are the commas, the objects and the lists, outside of strings; text that is no JSON has some count as well.
+    It counts commas, objects and lists outside strings; invalid JSON yields some count as well.
 
     Args:
-        limit: What counts beyond is not counted exactly.
+        limit: Counting is exact only up to this number.
 
     Attributes:
-        count: The values so far.
+        count: Number of values so far.
     """
 
     def __init__(self, limit: int) -> None:
@@ -31,14 +31,14 @@ class JsonParts:
         return self.count > self._limit
 
     def feed(self, data: bytes) -> None:
-        """Count the values in some more of the text, until there are more than the limit."""
+        """Count the values in the next chunk of the text, until the limit is exceeded."""
         for start in range(0, len(data), _SLICE_BYTES):
             if self.is_over:
                 return
             self._feed_slice(self._rest + data[start : start + _SLICE_BYTES])
 
     def _feed_slice(self, data: bytes) -> None:
-        # half of an escape at the end waits for the other half
+        # an incomplete escape at the end waits for its second half
         found = _BACKSLASHES.search(data, max(len(data) - _SLICE_BYTES, 0))
         is_half = found is not None and len(found[0]) % 2 == 1
         self._rest = b"\\" if is_half else b""
@@ -52,8 +52,8 @@ class JsonParts:
 
 
 def has_more_json_parts(data: bytes, limit: int) -> bool:
-    """Whether JSON text has more values than a limit."""
-    # counted in strings too: most text is within the limit even so
+    """Return True if JSON text has more values than a limit."""
+    # also counts in strings: most text is within the limit even so
     if len(data) <= limit or sum(data.count(each) for each in _SEPARATORS) <= limit:
         return False
     parts = JsonParts(limit)

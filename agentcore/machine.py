@@ -1,4 +1,4 @@
-"""The machine that this process runs on: what kind it is, and packages of its distribution."""
+"""The machine that this process runs on: its kind, and packages of its distribution."""
 
 import asyncio
 import os
@@ -33,10 +33,10 @@ def is_root() -> bool:
 
 
 def is_in_container(root: Path = Path("/")) -> bool:
-    """True if this machine is a container or a chroot, which nobody else uses: its system is there for this process.
+    """True if this machine is a container or a chroot, so that no one else uses its system.
 
     Args:
-        root: Where the file system begins.
+        root: The root of the file system to inspect.
     """
     if any((root / name.lstrip("/")).exists() for name in _CONTAINER_FILES):
         return True
@@ -58,26 +58,26 @@ def _is_chroot(root: Path) -> bool:
     try:
         first = (root / "proc/1/root").stat()
         own = root.stat()
-    except OSError:  # restricted, or no /proc: nothing is known
+    except OSError:  # no permission, or no /proc: unknown
         return False
     return (first.st_dev, first.st_ino) != (own.st_dev, own.st_ino)
 
 
 def has_apt() -> bool:
-    """True if the distribution's packages are installed with `apt-get`: Debian, Ubuntu and their relatives."""
+    """True if the distribution installs packages with `apt-get`: Debian, Ubuntu and their derivatives."""
     return shutil.which("apt-get") is not None
 
 
 def can_install_packages() -> bool:
-    """True if `install_packages` can work here: as root, with `apt-get`."""
+    """True if `install_packages` can work on this machine: as root, with `apt-get`."""
     return is_root() and has_apt()
 
 
 def package_command(packages: Sequence[str]) -> str:
-    """The command that installs packages of the distribution, for a terminal.
+    """Return the terminal command that installs packages of the distribution.
 
     Args:
-        packages: Their names in Debian; other distributions mostly call them the same.
+        packages: Their Debian names; most other distributions use the same names.
     """
     names = shlex.join(packages)
     sudo = "" if is_root() else "sudo "
@@ -90,11 +90,12 @@ def package_command(packages: Sequence[str]) -> str:
 async def install_packages(packages: Sequence[str], on_step: OnStep) -> None:
     """Install packages of the distribution with `apt-get`, after updating its lists.
 
-    A cancelled installation ends apt in order. If this process dies, apt completes what it has begun, so that the
-    package database stays whole.
+    If cancelled, apt is terminated properly. If this process dies, apt completes what it has started, so that the
+    package database stays consistent.
 
     Raises:
-        ToolError: `install_failed`: not root, no `apt-get`, no network, no such package; the message has apt's words.
+        ToolError: `install_failed`: not root, no `apt-get`, no network, no such package; the message contains apt's
+            output.
     """
     if not can_install_packages():
         raise ToolError("install_failed", f"only root can do that here; run: {package_command(packages)}")
@@ -126,10 +127,10 @@ async def _run_apt(arguments: Sequence[str], on_step: OnStep) -> None:
 
 
 class run_command:  # noqa: N801 - used like a function
-    """Run a command and iterate over the lines that it writes, errors among them; a cancelled one is ended.
+    """Run a command and iterate over the lines that it writes, including errors; cancelling terminates it.
 
     Attributes:
-        code: The exit code, once there are no more lines; 127 if there is no such program.
+        code: The exit code, once there are no more lines; 127 if the program does not exist.
     """
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -162,7 +163,7 @@ class run_command:  # noqa: N801 - used like a function
 
 
 async def _terminate(process: asyncio.subprocess.Process) -> None:
-    """End a process and all of its group, in order if it does not take long."""
+    """Terminate a process group, gracefully if it ends in time."""
     if process.returncode is not None:
         return
     for number in (signal.SIGTERM, signal.SIGKILL):

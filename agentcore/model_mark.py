@@ -1,4 +1,4 @@
-"""The mark by which an argument's schema says what models are shown of it."""
+"""The JSON Schema key that sets what models see of an argument."""
 
 FOR_MODELS = "x-model"
-"""`false` at an argument that models are not shown, or a text in place of its description."""
+"""`false` for an argument hidden from models, or a text that replaces its description."""

@@ -1,12 +1,12 @@
-"""`Pace`: what others can cause as often as they like happens at once a few times, and then every so often."""
+"""`Pace`: rate limit with a burst, for actions that others can trigger as often as they like."""
 
 
 class Pace:
-    """Says how long to wait before each turn. It keeps no clock: times are those of its user, in seconds.
+    """Computes how long to wait before each turn. It has no clock: the caller passes times, in seconds.
 
     Args:
-        burst: Turns that are taken at once, after a time in which none was.
-        interval_s: The time between two turns beyond, on average.
+        burst: Number of turns without delay after an idle period.
+        interval_s: Average time between further turns.
     """
 
     def __init__(self, burst: int, interval_s: float) -> None:
@@ -15,7 +15,7 @@ class Pace:
         self._is_due_at = float("-inf")
 
     def delay_s(self, now: float) -> float:
-        """Take the next turn; how long to wait before it."""
+        """Take the next turn and return how long to wait before it."""
         delay = max(self._is_due_at - self._ahead_s - now, 0.0)
         self._is_due_at = max(self._is_due_at, now + delay) + self._interval_s
         return delay

@@ -1,10 +1,10 @@
-"""What is a secret, told by the name that it stands under, and the one mask that is shown in its place.
+"""Detection of secrets by the names of their values, and masking.
 
-The record of calls, log lines, settings as they are shown and the environment of this process all ask here. It is the
-second net: what is known to be a secret is a `SecretStr`, or marked so in its schema.
+The record of calls, log lines, displayed settings and the environment of this process all use it. It is the second net:
+known secrets are `SecretStr`, or marked in their schema.
 
-A yes or no is no secret, whatever its name. A number is one only where digits are what somebody keeps to themselves:
-`pin`, `password`, one `token`; `tokens`, `token_limit` and `password_length` count something.
+A boolean is never a secret, whatever its name. A number is one only where secrets consist of digits: `pin`, `password`,
+one `token`; `tokens`, `token_limit` and `password_length` count something.
 """
 
 import html
@@ -22,35 +22,37 @@ from urllib.parse import quote, quote_plus, unquote
 from agentcore.encoding import to_json
 
 MASK = "•••"
-"""Shown in place of a secret."""
+"""Shown instead of a secret."""
 
 SECRET_NAME = r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"  # noqa: S105 - the form of a name
-"""What a secret may be called that is kept for settings of modules."""
+"""Pattern of names of secrets stored for settings of modules."""
 
 SECRET_PARTS = (
     *("password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie"),
     *("bearer", "apikey", "accesskey", "privatekey"),
 )
-"""What tells of a secret anywhere in a name, however that is spelled: `accessToken`, `X-Api-Key`, `PGPASSWORD`."""
+"""Indicate a secret anywhere in a name, in any spelling: `accessToken`, `X-Api-Key`, `PGPASSWORD`."""
 
 SECRET_ENDS = ("pass",)
-"""What tells of one at the end of a name: `smtp_pass`."""
+"""Indicate a secret at the end of a name: `smtp_pass`."""
 
 SECRET_NAMES = frozenset(("pin",))
-"""What tells of one as the whole name, for it is a part of too many others."""
+"""Indicate a secret only as the whole name, because they are part of too many other names."""
 
 IN_LOG_LINES = frozenset(("code", "codes"))
-"""Words that tell of a secret in a log line, where a code is one that somebody logs in or pairs with; elsewhere it is
-a program's text."""
+"""Words that indicate a secret in a log line, where a code is for logging in or pairing.
+
+Elsewhere a code is the text of a program.
+"""
 
 IN_ENVIRONMENT = frozenset(("key", "keys", "pass", "pat", "dsn"))
-"""Words that tell of a secret in the name of a variable; elsewhere a key may be one of a keyboard or of an object."""
+"""Words that indicate a secret in the name of a variable; elsewhere a key may be on a keyboard or in an object."""
 
 IN_QUERY = IN_ENVIRONMENT | {"sig", "signature", "auth"}
-"""The same for the name of a parameter in an address."""
+"""Words that indicate a secret in the name of a parameter of an address."""
 
 PLAIN_NAMES = frozenset(("status_code", "exit_code", "error_code", "return_code", "close_code", "code_point"))
-"""Names that are no secrets although they look like it."""
+"""Names that look like secrets but are not."""
 
 _PLAIN_WORDS = frozenset(
     (
@@ -58,10 +60,10 @@ _PLAIN_WORDS = frozenset(
         *("tokenizer", "tokenizers", "tokenize", "tokenized", "tokenization"),
     )
 )
-"""Words that hold a secret's name by accident."""
+"""Words that contain the name of a secret by accident."""
 
 _COUNTS = frozenset(("max", "min", "input", "output", "total", "context", "prompt", "completion", "used", "cached"))
-"""Words that make `tokens` the size of a model's text, whatever stands there."""
+"""Words that make `tokens` the size of a model's text, whatever its value."""
 
 _MEASURES = frozenset(
     (
@@ -73,14 +75,16 @@ _MEASURES = frozenset(
         *("max", "total", "input", "output", "cached", "status", "points"),
     )
 )
-"""What a name ends with that makes a number under it a plain one: how many, how long, which. Not what it begins with:
-`http_password` and `sign_in_token` are secrets."""
+"""Last words of a name under which a number is not a secret: how many, how long, which.
+
+First words do not count: `http_password` and `sign_in_token` are secrets.
+"""
 
 _BOUNDS = frozenset(("max", "min", "total", "num", "number", "count"))
-"""The same at the beginning of a name."""
+"""First words of a name under which a number is not a secret."""
 
 _COUNTED = frozenset(("tokens", "cookies", "passwords", "passphrases", "secrets", "credentials", "keys", "codes"))
-"""A number under such a name says how many there are."""
+"""Words that mean that a number under the name is a count."""
 
 _NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{1,9})?")
 _HEADER = re.compile(
@@ -105,17 +109,17 @@ _PARAMETER = re.compile(r"[#?&;](?P<name>[^=&#?;\s]{1,100})=(?P<value>[^&#\s\"']
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_NAME_CHARS = 200  # what is longer is no name; its end tells what it holds, as with any other
+_NAME_CHARS = 200  # longer text is not a name; its end is checked, as for any other
 _NAMES_KEPT = 4096
 _OWN_VARIABLE = "AGENTCORE_"
-# the state folder's place is no secret, and those who look for it may need it
+# the path of the state folder is not secret, and users may need it
 _PLAIN_VARIABLE = "AGENTCORE_STATE_DIR"
 _ADDRESS_WITH_PASSWORD = re.compile(r"://[^/\s:]*+:[^/\s]*@")
 
-_KNOWN_CHARS = 8  # what is shorter stands in texts by accident, and would tear holes into them
+_KNOWN_CHARS = 8  # shorter values occur in texts by accident, and masking them would tear holes
 _KNOWN_VALUES = 1000
-_KNOWN_LINES = 200  # lines of one value that are masked by themselves
-_ARMOUR = "-----"  # lines that begin and end a key in a file are the same in all of them
+_KNOWN_LINES = 200  # lines of one value that are masked separately
+_ARMOUR = "-----"  # first and last lines of a key file are the same in all of them
 
 _known: Counter[str] = Counter()
 _spelled: dict[str, frozenset[str]] = {}
@@ -124,16 +128,16 @@ _longest_first: tuple[str, ...] = ()
 
 _NONE: frozenset[str] = frozenset()
 _PLAIN_KINDS = frozenset((int, float, bool, NoneType))
-_harmless: set[str] = set()  # keys of log lines that were looked at already
-_HARMLESS_KEPT = 1000  # they are names in code, so there are never so many
+_harmless: set[str] = set()  # keys of log lines that were already checked
+_HARMLESS_KEPT = 1000  # they are names in code, so their number is limited anyway
 
 
 def is_secret_name(name: str, also: frozenset[str] = _NONE) -> bool:
-    """Whether what stands under a name is taken for a secret.
+    """Return True if values under this name are treated as secrets.
 
     Args:
-        name: Spelled in any way: `api_key`, `api-key`, `apiKey`, `API_KEY`.
-        also: Words of a name that tell of a secret besides, such as `IN_LOG_LINES`.
+        name: In any spelling: `api_key`, `api-key`, `apiKey`, `API_KEY`.
+        also: Additional words that indicate a secret, such as `IN_LOG_LINES`.
     """
     return _matches_secret_name(name[-_NAME_CHARS:], also)
 
@@ -153,11 +157,11 @@ def _matches_secret_name(name: str, also: frozenset[str]) -> bool:
 
 
 def is_secret_value(name: str, value: Any, also: frozenset[str] = _NONE) -> bool:
-    """Whether a value is to be hidden where it stands under a name; what is empty holds no secret.
+    """Return True if a value must be hidden under this name; empty values are not secrets.
 
     Args:
         name: As for `is_secret_name`.
-        value: A JSON value, or an object that a log line was given.
+        value: A JSON value, or an object passed to a log line.
         also: As for `is_secret_name`.
     """
     if value is None or isinstance(value, bool) or not is_secret_name(name, also):
@@ -186,18 +190,18 @@ def _is_measure(name: str) -> bool:
 
 
 def _is_count(name: str) -> bool:
-    """Whether a number under a secret's name counts something."""
+    """Return True if a number under a secret's name is a count."""
     return _is_measure(name) or not _COUNTED.isdisjoint(_split_words(name))
 
 
 def is_secret_variable(name: str, value: str) -> bool:
-    """Whether a variable of the environment looks as if it held a key: one of ours, or an address with a password."""
+    """Return True if an environment variable looks like a key: an agentcore variable, or an address with a password."""
     is_own = name.startswith(_OWN_VARIABLE) and name != _PLAIN_VARIABLE
     return is_own or is_secret_value(name, value, IN_ENVIRONMENT) or _ADDRESS_WITH_PASSWORD.search(value) is not None
 
 
 class SecretSpan(NamedTuple):
-    """Where a secret is in a text, and the name that it has there, such as `apiKey` or `Authorization`."""
+    """Position of a secret in a text, and its name there, such as `apiKey` or `Authorization`."""
 
     start: int
     end: int
@@ -205,10 +209,10 @@ class SecretSpan(NamedTuple):
 
 
 def find_secrets(text: str) -> list[SecretSpan]:
-    """The secrets that a text of a configuration has inside: in an address, with or without its scheme, in a header.
+    """Return the secrets inside a text of a configuration: in an address, with or without its scheme, or in a header.
 
-    A key counts anywhere where its form shows whose it is, such as `ghp_…`. References such as `${secret:NAME}` and
-    masks are no secrets.
+    A key counts anywhere if its format is recognised, such as `ghp_…`. References such as `${secret:NAME}` and masks do
+    not count.
     """
     header = _HEADER.fullmatch(text)
     scheme = _SCHEME.fullmatch(text)
@@ -237,7 +241,7 @@ def _secrets_of_address(text: str) -> list[SecretSpan]:
 
 
 def _without_overlaps(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
-    """The same places in their order, with one span for those that overlap."""
+    """Return the spans in order, merging those that overlap."""
     found: list[SecretSpan] = []
     for span in sorted(spans):
         if found and span.start < found[-1].end:
@@ -252,10 +256,10 @@ def _without_references(text: str, spans: Iterable[SecretSpan]) -> list[SecretSp
 
 
 def spans_of_value(name: str, text: str) -> list[SecretSpan]:
-    """The secrets in a text that is written out in settings: all of it, or parts of an address, a header or JSON.
+    """Return the secrets in a literal text of settings: all of it, or parts of an address, a header or JSON.
 
     Args:
-        name: The name of the variable, the header or the key that it is the value of; empty: it has none.
+        name: The name of its variable, header or key; empty: none.
     """
     if is_secret_value(name, text, IN_ENVIRONMENT):
         scheme = _SCHEME_BEFORE.match(text)
@@ -271,10 +275,10 @@ def spans_of_value(name: str, text: str) -> list[SecretSpan]:
 
 
 def spans_of_argument(text: str, before: str = "") -> list[SecretSpan]:
-    """The same of an argument of a command: the values of options, of variables and of JSON.
+    """Return the secrets in an argument of a command: the values of options, of variables and of JSON.
 
     Args:
-        before: The argument before it, after which a text may be a secret: `--token`.
+        before: The preceding argument, after which a text may be a secret: `--token`.
     """
     option = _OPTION.fullmatch(text)
     preceding = _OPTION.fullmatch(before)
@@ -295,7 +299,7 @@ def spans_of_argument(text: str, before: str = "") -> list[SecretSpan]:
 
 
 class WrittenSecrets(NamedTuple):
-    """A value of settings that holds secrets: its place, itself as text, and where they are in that."""
+    """A settings value that contains secrets: its path, its text, and the positions of the secrets."""
 
     path: tuple[str | int, ...]
     text: str
@@ -308,12 +312,9 @@ class WrittenSecrets(NamedTuple):
 
 
 def find_written_secrets(value: Any, name: str = "", path: tuple[str | int, ...] = ()) -> Iterator[WrittenSecrets]:
-    """Find each secret that is written out in settings. This is the one rule of masks, of pasted blocks and of checks.
+    """Find each literal secret in settings.
 
-    Args:
-        value: A JSON value. In a list of texts, each one counts as an argument of a command.
-        name: The name of the variable, the header or the key that it is the value of.
-        path: Its place.
+    Masks, pasted blocks and checks all use this one rule.
     """
     if isinstance(value, dict):
         for key, part in value.items():
@@ -345,7 +346,7 @@ def _looks_like_json(text: str) -> bool:
 
 
 def _spans_in_json(text: str) -> list[SecretSpan]:
-    """The secrets in JSON text, each with its place in the text."""
+    """Return the secrets in JSON text, each with its position."""
     scalars: list[tuple[int, int]] = []
 
     def numbered(scalar: re.Match[str]) -> str:
@@ -356,7 +357,7 @@ def _spans_in_json(text: str) -> list[SecretSpan]:
 
     try:
         value = json.loads(text)
-        # the same document with the number of its place in place of each scalar
+        # the same document with each scalar replaced by its number
         places = json.loads(_JSON_SCALAR.sub(numbered, text))
         all_written = list(find_written_secrets(value))
     except (ValueError, RecursionError):
@@ -381,7 +382,7 @@ def _spans_in_json(text: str) -> list[SecretSpan]:
 
 
 def mask_named_secrets(value: Any) -> Any:
-    """A JSON value, or tuples of such, with whatever stands under a secret's name masked; what is empty stays."""
+    """Mask the values under names of secrets in a JSON value, or in tuples of such; empty values are not masked."""
     if isinstance(value, dict):
         return {key: MASK if _is_named_secret(key, part) else mask_named_secrets(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -396,11 +397,11 @@ def _is_named_secret(key: Any, value: Any) -> bool:
 
 
 def masked_json(text: str, limit_chars: int) -> str:
-    """A JSON object's text with whatever stands under a secret's name masked, cut to a limit with a mark.
+    """Mask the values under names of secrets in a JSON object's text, and cut it to a limit with an ellipsis.
 
     Args:
         text: A JSON object.
-        limit_chars: Upper bound of the result in code points.
+        limit_chars: Maximum length of the result in code points.
     """
     if _may_contain_secret(text.lower()):
         text = json.dumps(mask_named_secrets(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
@@ -408,8 +409,8 @@ def masked_json(text: str, limit_chars: int) -> str:
 
 
 def _may_contain_secret(lowered: str) -> bool:
-    """Whether a text without capitals has a piece of any name of the table; most have none, and are not parsed."""
-    # one after the other, not in a loop: this runs for each call
+    """Return True if a lower-case text contains part of any name of the table; most do not, and are not parsed."""
+    # unrolled instead of a loop: this runs for each call
     return (
         "pass" in lowered
         or "secret" in lowered
@@ -424,11 +425,10 @@ def _may_contain_secret(lowered: str) -> bool:
 
 
 def register_masked_values(values: Iterable[str]) -> Callable[[], None]:
-    """Have values masked wherever `without_known` looks, until what this returns is called.
+    """Mask values wherever `mask_known_secrets` is applied, until the returned function is called.
 
-    Each line of a value is masked by itself as well, and so are the spellings in which both may appear in a message:
-    `repr`, JSON, percent-encoding, base64 (also as a part of what was encoded, as in a Basic header).
-    Those of fewer than 8 characters are not, and of very many not the last ones.
+    Each line of a value is masked separately as well, and so are the spellings in which both may appear in a message:
+    `repr`, JSON, percent-encoding, base64 (also as part of a longer encoded value, as in a Basic header).
     """
     kept = [value for value in values if len(value) >= _KNOWN_CHARS]
     with _known_lock:
@@ -457,7 +457,7 @@ def _sort_known() -> None:
 
 
 def _find_spellings(value: str) -> frozenset[str]:
-    """The forms in which a secret may appear in a text."""
+    """Return the forms in which a secret may appear in a text."""
     lines = [line.strip() for line in value.splitlines()[:_KNOWN_LINES]]
     parts = {value, value.strip(), *(line for line in lines if not line.startswith(_ARMOUR)), *_find_parts(value)}
     return frozenset(
@@ -470,7 +470,9 @@ def _find_spellings(value: str) -> frozenset[str]:
 
 
 def _find_parts(value: str) -> list[str]:
-    """The secrets inside of one: the token of `Bearer X`, the password of an address, fields of a JSON key file."""
+    """Return the secrets inside a secret: the token of `Bearer X`, the password of an address, fields of a JSON key
+    file.
+    """
     text = value.strip()
     found = [text[span.start : span.end] for span in spans_of_value("", text)]
     found += [unquote(part) for part in found]
@@ -483,7 +485,7 @@ def _find_parts(value: str) -> list[str]:
 
 
 def _unescaped(text: str) -> list[str]:
-    """What a part of a JSON string means; empty: it is none."""
+    """Decode part of a JSON string; empty if it is invalid."""
     try:
         return [json.loads(f'"{text}"', strict=False)]
     except ValueError:
@@ -491,7 +493,7 @@ def _unescaped(text: str) -> list[str]:
 
 
 def _find_json_secrets(text: str) -> list[str]:
-    """The values under names of secrets in a JSON text, at any depth."""
+    """Return the values under names of secrets in a JSON text, at any depth."""
     try:
         return [secret for written in find_written_secrets(json.loads(text)) for secret in written.secrets]
     except (ValueError, RecursionError):
@@ -501,7 +503,7 @@ def _find_json_secrets(text: str) -> list[str]:
 def _encode_variants(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "surrogatepass")
     yield text
-    # of text and of bytes, as Python's own messages quote them; the quotes depend on what is inside
+    # of text and of bytes, as quoted in Python's own messages; the quotes depend on the content
     for shown in (repr(text)[1:-1], ascii(text)[1:-1], repr(data)[2:-1], repr(text.encode("latin-1", "replace"))[2:-1]):
         yield shown
         yield shown.replace("\\'", "'")
@@ -517,7 +519,8 @@ def _encode_variants(text: str) -> Iterator[str]:
         yield quoted
         yield _PERCENT.sub(lambda found: found[0].lower(), quoted)
     for before in range(3):
-        # where it is a part of what was encoded, three positions are possible; characters at its ends mix with others
+        # as part of a longer encoded value, three alignments are possible; characters at its ends mix with their
+        # neighbours
         start = (before * 8 + 5) // 6
         end = (before + len(data)) * 8 // 6
         for encode in (b64encode, urlsafe_b64encode):
@@ -525,7 +528,7 @@ def _encode_variants(text: str) -> Iterator[str]:
 
 
 def mask_known_secrets(text: str) -> str:
-    """A text with a mask in place of each secret that is in use now."""
+    """Return the text with each secret that is currently in use masked."""
     for value in _longest_first:
         if value in text:
             text = text.replace(value, MASK)
@@ -536,7 +539,7 @@ _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
 
 def mask_address(address: str) -> str:
-    """An address with a mask in place of its user and password, and of keys in its query."""
+    """Return an address with its user and password, and keys in its query, masked."""
     shown = []
     at = 0
     for span in find_secrets(address):
@@ -546,16 +549,16 @@ def mask_address(address: str) -> str:
 
 
 def is_secret_argument(text: str, before: str = "") -> bool:
-    """True for an argument of a command that holds a secret: `--token=VALUE`, a header, an address with a key.
+    """True if an argument of a command contains a secret: `--token=VALUE`, a header, an address with a key.
 
     Args:
-        before: The argument before it, after which a text may be a secret: `--token`.
+        before: The preceding argument, after which a text may be a secret: `--token`.
     """
     return bool(spans_of_argument(text, before))
 
 
 def holds_secret(text: str, before: str = "") -> bool:
-    """True for a text with a secret in it: one that is in use now, or one that an argument of a command shows.
+    """True if a text contains a secret: one currently in use, or one shown by an argument of a command.
 
     Args:
         before: As for `is_secret_argument`.
@@ -564,9 +567,9 @@ def holds_secret(text: str, before: str = "") -> bool:
 
 
 def mask_known_secrets_inside(value: Any) -> Any:
-    """A value with a mask in place of each secret that is in use now, at any depth and in the keys of mappings.
+    """Return a value with each secret currently in use masked, at any depth and in the keys of mappings.
 
-    Another object that would show a secret, such as an exception, is replaced by its masked description.
+    Any other object that would show a secret, such as an exception, is replaced by its masked description.
     """
     if not _longest_first or isinstance(value, int | float | NoneType):
         return value
@@ -575,13 +578,13 @@ def mask_known_secrets_inside(value: Any) -> Any:
     if isinstance(value, dict):
         return {mask_known_secrets_inside(key): mask_known_secrets_inside(part) for key, part in value.items()}
     for kind in (list, tuple, frozenset, set):
-        if isinstance(value, kind):  # not the value's own class: named tuples are made otherwise
+        if isinstance(value, kind):  # not the value's own class: named tuples are constructed differently
             return kind([mask_known_secrets_inside(part) for part in value])
     return _mask_description(value)
 
 
 def _mask_description(value: Any) -> Any:
-    """Bytes without secrets; an object of another class, or its masked description where that would show a secret."""
+    """Return bytes without secrets; another object itself, or its masked description if that would show a secret."""
     if isinstance(value, bytes | bytearray):
         return mask_known_secrets(value.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     for describe in (_as_json, repr):
@@ -599,7 +602,7 @@ def _as_json(value: Any) -> str:
 
 
 def mask_line(line: MutableMapping[str, Any]) -> None:
-    """Put `MASK` in place of what stands under a secret's name in a log line, and of each secret that is in use."""
+    """Mask values under names of secrets in a log line, and each secret currently in use."""
     for key, value in line.items():
         kind = type(value)
         if kind is str:  # nearly all are

@@ -1,4 +1,4 @@
-"""JSON text from outside, read as strictly as later readers do: with valid text, bounded."""
+"""Strict parsing of JSON text from outside: valid text only, with limited depth."""
 
 import json
 import math
@@ -9,10 +9,10 @@ from agentcore.valid_text import with_valid_text
 
 
 def decode_at(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at a place of a text, and where it ends.
+    """Parse the JSON value at an offset of a text; return it and its end.
 
     Raises:
-        ValueError: There is none, it holds a number that JSON has not, or it is nested too deep.
+        ValueError: There is no value, it contains a number that is not valid in JSON, or it is nested too deeply.
     """
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -23,10 +23,10 @@ def decode_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def decode_json(text: str) -> Any:
-    """The JSON value that a whole text means.
+    """Parse a text that is one JSON value.
 
     Raises:
-        ValueError: As `decode_at`; or there is more in the text.
+        ValueError: As for `decode_at`, or more text follows the value.
     """
     value, end = decode_at(text, len(text) - len(text.lstrip()))
     if text[end:].strip():

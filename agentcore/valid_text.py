@@ -1,7 +1,7 @@
-"""Text that UTF-8 can carry: the one place where halves of surrogate pairs from outside become something else.
+"""Text that UTF-8 can encode: the one place where surrogates from outside are replaced.
 
-Python and JavaScript let a text hold half of a pair: from an escape such as `\\ud800` in JSON, from a file name that is
-no UTF-8, from a page. Nothing can store, hash or send such a text. What comes in is made valid here, once.
+In Python and JavaScript a text may contain a lone surrogate: from an escape such as `\\ud800` in JSON, from a file name
+that is not UTF-8, from a page. Such text cannot be stored, hashed or sent, so incoming text is made valid here, once.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ _FIRST_HALF = ("\ud800", "\udbff")
 
 
 def valid_text(text: str) -> str:
-    """The text with two halves that belong together as one character, and others as escapes such as `\\udce9`."""
+    """Join surrogate pairs into characters, and replace lone surrogates with escapes such as `\\udce9`."""
     if text.isascii():
         return text
     try:
@@ -22,7 +22,7 @@ def valid_text(text: str) -> str:
 
 
 def with_valid_text(value: Any) -> Any:
-    """Plain values with all of their texts made valid; bytes become text."""
+    """Make all texts in plain values valid; bytes become text."""
     if isinstance(value, str):
         return valid_text(value)
     if isinstance(value, bytes):
@@ -35,13 +35,13 @@ def with_valid_text(value: Any) -> Any:
 
 
 class TextChunks:
-    """Makes a text valid that comes in pieces: a pair that was cut through is put together again."""
+    """Makes text that arrives in chunks valid, and joins pairs that were split between chunks."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def add(self, piece: str) -> str:
-        """Take a piece; gives what is known to be whole."""
+        """Add a chunk; return the text that is known to be complete."""
         text = self._held + piece
         self._held = ""
         if _FIRST_HALF[0] <= text[-1:] <= _FIRST_HALF[1]:
@@ -49,7 +49,7 @@ class TextChunks:
         return valid_text(text)
 
     def flush(self) -> str:
-        """What is left when the text has ended."""
+        """Return the rest after the last chunk."""
         held = self._held
         self._held = ""
         return valid_text(held)
