@@ -31,13 +31,13 @@ SECRET_PARTS = (
     *("password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie"),
     *("bearer", "apikey", "accesskey", "privatekey"),
 )
-"""Indicate a secret anywhere in a name, in any spelling: `accessToken`, `X-Api-Key`, `PGPASSWORD`."""
+"""Parts that indicate a secret anywhere in a name, in any spelling: `accessToken`, `X-Api-Key`, `PGPASSWORD`."""
 
 SECRET_ENDS = ("pass",)
-"""Indicate a secret at the end of a name: `smtp_pass`."""
+"""Parts that indicate a secret at the end of a name: `smtp_pass`."""
 
 SECRET_NAMES = frozenset(("pin",))
-"""Indicate a secret only as the whole name, because they are part of too many other names."""
+"""Parts that indicate a secret only as the whole name, because they occur in too many other names."""
 
 IN_LOG_LINES = frozenset(("code", "codes"))
 """Words that indicate a secret in a log line, where a code is for logging in or pairing.

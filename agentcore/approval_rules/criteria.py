@@ -66,8 +66,8 @@ class Criterion(ABC):
 
         Args:
             facts: The call.
-            surely: For allowing: everything that the call touches must match, each in an unambiguous spelling.
-                Otherwise one possible match is enough.
+            surely: True to allow: everything that the call touches must match, each in an unambiguous spelling. False
+                to ask or deny: one possible match is enough.
         """
 
     @classmethod

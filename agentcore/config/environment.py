@@ -67,7 +67,6 @@ def read_variables(environ: Mapping[str, str], model: Model) -> tuple[list[Varia
     Returns:
         The variables, those with shorter paths first, so that longer ones refine them; and a notice for each name with
         the prefix that is unknown (other programs use the prefix too).
-        that begins like ours and is nothing we know (other programs use the prefix too).
     Raises:
         ConfigError: A name is clearly meant for agentcore and matches no setting, or a value is not UTF-8.
     """

@@ -17,8 +17,8 @@ class ConfigProblem:
 
     Args:
         message: What is wrong, what was expected, what to do; never contains a secret.
-        line: Line in it, from 1.
-        column: Column in it, from 1, in code points.
+        line: Line in the file, from 1.
+        column: Column in the file, from 1, in code points.
         path: The path of the value in the file; `()` for the file itself.
     """
 

@@ -1,1 +1,1 @@
-"""Persistent state: the state folder, and one SQLite file for the stores of these packages."""
+"""Persistent state: the state folder, and stores that share one SQLite file."""

@@ -49,12 +49,11 @@ class Store:
     ) -> AsyncIterator["Store"]:
         """Open all stores of a state folder that this process holds; on exit, everything added is on disk.
 
-        Args:
-            goes_on: Returns True if a call that the last process left open may continue without it.
-
         A broken database and its artifacts are quarantined, and new ones are created: `database.broken_path` names the
         location, and the first row of the new record reports it.
 
+        Args:
+            goes_on: Returns True if a call that the last process left open may continue without it.
         Raises:
             DatabaseTooNewError: A later version of agentcore wrote the database.
             StateDirError: The artifact folder cannot be used.

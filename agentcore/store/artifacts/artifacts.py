@@ -136,6 +136,7 @@ class ArtifactStore:
             is_untrusted=is_untrusted,
             account=account,
         )
+        # file before row: after a crash in between, the next start deletes the file without a row
         await asyncio.to_thread(self._files.write, artifact.artifact_id, data)
         await self._insert(artifact)
         return ArtifactLink(

@@ -147,7 +147,6 @@ class ChatStore:
         Returns:
             The number of the notice; None: the session has changed since the compaction was made, and nothing was
             stored.
-            was kept.
         """
         work = partial(save_compaction, session_id, compaction, self._now_ms())
         return await self._database.write(work, is_durable=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AddMissingColumn:
-    """Add a column to a table if it is missing; plain SQL has no statement for this.
+    """Adds a column to a table if it is missing; plain SQL has no statement for this.
 
     Args:
         definition: Type and constraints of the column, as in `ALTER TABLE`.

@@ -99,8 +99,6 @@ def chain_row(previous_hash: bytes, row: CallRow) -> tuple[CallRow, bytes]:
         The row as it can be stored (text that UTF-8 cannot encode is written as escapes), and its hash: sha256 over the
         previous hash and the fields except `arguments`, as one JSON array in ASCII without spaces, in the order of
         `CallRow`.
-        over the previous hash and the fields but `arguments`, as one JSON array in ASCII without spaces, in the
-        order of `CallRow`.
     """
     text = _ENCODE(row[:-1])
     # surrogates appear as escapes in the ASCII text; lone ones come from a caller's JSON, and SQLite rejects them
