@@ -470,9 +470,7 @@ def _find_spellings(value: str) -> frozenset[str]:
 
 
 def _find_parts(value: str) -> list[str]:
-    """Return the secrets inside a secret: the token of `Bearer X`, the password of an address, fields of a JSON key
-    file.
-    """
+    """Return the secrets inside a secret: the token of `Bearer X`, an address's password, fields of a JSON key file."""
     text = value.strip()
     found = [text[span.start : span.end] for span in spans_of_value("", text)]
     found += [unquote(part) for part in found]
