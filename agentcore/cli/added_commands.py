@@ -27,14 +27,12 @@ class AddedCommands:
         self._last = ""
 
     def read_settings(self, config_path: "Path", key: str) -> Mapping[str, Any]:
-        """Implement the method of the same name."""
         from agentcore.config import module_settings
         from agentcore.core import load_config
 
         return module_settings(load_config(config_path, os.environ), key).values
 
     def show_progress(self, fraction: float | None, text: str) -> None:
-        """Implement the method of the same name."""
         from agentcore.cli.terminal.output import print_notice
         from agentcore.cli.terminal.progress_line import ProgressLine
 
