@@ -63,6 +63,8 @@ def is_ignored(rules: Sequence[IgnoreRule], path: Sequence[str], *, is_folder: b
 
 def _parse_rule(line: str, depth: int) -> IgnoreRule | None:
     text = line.rstrip()
+    if text.endswith("\\") and len(text) < len(line.rstrip("\r\n")):  # an escaped space belongs to the name
+        text = f"{text[:-1]} "
     if not text or text.startswith("#"):
         return None
     glob = text.removeprefix("!")

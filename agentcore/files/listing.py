@@ -4,6 +4,7 @@ import heapq
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agentcore.errors import ToolError
@@ -99,8 +100,8 @@ class WorkspaceFiles:
         entries = sorted(listed, key=lambda entry: entry.name)
         names = [show_name(entry.name) for entry in entries]
         hidden = set(self._workspace.protected_among(above, names))
-        if any(entry.name == IGNORE_FILE for entry in entries):
-            with folder.open_file(IGNORE_FILE) as file:
+        if any(entry.name == IGNORE_FILE and entry.kind == "file" for entry in entries):
+            with suppress(OSError, ToolError), folder.open_file(IGNORE_FILE) as file:  # one that cannot be read has no rules
                 rules = [*rules, *read_rules(file.read(_IGNORE_BYTES), len(above))]
         for entry, name in zip(entries, names, strict=True):
             is_folder = entry.kind == "directory"

@@ -150,7 +150,7 @@ async def test_content_of_strangers_stays_marked_in_lines_and_in_the_summary(ope
 
 async def test_message_of_the_person_longer_than_the_context_is_told_by_its_ends(open_talk, provider):
     provider.script = within(LIMIT, lambda request: Reply("I see both ends."))
-    message = "Count the rows.\n" + "a row of it\n" * 8_000 + "That was the last one."
+    message = "Count the rows.\n" + "[ a row of it ]\n" * 8_000 + "That was the last one."
     async with open_talk(Shelf(), model={"context_tokens": LIMIT}, **ALLOW) as talk:
         session_id = await talk.begin()
         await talk.say(session_id, message)
@@ -158,8 +158,8 @@ async def test_message_of_the_person_longer_than_the_context_is_told_by_its_ends
         (request,) = provider.requests
         (told,) = told_in(request)
         kept = await talk.host.store.artifacts.load(re.search(r"art_[0-9a-f]{32}", told)[0])
-    assert told.startswith("Count the rows.")
-    assert "That was the last one.\n[" in told
+    assert told.startswith("Count the rows.\n[ a row of it ]\n")
+    assert "[ a row of it ]\nThat was the last one.\n[" in told
     assert kept.decode() == message
     assert items[0]["text"] == message
     assert items[-1]["text"] == "I see both ends."

@@ -147,7 +147,8 @@ class Shortener:
         tail = left - head
         said = result_text(key, count=f"{len(whole) - left:,}")
         where = self._describe_artifact(artifact) if key != "cut_message" or artifact is not None else ""
-        return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{said} {where}]".replace(" ]", "]")
+        note = f"{said} {where}".rstrip()
+        return f"{whole[:head]}\n[…]\n{whole[len(whole) - tail :]}\n[{note}]"
 
     def _short_arguments(self, part: ToolCallPart, limit_tokens: int) -> str:
         """Return the arguments of a past call, with long values reduced to their beginnings."""
