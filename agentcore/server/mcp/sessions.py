@@ -157,7 +157,7 @@ class McpSessions:
     def _make_room(self, client: str) -> None:
         """End the least recently used idle session of a client that has the maximum number."""
         own = [session for session in self._sessions.values() if session.caller.principal.name == client]
-        idle = [session for session in own if not session.in_flight]
+        idle = [session for session in own if not self._is_needed(session)]
         if len(own) >= SESSIONS and idle:
             oldest = min(idle, key=lambda session: session.last_used_at)
             del self._sessions[oldest.caller.session_id]  # at once: others may start meanwhile

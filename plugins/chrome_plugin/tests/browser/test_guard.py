@@ -6,7 +6,7 @@ import struct
 
 import pytest
 import pytest_asyncio
-from agentcore_chrome.browser.guard import Guard
+from agentcore_chrome.browser.guard import Guard, _relay_streams
 from structlog.testing import capture_logs
 
 from agentcore.api import ToolError
@@ -90,6 +90,33 @@ async def test_browsers_that_start_at_one_time_share_one_guard_and_nothing_of_it
     writer.close()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_answer_that_goes_on_after_the_request_was_ended_arrives_whole(monkeypatch):
+    monkeypatch.setattr("agentcore_chrome.browser.guard._HALF_CLOSED_SECONDS", 0.5)
+
+    async def answer_slowly(reader, writer):
+        await reader.read()
+        for _ in range(8):
+            writer.write(b"piece ")
+            await asyncio.sleep(0.2)
+        writer.close()
+
+    async with await asyncio.start_server(answer_slowly, "127.0.0.1", 0) as server:
+        relayed = asyncio.get_running_loop().create_future()
+
+        async def relay(reader, writer):
+            there = await asyncio.open_connection(*server.sockets[0].getsockname())
+            await _relay_streams(reader, writer, *there)
+            writer.close()
+            relayed.set_result(None)
+
+        async with await asyncio.start_server(relay, "127.0.0.1", 0) as between:
+            reader, writer = await asyncio.open_connection(*between.sockets[0].getsockname())
+            writer.write_eof()
+            assert await reader.read() == b"piece " * 8
+            writer.close()
+            await relayed
 
 
 @pytest_asyncio.fixture(loop_scope="module", params=["http", "socks5"])

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import ipaddress
 import struct
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -189,25 +189,30 @@ async def _relay_streams(
     far_reader: asyncio.StreamReader,
     far_writer: asyncio.StreamWriter,
 ) -> None:
-    """Relay bytes both ways until both directions end, or `_HALF_CLOSED_SECONDS` after the first one ended."""
+    """Relay bytes both ways until both directions end; after the first one, the other may be idle for
+    `_HALF_CLOSED_SECONDS` at most."""
+    copied = Counter[str]()
     try:
         async with asyncio.TaskGroup() as group:
             ways = [
-                group.create_task(_copy_stream(reader, far_writer)),
-                group.create_task(_copy_stream(far_reader, writer)),
+                group.create_task(_copy_stream(reader, far_writer, copied)),
+                group.create_task(_copy_stream(far_reader, writer, copied)),
             ]
             _, open_ways = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            if open_ways:
-                await asyncio.wait(open_ways, timeout=_HALF_CLOSED_SECONDS)
+            before = -1
+            while open_ways and copied.total() != before:
+                before = copied.total()
+                _, open_ways = await asyncio.wait(open_ways, timeout=_HALF_CLOSED_SECONDS)
             for way in ways:
                 way.cancel()
     finally:
         far_writer.close()
 
 
-async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, copied: Counter[str]) -> None:
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK_BYTES):
+            copied["bytes"] += len(data)
             writer.write(data)
             await writer.drain()
         if writer.can_write_eof():

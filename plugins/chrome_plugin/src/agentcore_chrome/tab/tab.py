@@ -228,9 +228,11 @@ class Tab:
         if task is None:
             task = self._fetching[download] = self._background.start(fetch(download))
             task.add_done_callback(ignore_failure)
-        data = await asyncio.shield(task)
-        del self._fetching[download]
-        return data
+        try:
+            return await asyncio.shield(task)
+        finally:
+            if task.done():  # a caller that stopped waiting may come back; a transfer that failed is tried again
+                self._fetching.pop(download, None)
 
     async def run_or_default(self, work: Callable[[], Awaitable[T]], default: T, limit_s: float = _LOOK_SECONDS) -> T:
         """Return the result of `work`, or the default if the page cannot answer (an endless script, a crash)."""

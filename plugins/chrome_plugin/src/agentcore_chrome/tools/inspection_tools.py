@@ -84,7 +84,8 @@ class InspectionTools(SessionPages):
         """Give the requests that the page made lately: method, status, address."""
 
         async def read(tab: Tab) -> ToolOutput:
-            requests = await act_without_element(tab, DEFAULT_MS, "read the requests", tab.page.requests)
+            made = await act_without_element(tab, DEFAULT_MS, "read the requests", tab.page.requests)
+            requests = [request for request in made if static or request.resource_type not in _STATIC]
             shown = [
                 {
                     "method": request.method,
@@ -94,7 +95,6 @@ class InspectionTools(SessionPages):
                     "failure": request.failure,
                 }
                 for request in requests[-_SHOWN:]
-                if static or request.resource_type not in _STATIC
             ]
             lines = [f"{one['method']} {one['status'] or one['failure'] or '…'} {one['url']}" for one in shown]
             return ToolOutput("\n".join(lines) or "No requests.", {"requests": shown})

@@ -1,6 +1,7 @@
 """Results of calls on a tab: the call's own output, and what else happened to the page that matters to the caller."""
 
 import asyncio
+import contextlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,8 @@ async def _collect_downloads(
             links.append(link)
             notes.append(f"Downloaded {link.name!r} ({link.size_bytes:,} bytes); it is kept as an artifact.")
             fields.setdefault("downloads", []).append(link.to_json())
-        tab.downloads.remove(download)
+        with contextlib.suppress(ValueError):  # newer downloads have taken its place meanwhile
+            tab.downloads.remove(download)
     return links
 
 
