@@ -101,7 +101,8 @@ class WorkspaceFiles:
         names = [show_name(entry.name) for entry in entries]
         hidden = set(self._workspace.protected_among(above, names))
         if any(entry.name == IGNORE_FILE and entry.kind == "file" for entry in entries):
-            with suppress(OSError, ToolError), folder.open_file(IGNORE_FILE) as file:  # one that cannot be read has no rules
+            # one that cannot be read has no rules
+            with suppress(OSError, ToolError), folder.open_file(IGNORE_FILE) as file:
                 rules = [*rules, *read_rules(file.read(_IGNORE_BYTES), len(above))]
         for entry, name in zip(entries, names, strict=True):
             is_folder = entry.kind == "directory"

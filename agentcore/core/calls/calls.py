@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 
 from agentcore.api import Principal
 from agentcore.config.app_json import LimitsConfig
+from agentcore.core.approvals.pending import PendingApproval
 from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.calls.admission import admit_call
 from agentcore.core.calls.call import Call, CallOutcome, CallRequest, Notify, PreparedCall
@@ -113,16 +114,13 @@ class Calls:
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             outcome = CallOutcome(call.id, error=error_from_exception(call, exc))
         outcome.resource_id = self._settlement.resource_of(call, outcome)
-        # nothing else may use what the call created before its caller knows of it
-        await self._services.resources.indexes.wait_until_saved()
+        if outcome.resource_id is not None:
+            # nothing else may use what the call created before its caller knows of it
+            await self._services.resources.indexes.wait_until_saved()
         if call.row is not None and call.prepared is not None:
             outcome.host = call.prepared.tool.module.host
-        approval = None if call.ruling is None else call.ruling.approval
-        if approval is not None:
-            outcome.edited_arguments = call.edited_arguments
-            if call.row is None:
-                # the decision is used up, though the call never began: after a restart it would be valid again
-                await approval.delete_stored_request()
+        if call.ruling is not None and call.ruling.approval is not None:
+            await _use_up_approval(call, call.ruling.approval, outcome)
         self._finish_call(call, outcome)
         return outcome
 
@@ -231,3 +229,10 @@ def _cancel_with_error(call: Call, error: ToolError) -> None:
     call.is_cancelled = True
     if call.work is not None:
         call.work.cancel_with(error)
+
+
+async def _use_up_approval(call: Call, approval: PendingApproval, outcome: CallOutcome) -> None:
+    outcome.edited_arguments = call.edited_arguments
+    if call.row is None:
+        # the decision is used up, though the call never began: after a restart it would be valid again
+        await approval.delete_stored_request()
