@@ -1,4 +1,4 @@
-/** All texts of the page, by room and language; each room has its own in its `strings.js`. */
+/** All texts of the page, by feature folder and language; each folder defines its own in `strings.js`. */
 import {activity} from '../activity/strings.js';
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';

@@ -1,18 +1,18 @@
 /**
- * Search as people type: letters in their order, gaps allowed, with a preference for beginnings of words and for runs.
+ * Fuzzy search: the letters of the query must appear in order, gaps allowed; word starts and runs score higher.
  *
- * @typedef {{score: number, positions: number[]}} Match  `positions` are indexes of UTF-16 units of the text.
+ * @typedef {{score: number, positions: number[]}} Match  `positions` are indexes of UTF-16 code units of the text.
  */
 
-const RUN = 8;        // the letter follows the one before
-const WORD_START = 6; // it begins a word: after a separator, or as a capital
+const RUN = 8;        // the letter directly follows the previous one
+const WORD_START = 6; // the letter starts a word: after a separator, or as a capital
 const TEXT_START = 4;
-const GAP = 1;        // each letter passed over, up to a bound
+const GAP = 1;        // each skipped letter, up to a limit
 const GAP_BOUND = 6;
 const MISS = -1e9;
 
 /**
- * How well a query is found in a text; null when its letters are not all there in this order.
+ * Match a query against a text; return null if the text does not contain all of its letters in order.
  * @param {string} query
  * @param {string} text
  * @returns {Match | null}
@@ -26,9 +26,9 @@ export function match(query, text) {
 }
 
 /**
- * The things that a query finds, the best first; all of them, in their order, when the query is empty.
+ * Return the things that match a query, best first; all of them, in their order, if the query is empty.
  *
- * Each word of the query is looked for on its own, in any of the texts; a text named earlier weighs more.
+ * Each word of the query is matched separately, against all texts; an earlier text weighs more.
  * @template T
  * @param {string} query
  * @param {readonly T[]} things
@@ -61,7 +61,7 @@ function rank(words, texts) {
   return {score, positions};
 }
 
-/** Letters scattered over a long text are no find: beyond the first text a word has to stand there as it is. */
+/** Match a word against a text; in all but the first text it must appear literally, as scattered letters in a long text mean nothing. */
 function matchIn(/** @type {string} */ word, /** @type {string} */ text, /** @type {number} */ index) {
   if (index === 0) return match(word, text);
   const start = text.toLowerCase().indexOf(word.toLowerCase());
@@ -82,7 +82,7 @@ function isSubsequence(wanted, there) {
 }
 
 /**
- * The best of all ways to find the letters, by dynamic programming over (letter of the query, letter of the text).
+ * Return the best alignment of the letters, by dynamic programming over (letter of the query, letter of the text).
  * @param {string} wanted @param {string} there @param {string} text @returns {Match}
  */
 function bestMatch(wanted, there, text) {
@@ -106,7 +106,7 @@ function bestMatch(wanted, there, text) {
     }
   }
   let column = scores[rows - 1].reduce((best, score, at, all) => (score > all[best] ? at : best), 0);
-  const score = scores[rows - 1][column] - (columns - rows) * 0.05; // of equal finds the shorter text
+  const score = scores[rows - 1][column] - (columns - rows) * 0.05; // of equal matches, prefer the shorter text
   const positions = [];
   for (let row = rows - 1; row >= 0; row -= 1) {
     positions.unshift(column);

@@ -1,4 +1,4 @@
-/** Texts, numbers and dates in the person's language. Each room has its texts in its `strings.js`. */
+/** Texts, numbers and dates in the user's language. Each feature folder defines its texts in `strings.js`. */
 import {strings} from './all-strings.js';
 
 /** @typedef {import('./all-strings.js').Locale} Locale */
@@ -9,36 +9,36 @@ const KEY = 'agentcore.locale';
 /** @type {Locale[]} */
 export const LOCALES = ['en', 'zh'];
 
-/** A set, for an event's target looks through all of its handlers to take one out, and a long chat has thousands. @type {Set<() => void>} */
+/** A set, because an `EventTarget` searches all of its handlers to remove one, and a long chat has thousands. @type {Set<() => void>} */
 const handlers = new Set();
 /** @type {Locale} */
 let current = chosenLocale();
 document.documentElement.lang = current;
 
-/** The language of the page. @returns {Locale} */
+/** Return the language of the page. @returns {Locale} */
 export function locale() {
   return current;
 }
 
-/** Whether the person chose a language in this browser. */
+/** True if the user chose a language in this browser. */
 export function hasChosenLocale() {
   return localStorage.getItem(KEY) !== null;
 }
 
-/** Change the language of this document only, for as long as it is open. @param {Locale} wanted */
+/** Change the language of this document only, while it is open. @param {Locale} wanted */
 export function showLocale(wanted) {
   use(wanted);
 }
 
-/** Change the language of everything that is shown, in this browser, from now on. @param {Locale} wanted */
+/** Change the language of the page and store the choice in this browser. @param {Locale} wanted */
 export function setLocale(wanted) {
   localStorage.setItem(KEY, wanted);
   use(wanted);
 }
 
 /**
- * The text of a key, with `{name}` replaced by values; `{n, number}` texts choose their plural form by `n`.
- * @param {string} key  `room.key`
+ * Return the text of a key with each `{name}` replaced by its value; texts with plural forms use the one for `n`.
+ * @param {string} key  `folder.key`
  * @param {Values} [values]
  * @returns {string}
  */
@@ -56,29 +56,29 @@ export function t(key, values = {}) {
   });
 }
 
-/** Whether there is a text for a key: for keys that are made from values, such as error types. @param {string} key */
+/** True if a key has a text; for keys that are built from values, such as error types. @param {string} key */
 export function hasText(key) {
   return find(key, 'en') !== undefined;
 }
 
-/** The text of this language, or the nearest one, of those that a server or a module gives. @param {Record<string, string>} texts @returns {string | undefined} */
+/** Return the text in the page's language, else the English one, else the first, of those that a server or a module provides. @param {Record<string, string>} texts @returns {string | undefined} */
 export function inLocale(texts) {
   return texts[current] ?? texts.en ?? Object.values(texts)[0];
 }
 
-/** Names, one after the other: “a, b and c”. @param {string[]} names */
+/** Format a list of names: “a, b and c”. @param {string[]} names */
 export function formatList(names) {
   return formatter(Intl.ListFormat).format(names);
 }
 
-/** A number. @param {number} value @param {Intl.NumberFormatOptions} [options] */
+/** Format a number. @param {number} value @param {Intl.NumberFormatOptions} [options] */
 export function formatNumber(value, options) {
   return formatter(Intl.NumberFormat, options).format(value);
 }
 
 /**
- * A moment: the time alone if it is today, with the date if not.
- * @param {number | string | Date} moment  milliseconds since 1970, or what `Date` takes
+ * Format a point in time: only the time if it is today, else with the date.
+ * @param {number | string | Date} moment  milliseconds since 1970, or anything that `Date` accepts
  * @param {{seconds?: boolean, full?: boolean}} [options]  `full`: always with the date
  */
 export function formatTime(moment, {seconds = true, full = false} = {}) {
@@ -90,7 +90,7 @@ export function formatTime(moment, {seconds = true, full = false} = {}) {
   }).format(date);
 }
 
-/** A day as people name it: today, yesterday, the weekday, else the date. @param {number | string | Date} moment */
+/** Format a day: today, yesterday, the weekday within the last week, else the date. @param {number | string | Date} moment */
 export function formatDay(moment) {
   const [date, now] = [new Date(moment), new Date()];
   const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000);
@@ -103,7 +103,7 @@ export function formatDay(moment) {
 /** @param {string} text */
 const capitalised = (text) => text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
 
-/** How long something took. @param {number} ms */
+/** Format a duration. @param {number} ms */
 export function formatDuration(ms) {
   if (ms < 1000) return formatNumber(ms, {style: 'unit', unit: 'millisecond', maximumFractionDigits: ms < 10 ? 1 : 0});
   if (ms < 60_000) return formatNumber(ms / 1000, {style: 'unit', unit: 'second', maximumFractionDigits: ms < 10_000 ? 1 : 0});
@@ -111,21 +111,21 @@ export function formatDuration(ms) {
   return `${minutes} ${formatNumber(Math.floor((ms % 60_000) / 1000), {style: 'unit', unit: 'second'})}`;
 }
 
-/** A size of data, in powers of 1024. @param {number} bytes */
+/** Format a data size, in powers of 1024. @param {number} bytes */
 export function formatBytes(bytes) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
   return `${formatNumber(bytes / 1024 ** step, {maximumFractionDigits: step ? 1 : 0})} ${units[step]}`;
 }
 
-/** Call `handler` when the language changes. @param {() => void} handler @returns {() => void} the way to end it */
+/** Call `handler` when the language changes. @param {() => void} handler @returns {() => void} the unsubscribe function */
 export function onLocaleChange(handler) {
   handlers.add(handler);
   return () => void handlers.delete(handler);
 }
 
 /**
- * A component that renders anew when the language changes.
+ * Return a component class that renders again when the language changes.
  * @template {new (...args: any[]) => import('lit').LitElement} T
  * @param {T} Base
  * @returns {T}
@@ -160,7 +160,7 @@ function pluralForm(forms, n) {
 const formatters = new Map();
 
 /**
- * Formatters are costly to make and lists format thousands of values.
+ * Return a cached formatter: formatters are expensive to create, and lists format thousands of values.
  * @template T
  * @param {new (locale: string, options?: any) => T} Kind
  * @param {object} [options]
@@ -181,7 +181,7 @@ function use(wanted) {
     try {
       handler();
     } catch (error) {
-      reportError(error); // one module's handler keeps no other from hearing of it
+      reportError(error); // an error in one module's handler must not prevent the others
     }
   }
 }

@@ -1,9 +1,9 @@
-/** Work that can wait until the page has nothing else to do. */
+/** Work that can wait until the browser is idle. */
 
 const LATER_MS = 50;
 const AT_LATEST_MS = 1000;
 
-/** Call `work` once nothing else is to be done; soon in any case. @param {() => void} work */
+/** Call `work` when the browser is idle, after a second at the latest. @param {() => void} work */
 export function whenIdle(work) {
   if ('requestIdleCallback' in window) requestIdleCallback(work, {timeout: AT_LATEST_MS});
   else setTimeout(work, LATER_MS);

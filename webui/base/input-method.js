@@ -1,11 +1,11 @@
-/** Keys that belong to an input method, with which Chinese, Japanese and Korean are written. */
+/** Keys that belong to an input method (IME), used to type Chinese, Japanese and Korean. */
 
-/** What browsers say of a key that an input method has taken: https://w3c.github.io/uievents/#determine-keydown-keyup-keyCode. */
+/** The `keyCode` that browsers report for a key handled by an input method: https://w3c.github.io/uievents/#determine-keydown-keyup-keyCode. */
 const TAKEN = 229;
 
 /**
- * Whether a key is part of writing a word and not a command. In Safari the Enter that ends the word comes after the word has
- * ended, so that `isComposing` alone takes it for a person's Enter.
+ * True if a key is part of a composition and not a command. In Safari the Enter that ends a composition arrives after its end,
+ * so that `isComposing` alone would treat it as the user's Enter.
  * @param {KeyboardEvent} event
  */
 export function isComposing(event) {

@@ -1,8 +1,8 @@
-/** Subscriptions of a component: begun when it is connected, ended when it is not. */
+/** Subscriptions of a component: started when it is connected, ended when it is disconnected. */
 
 /** @typedef {() => void} End */
 
-/** `new Listening(this, () => [client.on('call.*', …), onRoute(…)])` in the constructor is all that a component writes. */
+/** A controller that a component creates in its constructor: `new Listening(this, () => [client.on('call.*', …), onRoute(…)])`. */
 export class Listening {
   /** @param {import('lit').ReactiveControllerHost} host @param {() => End[]} begin */
   constructor(host, begin) {

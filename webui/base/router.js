@@ -1,4 +1,4 @@
-/** The address of what is shown, in the fragment: `#/modules/fs_tools`, `#/activity?tool=read_file`. */
+/** The route of the page, in the URL fragment: `#/modules/fs_tools`, `#/activity?tool=read_file`. */
 
 /**
  * @typedef {object} Route
@@ -6,16 +6,16 @@
  * @property {URLSearchParams} query
  */
 
-/** What the address says now. @returns {Route} */
+/** Return the current route. @returns {Route} */
 export function route() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
   return {path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query)};
 }
 
 /**
- * An address for a link: `href=${href(['tools', name])}`.
+ * Return the URL of a route, for a link: `href=${href(['tools', name])}`.
  * @param {string[]} path
- * @param {Record<string, string | undefined>} [query]  empty values are left out
+ * @param {Record<string, string | undefined>} [query]  empty values are omitted
  */
 export function href(path, query = {}) {
   const given = Object.entries(query).filter(([, value]) => value);
@@ -24,9 +24,9 @@ export function href(path, query = {}) {
 }
 
 /**
- * Go somewhere.
+ * Navigate to a route.
  * @param {string} path  such as `#/tools/read_file`, or the same without `#`
- * @param {{replace?: boolean}} [options]  `replace`: without a step back, for filters that follow typing
+ * @param {{replace?: boolean}} [options]  `replace`: without a new history entry, for filters that change while the user types
  */
 export function navigate(path, {replace = false} = {}) {
   const hash = path.startsWith('#') ? path : `#${path}`;
@@ -35,7 +35,7 @@ export function navigate(path, {replace = false} = {}) {
   notify();
 }
 
-/** Call `handler` when the address changes. @param {(route: Route) => void} handler @returns {() => void} */
+/** Call `handler` when the route changes. @param {(route: Route) => void} handler @returns {() => void} */
 export function onRoute(handler) {
   const listener = () => handler(route());
   window.addEventListener('ac-route', listener);
@@ -51,7 +51,7 @@ function decode(segment) {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // typed by hand: an address that names nothing says so in its view
+    return segment; // typed by hand: the view reports that there is no such thing
   }
 }
 

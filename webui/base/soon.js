@@ -1,10 +1,10 @@
-/** What a burst of events asks for many times, and is done once. */
+/** Work that a burst of events requests many times and that runs once. */
 
 const SOON_MS = 300;
 
-/** `const soon = new Soon(() => this._load())`; then `client.on('call.*', soon.ask)`, and at the end `soon.end`. */
+/** A throttle: `const soon = new Soon(() => this._load())`; then `client.on('call.*', soon.ask)`, and at the end `soon.end`. */
 export class Soon {
-  /** @param {() => void} run @param {number} [waitMs]  from the first time that it is asked for */
+  /** @param {() => void} run @param {number} [waitMs]  from the first request */
   constructor(run, waitMs = SOON_MS) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
@@ -14,7 +14,7 @@ export class Soon {
         run();
       }, waitMs);
     };
-    /** What was asked for is not done any more. */
+    /** Cancel the pending run. */
     this.end = () => {
       clearTimeout(this._timer);
       this._timer = undefined;

@@ -1,12 +1,11 @@
-/** What several views show and the server changes: kept once, shared by all. */
+/** State that the server changes and several views show: stored once, shared by all. */
 export class Store extends EventTarget {
-  /** Call `handler` on every change. @param {() => void} handler @returns {() => void} the way to end it */
+  /** Call `handler` on every change. @param {() => void} handler @returns {() => void} the unsubscribe function */
   subscribe(handler) {
     this.addEventListener('change', handler);
     return () => this.removeEventListener('change', handler);
   }
 
-  /** Something changed. */
   notify() {
     this.dispatchEvent(new Event('change'));
   }

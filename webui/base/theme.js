@@ -1,22 +1,22 @@
-/** Light or dark: what the person chose, else what the system says. Loaded before the first paint. */
+/** The theme, light or dark: the user's choice, else the system's. Before the first paint, first-look.js applies it. */
 
 const KEY = 'agentcore.theme';
 
 /** @typedef {'system' | 'light' | 'dark'} Theme */
 
-/** The theme that the person chose. @returns {Theme} */
+/** Return the theme that the user chose. @returns {Theme} */
 export function theme() {
   const chosen = localStorage.getItem(KEY);
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system';
 }
 
-/** Choose a theme, in this browser, from now on. @param {Theme} chosen */
+/** Set the theme and store the choice in this browser. @param {Theme} chosen */
 export function setTheme(chosen) {
   localStorage.setItem(KEY, chosen);
   apply();
 }
 
-/** Show a theme in this document only, for as long as it is open. @param {Theme} shown */
+/** Show a theme in this document only, while it is open. @param {Theme} shown */
 export function showTheme(shown) {
   apply(shown);
 }

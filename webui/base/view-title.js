@@ -1,4 +1,4 @@
-/** What the view in front shows, in its own words, for the title of the document: an address has ids in it. */
+/** The title of the current view, for the title of the document: the URL only has ids. */
 import {Store} from './store.js';
 
 class ViewTitle extends Store {
@@ -7,7 +7,7 @@ class ViewTitle extends Store {
     this.text = '';
   }
 
-  /** @param {string} text  empty: the view says nothing, and its address stands in the title */
+  /** @param {string} text  empty: the view has no title, and its URL is used instead */
   say(text) {
     if (text === this.text) return;
     this.text = text;
