@@ -1,12 +1,12 @@
 /**
- * What this client may use of the server: the page may use all of it. A client that shows the same components and may use
- * less has a file of its own for this one, so that nothing is asked for, or offered, that it would be refused.
+ * The server features that this client may use: the page may use all of them. A client that reuses the same components with fewer
+ * permissions replaces this file with its own, so that it does not request or offer what the server would refuse.
  */
 export const abilities = {
-  /** A person's own calls of tools, written as `/tool …`. */
+  /** The user's own tool calls, written as `/tool …`. */
   commands: true,
-  /** Names of the workspace's files. */
+  /** File names of the workspace. */
   files: true,
-  /** Models, keys of providers, and what a model is told. */
+  /** Models, provider keys, and the system prompt. */
   setup: true,
 };

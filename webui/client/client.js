@@ -1,4 +1,4 @@
-/** The page's one way to the server. */
+/** The page's client of the server. */
 import {Events} from './events.js';
 import {keepSession, serverAddress, sessionHeaders, sessionProtocols} from './session.js';
 import {readMessages} from './sse.js';
@@ -6,7 +6,7 @@ import {readMessages} from './sse.js';
 /** @typedef {{type: string, message: string, context: Record<string, any>, retryable: boolean}} ErrorObject */
 /** @typedef {{type: 'text', text: string} | {type: 'image', mime: string, base64: string} | {type: string, [key: string]: any}} ContentBlock */
 /**
- * How a call ended.
+ * The outcome of a call.
  * @typedef {object} Envelope
  * @property {boolean} ok
  * @property {string} callId
@@ -21,17 +21,17 @@ import {readMessages} from './sse.js';
  * @property {string} [sessionId]
  * @property {string} [resourceId]
  * @property {number} [timeoutMs]
- * @property {string} [host]  on another machine, to which it goes
- * @property {string} [callId]  of a call that waited for approval and is sent again
+ * @property {string} [host]  the host on another machine that the call goes to
+ * @property {string} [callId]  the id of a call that waited for approval and is sent again
  * @property {(progress: {callId: string, fraction?: number, message?: string}) => void} [onProgress]
- * @property {(approval: {callId: string, reason: string}) => void} [onApproval]  it waits for a person
- * @property {(callId: string) => void} [onAccepted]  the call has its id, and can be cancelled by it
+ * @property {(approval: {callId: string, reason: string}) => void} [onApproval]  the call waits for the user's approval
+ * @property {(callId: string) => void} [onAccepted]  the call has an id, by which it can be cancelled
  * @property {AbortSignal} [signal]  cancels the call
  */
 
-/** What the server refused, or that it could not be reached (`unreachable`). */
+/** An error response of the server, or the error that it could not be reached (`unreachable`). */
 export class ApiError extends Error {
-  /** @param {Partial<ErrorObject>} error @param {number} status  0: no answer */
+  /** @param {Partial<ErrorObject>} error @param {number} status  0: no response */
   constructor({type = 'unknown', message = '', context = {}, retryable = false}, status = 0) {
     super(message);
     this.name = 'ApiError';
@@ -53,10 +53,10 @@ export class Client {
   }
 
   /**
-   * Listen to events: `on('call.*', handler)`; `on('connection', handler)` tells of the stream itself.
+   * Subscribe to events: `on('call.*', handler)`; `on('connection', handler)` reports the state of the stream itself.
    * @param {string} pattern
    * @param {(event: any) => void} handler  called within an animation frame
-   * @returns {() => void} the way to end it
+   * @returns {() => void} the unsubscribe function
    */
   on(pattern, handler) {
     return this.events.on(pattern, handler);
@@ -88,7 +88,7 @@ export class Client {
   }
 
   /**
-   * Call a tool. Every outcome of the call is an envelope; only what is no outcome of it is thrown.
+   * Call a tool. Every outcome of the call is returned as an envelope; only errors of the request itself are thrown.
    * @param {string} tool
    * @param {Record<string, unknown>} args
    * @param {CallOptions} [options]
@@ -104,10 +104,10 @@ export class Client {
   }
 
   /**
-   * Call a tool for a view in a chat: what is allowed to a model is allowed to it.
+   * Call a tool for a tool's view in a chat; the view may do what a model may do.
    * @param {string} sessionId
-   * @param {string} tool  whose view it is
-   * @param {string} name  the tool that it calls, as it knows it
+   * @param {string} tool  the tool that the view belongs to
+   * @param {string} name  the tool to call, by the name that the view knows
    * @param {Record<string, unknown>} args
    * @param {AbortSignal} signal
    */
@@ -141,13 +141,13 @@ export class Client {
     return envelope;
   }
 
-  /** End a call that is on its way; whoever made it gets `cancelled`. @param {string} callId */
+  /** Cancel a call that has not ended; its caller receives `cancelled`. @param {string} callId */
   cancel(callId) {
     return this.post(`/api/calls/${encodeURIComponent(callId)}/cancel`);
   }
 
   /**
-   * An artifact as a `blob:` address, for images and downloads; `URL.revokeObjectURL` when it is not shown any more.
+   * Return an artifact as a `blob:` URL, for images and downloads; call `URL.revokeObjectURL` when it is no longer shown.
    * @param {string} id
    */
   async artifactUrl(id) {
@@ -155,7 +155,7 @@ export class Client {
     return URL.createObjectURL(await response.blob());
   }
 
-  /** A WebSocket with the session. @param {string} path @returns {WebSocket} */
+  /** Open a WebSocket with the session. @param {string} path @returns {WebSocket} */
   socket(path) {
     const url = new URL(serverAddress(path), location.href);
     url.protocol = url.protocol.replace('http', 'ws');
@@ -163,7 +163,7 @@ export class Client {
   }
 
   /**
-   * Any request, with the session; an answer that is no success is thrown.
+   * Send any request with the session; throw an error if the response is not successful.
    * @param {string} path
    * @param {RequestInit} [init]
    * @returns {Promise<Response>}
@@ -203,7 +203,7 @@ export class Client {
   }
 }
 
-/** Cancels a call when its signal says so, as soon as its id is known. */
+/** Cancels a call when its signal aborts, as soon as the call's id is known. */
 class CallEnding {
   /** @param {Client} client @param {AbortSignal} [signal] */
   constructor(client, signal) {
@@ -227,7 +227,7 @@ class CallEnding {
   }
 
   _cancel() {
-    // a call that ended in this moment is not found any more: then there is nothing to cancel
+    // a call that has just ended is not found: then there is nothing to cancel
     if (this._callId) this._client.cancel(this._callId).catch(() => {});
   }
 }
@@ -252,5 +252,4 @@ async function refusal(response) {
   }
 }
 
-/** The page's client. */
 export const client = new Client();

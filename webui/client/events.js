@@ -1,7 +1,7 @@
 /**
- * The event stream of the server: resumed after every break, handed on once a frame.
+ * The event stream of the server: resumed after every disconnect, delivered once per animation frame.
  *
- * `events.reset` tells that something was missed: whoever shows data loads it again.
+ * `events.reset` means that events were missed: subscribers have to load their data again.
  */
 import {LONGEST_WAIT_MS, hasSession, serverAddress, sessionHeaders} from './session.js';
 import {readMessages} from './sse.js';
@@ -10,9 +10,9 @@ import {readMessages} from './sse.js';
 /** @typedef {{id: string, type: string, time: number, sessionId?: string, [key: string]: any}} ServerEvent */
 
 const FIRST_WAIT_MS = 250;
-/** The server gives a sign of life every 15 s; after this long without one the connection is dead. */
+/** The server sends a heartbeat every 15 s; after this long without any data the connection is considered dead. */
 const SILENCE_MS = 40_000;
-/** A hidden page gets no frames, and must not keep what it is told until somebody looks. */
+/** The longest delay of an event: a hidden page gets no animation frames, and must not collect events until it is shown. */
 const LONGEST_DELAY_MS = 250;
 
 export class Events {
@@ -36,9 +36,9 @@ export class Events {
 
   /**
    * Call `handler` for each event whose type matches.
-   * @param {string} pattern  a type, or its beginning and `*`; `connection` for the state of the stream itself
+   * @param {string} pattern  a type, or a prefix and `*`; `connection` for the state of the stream itself
    * @param {(event: any) => void} handler
-   * @returns {() => void} the way to end it
+   * @returns {() => void} the unsubscribe function
    */
   on(pattern, handler) {
     const listener = {pattern, handler};
@@ -46,14 +46,14 @@ export class Events {
     return () => void this._listeners.delete(listener);
   }
 
-  /** Connect, and stay connected; also after a log-in. */
+  /** Connect and stay connected; also called after a login. */
   start() {
     if (this._isStarted) return this._wake();
     this._isStarted = true;
     void this._run();
   }
 
-  /** The session is not valid (any more): wait for the next `start`. */
+  /** Disconnect because the session is not valid, and wait for the next `start`. */
   refuse() {
     this._set('unauthorized');
     this._ending.abort();
@@ -76,7 +76,7 @@ export class Events {
     };
     try {
       const headers = {...sessionHeaders(), Accept: 'text/event-stream', ...(this._lastId ? {'Last-Event-ID': this._lastId} : {})};
-      // no-store: Firefox lets a second window wait up to 20 s for the first one's answer, which it might take from its cache
+      // no-store: otherwise a second window in Firefox waits up to 20 s for the first one's response, to reuse it from the cache
       const response = await fetch(serverAddress('/api/events'), {headers, signal: ending.signal, cache: 'no-store'});
       if (response.status === 401) return this._set('unauthorized');
       if (!response.ok) throw new Error(`the event stream answered ${response.status}`);
@@ -84,7 +84,7 @@ export class Events {
       this._set('open');
       await readMessages(response, ({data}) => this._take(data), (id) => { this._lastId = id; }, alive);
     } catch {
-      // whatever the reason: the server is away, and that is shown and tried again
+      // whatever the reason, the server is unreachable: that is shown, and the connection is retried
     } finally {
       clearTimeout(timer);
       ending.abort();
@@ -96,7 +96,7 @@ export class Events {
   _pause() {
     const longest = Math.min(FIRST_WAIT_MS * 2 ** this._failures, LONGEST_WAIT_MS);
     this._failures += 1;
-    // pages that lost the same server do not come back in the same instant
+    // jitter: pages that lost the same server must not all reconnect at the same moment
     const waitMs = this.connection === 'unauthorized' ? null : longest * (0.5 + Math.random() / 2);
     return new Promise((resolve) => {
       const timer = waitMs === null ? undefined : setTimeout(resolve, waitMs);
@@ -140,7 +140,7 @@ export class Events {
       try {
         handler(event);
       } catch (error) {
-        reportError(error); // one listener, perhaps a module's, must not keep events from the others
+        reportError(error); // an error in one listener, perhaps a module's, must not keep events from the others
       }
     }
   }

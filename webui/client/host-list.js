@@ -1,8 +1,8 @@
-/** The hosts on other machines, and pools of them, kept up to date for whoever lets a person choose one. */
+/** The hosts on other machines and their pools, kept up to date, for the user to choose from. */
 import {client} from './client.js';
 import {Store} from '../base/store.js';
 
-/** @typedef {{name: string, kind: string, state: string, platform?: string, address?: string, size?: number}} Host  `size`: how many hosts a pool has; undefined: it is none */
+/** @typedef {{name: string, kind: string, state: string, platform?: string, address?: string, size?: number}} Host  `size`: the number of hosts in a pool; undefined: not a pool */
 
 const SETTLE_MS = 300;
 const CHANGES = ['host.stateChanged', 'hosts.changed', 'events.reset'];
@@ -19,7 +19,7 @@ class HostList extends Store {
     client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) this._soon(); });
   }
 
-  /** Load them, unless they are there. */
+  /** Load the hosts, unless they are already loaded. */
   async begin() {
     if (!this.isLoaded) await this._load();
   }
@@ -29,7 +29,7 @@ class HostList extends Store {
     return this.hosts.find((host) => host.name === name);
   }
 
-  /** Of hosts that somebody wants, the first that is connected, else the first; `''`: none is wanted. @param {string[]} names */
+  /** Return the first connected host of those requested, else the first one; `''` if none is requested. @param {string[]} names */
   choose(names) {
     return names.find((name) => this.find(name)?.state === 'running') ?? names[0] ?? '';
   }
@@ -47,12 +47,12 @@ class HostList extends Store {
       this.isLoaded = true;
       this.notify();
     } catch {
-      // without the list, calls go where they went; the view of hosts says what is wrong
+      // without the list, calls go where they went before; the hosts view shows the error
     }
   }
 }
 
-/** A pool is chosen as a whole: which of its hosts takes a call is not a person's to say. @param {Host[]} hosts @returns {Host[]} */
+/** Return the hosts that the user can choose; a pool is one choice, as the user does not select which of its hosts runs a call. @param {Host[]} hosts @returns {Host[]} */
 function chosenFrom(hosts) {
   const inPools = hosts.filter(({kind}) => kind === 'member');
   return hosts.flatMap((host) => {

@@ -1,4 +1,4 @@
-/** The modules of the server, kept up to date for whoever shows them. */
+/** The modules of the server, kept up to date for all views. */
 import {client} from './client.js';
 import {inLocale, t} from '../base/i18n.js';
 import {Store} from '../base/store.js';
@@ -9,10 +9,10 @@ import {Store} from '../base/store.js';
  * @property {string} script
  * @property {string | Record<string, string>} title  a text, or one for each language
  * @property {string} icon
- * @property {Record<string, string>} resourceViews  resource type to the tag that shows one
+ * @property {Record<string, string>} resourceViews  maps a resource type to the tag that shows it
  * @property {string | null} pageScript
  */
-/** @typedef {{subject: string, said: string, advice: string}} Note  with advice, something is to be done */
+/** @typedef {{subject: string, said: string, advice: string}} Note  with advice, the user should do something */
 /** @typedef {{family: string, key: string, file: string, line: number | null, variable: string, text: string, isChanged: boolean, isSecretChanged: boolean}} Block  secrets are masked in its text */
 /** @typedef {{source: string, version: string, file: string, isRefused: boolean, command: string}} Source */
 /**
@@ -22,30 +22,30 @@ import {Store} from '../base/store.js';
  * @property {string} description
  * @property {'missing' | 'loading' | 'ready' | 'failed' | 'stopping' | 'stopped'} state
  * @property {string} reason
- * @property {string} reloadError  why the code on the disk was not taken in place of the one that runs
+ * @property {string} reloadError  why the code on disk did not replace the running code
  * @property {string} traceback
  * @property {boolean} listed
  * @property {string} distribution
  * @property {string} version
  * @property {string} file
- * @property {string | null} versionOnDisk  what a reload would run; null: it is not installed any more
+ * @property {string | null} versionOnDisk  the version that a reload would run; null: it is no longer installed
  * @property {boolean} isChangedOnDisk
  * @property {string} versionBefore
  * @property {number | null} versionSince
- * @property {Source[]} others  what else has the name, and was not chosen
+ * @property {Source[]} others  other sources of the name, which were not chosen
  * @property {string[]} requires
  * @property {string[]} tools
  * @property {string[]} problems
- * @property {Note[]} notes  what it says about its surroundings
+ * @property {Note[]} notes  diagnostics about its environment
  * @property {{method: string, path: string, kind: string}[]} routes
  * @property {number} callsInFlight
  * @property {number | null} startMs
- * @property {number | null} readyAt  another value: its code may be another one
+ * @property {number | null} readyAt  when it became ready; if this changes, its code may have changed
  * @property {Component | null} component
- * @property {string[]} pageAdditions  what its element adds to the page's policy, and a script before all others
+ * @property {string[]} pageAdditions  additions of its element to the page: sources for the policy, a script before all others
  * @property {string} settingsKey
- * @property {string} host  in which it runs; '': in the server
- * @property {Block | null} block  what of app.json it is made of, if it is one of a family
+ * @property {string} host  the host in which it runs; '': the server
+ * @property {Block | null} block  the block of app.json that defines it, if it belongs to a family
  */
 
 const RELOADED_KEY = 'agentcore.reloadedFor';
@@ -59,14 +59,14 @@ class ModuleList extends Store {
     /** @type {unknown} */
     this.error = null;
     this.isLoaded = false;
-    /** How packages are installed for the server: the beginning of the command. */
+    /** The start of the command that installs packages for the server. */
     this.installCommand = '';
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
     client.on('module.stateChanged', (event) => this._note(event));
     for (const type of ['tools.changed', 'module.blocked', 'events.reset']) client.on(type, () => void this.load());
-    client.on('settings.changed', ({module}) => { if (module === null) void this.load(); }); // blocks, and secrets that they name
+    client.on('settings.changed', ({module}) => { if (module === null) void this.load(); }); // blocks, and secrets that they refer to
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
@@ -75,24 +75,24 @@ class ModuleList extends Store {
     return this.modules.find((module) => module.name === name);
   }
 
-  /** Modules that should run and do not. */
+  /** Modules that should run but do not. */
   get broken() {
     return this.modules.filter(({state}) => state === 'failed' || state === 'missing');
   }
 
-  /** What modules that run would have a person do, such as a setting that a tool of theirs waits for. */
+  /** The advice of running modules to the user, such as a setting that one of their tools needs. */
   get advised() {
     return this.modules.flatMap((module) => module.state === 'ready' ? adviceOf(module).map((note) => ({module, ...note})) : []);
   }
 
-  /** Load the list; while it loads, further requests are one more load. */
+  /** Load the list; requests that arrive meanwhile cause one more load. */
   load() {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
     return this._loading;
   }
 
-  /** Put what a request told about one module in its place. @param {Module} module */
+  /** Replace or add one module, as returned by a request. @param {Module} module */
   put(module) {
     const place = this.modules.findIndex((known) => known.name === module.name);
     if (place < 0) this.modules = [...this.modules, module];
@@ -100,10 +100,10 @@ class ModuleList extends Store {
     this.notify();
   }
 
-  /** The state at once, the rest when it is loaded. @param {{module: string, state: Module['state'], reason: string}} event */
+  /** Show the new state at once, and the rest when it is loaded. @param {{module: string, state: Module['state'], reason: string}} event */
   _note({module, state, reason}) {
     const known = this.find(module);
-    // what a module brings is known with the next load only, and one that is ready is shown with it
+    // what a ready module provides is only known after the next load, so it is shown as ready only then
     if (known && state !== 'ready') this.put({...known, state, reason});
     void this.load();
   }
@@ -126,42 +126,42 @@ class ModuleList extends Store {
   }
 }
 
-/** The host in which a tool runs; '': the server. @param {string} tool */
+/** Return the host in which a tool runs; '' for the server. @param {string} tool */
 export function hostOfTool(tool) {
   return moduleList.modules.find(({tools}) => tools.includes(tool))?.host ?? '';
 }
 
-/** What a module would have a person do. @param {Module} module */
+/** Return the notes of a module that advise the user. @param {Module} module */
 export function adviceOf({notes}) {
   return notes.filter(({advice}) => advice);
 }
 
-/** Whether nothing but a person's word is missing for a module to start. @param {Module} module */
+/** True if a module only needs the user's decision to start. @param {Module} module */
 export function waitsForPerson({state, others}) {
   return state === 'failed' && others.length > 0;
 }
 
-/** What lies on the disk in place of the version or the block that runs; '' where it is the same. @param {Module} module */
+/** Describe the difference between the version or block on disk and the running one; '' if they are the same. @param {Module} module */
 export function onDisk({state, version, versionOnDisk, block}) {
   if (state !== 'ready') return '';
   if (versionOnDisk === version) return block?.isChanged ? t('modules.blockChanged') : block?.isSecretChanged ? t('modules.secretChanged') : '';
   return versionOnDisk === null ? t('modules.goneOnDisk') : t('modules.onDisk', {version: versionOnDisk});
 }
 
-/** Scripts before ours, or another policy: only a new document can have these. @param {string} pageVersion  empty: the server stops */
+/** True if the page has to reload: other page scripts or another policy need a new document. @param {string} pageVersion  empty: the server is stopping */
 async function isOutdated(pageVersion) {
-  // once for each version: a page that is still another one after that would reload for ever
+  // once per version: a page that still differs after that would reload forever
   if (!pageVersion || pageVersion === VERSION || sessionStorage.getItem(RELOADED_KEY) === pageVersion) return false;
-  // a document that nobody sends leaves a white page without scripts, which would not come back by itself
+  // if the document cannot be loaded, reloading would leave a blank page without scripts, which could not recover by itself
   if (!(await fetch(location.pathname, {cache: 'no-store'})).ok) return false;
   sessionStorage.setItem(RELOADED_KEY, pageVersion);
   return true;
 }
 
-/** The list that all views share. */
+/** The list shared by all views. */
 export const moduleList = new ModuleList();
 
-/** The title of a module's page, in the person's language. @param {Module} module */
+/** Return the title of a module's page in the user's language. @param {Module} module */
 export function componentTitle({component, title}) {
   const given = component?.title;
   if (typeof given === 'string') return given || title;

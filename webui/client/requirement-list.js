@@ -1,4 +1,4 @@
-/** What modules need on the machine, kept up to date for the views that show it. */
+/** The requirements of modules on the machine, kept up to date for all views. */
 import {client} from './client.js';
 import {Store} from '../base/store.js';
 
@@ -37,7 +37,7 @@ class RequirementList extends Store {
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
-  /** Those that are not met, for the modules that are named or for all. @param {string} [module] */
+  /** Return the requirements that are missing, being installed or failed to install, of one module or of all. @param {string} [module] */
   unmet(module) {
     return this.requirements.filter(({state, modules, error}) => (state === 'missing' || state === 'installing' || error) && (!module || modules.includes(module)));
   }
@@ -49,7 +49,7 @@ class RequirementList extends Store {
     return this._loading;
   }
 
-  /** Ask for an installation: the user approves it in the approval view. @param {Requirement} requirement */
+  /** Request an installation, which the user approves in the approval view. @param {Requirement} requirement */
   install({name}) {
     return client.post(`/api/requirements/${encodeURIComponent(name)}/install`);
   }
@@ -78,12 +78,12 @@ class RequirementList extends Store {
       try {
         this.requirements = (await client.get('/api/requirements')).requirements;
       } catch {
-        return; // the connection says what is wrong, and loads again
+        return; // the connection state shows the error, and reconnecting loads the list again
       }
       this.notify();
     }
   }
 }
 
-/** The list that all views share. */
+/** The list shared by all views. */
 export const requirementList = new RequirementList();

@@ -1,4 +1,4 @@
-/** Server-sent events read from a `fetch` answer: unlike `EventSource`, a fetch can carry the session header. */
+/** Server-sent events, read from a `fetch` response: unlike `EventSource`, `fetch` can send the session header. */
 
 /** @typedef {{event: string, data: string}} Message */
 
@@ -6,8 +6,8 @@
  * Read messages until the stream ends.
  * @param {Response} response
  * @param {(message: Message) => void} onMessage
- * @param {(id: string) => void} [onId]  gets each id, also of ids without a message
- * @param {() => void} [onBytes]  called at every sign of life
+ * @param {(id: string) => void} [onId]  receives each id, including ids without a message
+ * @param {() => void} [onBytes]  called for every chunk received
  */
 export async function readMessages(response, onMessage, onId = () => {}, onBytes = () => {}) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();

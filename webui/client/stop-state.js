@@ -1,4 +1,4 @@
-/** Whether everything was stopped, for whoever shows it. */
+/** The stop state: true if everything was stopped. */
 import {client} from './client.js';
 import {Store} from '../base/store.js';
 
@@ -6,7 +6,7 @@ class StopState extends Store {
   constructor() {
     super();
     this.isStopped = false;
-    /** How often it was told; an answer from before is older. */
+    /** The number of `stop.changed` events; a response requested before the latest one is outdated. */
     this._told = 0;
     client.on('stop.changed', ({stopped}) => this._onTold(stopped));
     client.on('events.reset', () => void this.load());
@@ -19,11 +19,11 @@ class StopState extends Store {
       const {stopped} = await client.get('/api/stop');
       if (told === this._told) this._set(stopped);
     } catch {
-      // the connection's own state tells that the server is away, and its return loads this again
+      // the connection state shows that the server is unreachable, and reconnecting loads this again
     }
   }
 
-  /** End everything. @returns {Promise<{calls: number, resources: number, rejected: number}>} */
+  /** Stop everything. @returns {Promise<{calls: number, resources: number, rejected: number}>} */
   async stop() {
     const ended = await client.post('/api/stop');
     this._set(true);

@@ -1,4 +1,4 @@
-/** The tools of the server, kept up to date for whoever shows them. */
+/** The tools of the server, kept up to date for all views. */
 import {inLocale, locale, onLocaleChange} from '../base/i18n.js';
 import {Store} from '../base/store.js';
 import {client} from './client.js';
@@ -15,12 +15,12 @@ import {translatedSchema} from './translation.js';
  * @property {Effect[]} effects
  * @property {{readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean}} annotations
  * @property {number} timeout_ms
- * @property {string} [served_as]  what clients of MCP are offered it as: `prompt`, or the URI of a resource
+ * @property {string} [served_as]  what MCP clients get instead of a tool: `prompt`, or the URI of a resource
  * @property {{type: string, argument: string}} [resource]
- * @property {true} [completes]  the server knows what arguments can be, while they are typed
- * @property {true} [has_view]  people are shown a view of it in the chat
- * @property {{src: string, theme?: 'light' | 'dark'}[]} [icons]  pictures by which it is known
- * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  what arguments and data are to a person
+ * @property {true} [completes]  the server completes its arguments while they are typed
+ * @property {true} [has_view]  the chat shows the user a view of it
+ * @property {{src: string, theme?: 'light' | 'dark'}[]} [icons]  its icons
+ * @property {Record<string, 'subject' | 'command' | 'output' | 'exit_code' | 'path' | 'first_line' | 'last_line' | 'line_count' | 'content' | 'edits' | 'todos'>} [display]  the roles of arguments and data when they are shown to the user
  */
 
 /**
@@ -28,7 +28,7 @@ import {translatedSchema} from './translation.js';
  * @typedef {{tools: Record<string, Record<string, import('./translation.js').Translation>>, modules: Record<string, Record<string, {title?: string | null, description?: string | null}>>, examples: Example[]}} ToolTexts  by language
  */
 
-/** A tool as it is shown in a language. @param {Tool} tool @param {import('./translation.js').Translation | undefined} texts @returns {Tool} */
+/** Return a tool with its texts translated. @param {Tool} tool @param {import('./translation.js').Translation | undefined} texts @returns {Tool} */
 function translated(tool, texts) {
   if (!texts) return tool;
   return {...tool, description: texts.description ?? tool.description, input_schema: translatedSchema(tool.input_schema, texts)};
@@ -42,7 +42,7 @@ class ToolList extends Store {
     /** @type {unknown} */
     this.error = null;
     this.isLoaded = false;
-    /** The tools as their authors wrote of them. @type {Tool[]} */
+    /** The tools with their original texts. @type {Tool[]} */
     this._given = [];
     /** @type {ToolTexts} */
     this.texts = {tools: {}, modules: {}, examples: []};
@@ -54,7 +54,7 @@ class ToolList extends Store {
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
-  /** What somebody may try first, as modules say: the tool, what it does in plain words, and the arguments. */
+  /** Example calls that modules suggest to new users: the tool, a plain title, and the arguments. */
   get examples() {
     return this.texts.examples.flatMap(({tool: name, title, arguments: given}) => {
       const tool = this.find(name);
@@ -62,7 +62,7 @@ class ToolList extends Store {
     });
   }
 
-  /** A module's title and description in the person's language. @param {{name: string, title: string, description: string}} module */
+  /** Return a module's title and description in the user's language. @param {{name: string, title: string, description: string}} module */
   saidOf({name, title, description}) {
     const said = this.texts.modules[name]?.[locale()];
     return {title: said?.title ?? title, description: said?.description ?? description};
@@ -73,7 +73,7 @@ class ToolList extends Store {
     return this.tools.find((tool) => tool.name === name);
   }
 
-  /** Load the list; while it loads, further requests are one more load. */
+  /** Load the list; requests that arrive meanwhile cause one more load. */
   load() {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
@@ -97,7 +97,7 @@ class ToolList extends Store {
     }
   }
 
-  /** What is said of the tools in other languages; without it they are shown as their authors wrote of them. @returns {Promise<ToolTexts>} */
+  /** Load the translations of the tools; if that fails, the previous ones remain in use. @returns {Promise<ToolTexts>} */
   async _texts() {
     try {
       return await client.get('/api/tools/texts');
@@ -106,7 +106,7 @@ class ToolList extends Store {
     }
   }
 
-  /** A tool that did not change stays the same object, so that its form is not made anew. @param {Tool[]} tools @param {boolean} isSaid  whether the texts are those of before */
+  /** Set the tools; unchanged ones stay the same object, so that their forms are not rebuilt. @param {Tool[]} tools @param {boolean} isSaid  true if the texts did not change */
   _take(tools, isSaid) {
     const known = new Map(this._given.map((tool, at) => [tool.name, {tool, shown: this.tools[at]}]));
     const kept = tools.map((tool) => {
@@ -118,12 +118,12 @@ class ToolList extends Store {
     this.tools = kept.map(({shown}) => shown);
   }
 
-  /** Show the tools in another language. */
+  /** Translate the tools into the current language. */
   _translate() {
     this._take(this._given, false);
     this.notify();
   }
 }
 
-/** The list that all views share. */
+/** The list shared by all views. */
 export const toolList = new ToolList();

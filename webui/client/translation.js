@@ -1,22 +1,22 @@
 import {resolve} from '../schema/shape.js';
 
-/** What modules say of their tools in other languages than that of their authors. */
+/** Translations that modules provide for the texts of their tools. */
 
 /**
- * @typedef {{description?: string | null, arguments: Record<string, string>}} Translation  of one tool, in one language; arguments by name, those within others by path (`edits.old`)
+ * @typedef {{description?: string | null, arguments: Record<string, string>}} Translation  of one tool, in one language; arguments by name, nested ones by path (`edits.old`)
  * @typedef {import('../schema/shape.js').Schema} Schema
  */
 
 const SAME_VALUE = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const EACH_VALUE = ['items', 'additionalProperties'];
-const DEPTH = 32; // deeper than schemas nest, and a list may be one of itself
+const DEPTH = 32; // deeper than schemas nest; a list may contain itself
 
-/** The schema of a tool's arguments in a language. @template {Schema} S @param {S} schema @param {Translation | undefined} texts @returns {S} */
+/** Return the schema of a tool's arguments with translated descriptions. @template {Schema} S @param {S} schema @param {Translation | undefined} texts @returns {S} */
 export function translatedSchema(schema, texts) {
   return texts ? /** @type {S} */ (translatedPart(schema, schema, '', texts.arguments)) : schema;
 }
 
-/** A part with what is said below its path; references are followed only where something is said. @param {any} part @param {Schema} root @param {string} path @param {Record<string, string>} texts @returns {any} */
+/** Translate a part of a schema; follow references only to parts that have translations. @param {any} part @param {Schema} root @param {string} path @param {Record<string, string>} texts @returns {any} */
 function translatedPart(part, root, path, texts, depth = 0) {
   const isSaidOf = !path || Object.keys(texts).some((key) => key.startsWith(`${path}.`));
   if (!isSaidOf || depth > DEPTH || typeof part !== 'object' || part === null) return part;

@@ -1,15 +1,15 @@
-/** Sends files to be kept as artifacts, and tells how far that is: `fetch` cannot say so of what it sends. */
+/** Uploads of files as artifacts, with their progress, which `fetch` cannot report for request bodies. */
 import {ApiError, client} from './client.js';
 import {serverAddress, sessionHeaders} from './session.js';
 
 /** @typedef {{artifactId: string, name: string, mime: string, bytes: number}} Uploaded */
 
 /**
- * Send one file.
+ * Upload one file.
  * @param {Blob} file
  * @param {string} name
- * @param {(share: number) => void} onProgress  how much of it has gone, up to 1
- * @param {AbortSignal} signal  ends it
+ * @param {(share: number) => void} onProgress  the share that was sent, up to 1
+ * @param {AbortSignal} signal  cancels the upload
  * @returns {Promise<Uploaded>}
  */
 export function upload(file, name, onProgress, signal) {
