@@ -10,7 +10,7 @@ import '../ui/ac-icon.js';
  * @property {string} questionId
  * @property {'text' | 'form' | 'address' | 'sample'} kind
  * @property {string} text
- * @property {string} askedBy  The module.
+ * @property {string} askedBy  The module that asks.
  * @property {string} host  The host on another machine that asks; empty: the server.
  * @property {string[]} options
  * @property {import('../schema/shape.js').Schema} [form]
@@ -20,8 +20,8 @@ import '../ui/ac-icon.js';
  */
 
 /**
- * What a tool asks the person: words, with the answers that it offers; a form; an address to open; or leave to have the
- * model told something.
+ * A question of a tool to the user: for a text, with suggested answers; for a form to be filled in; to open a URL; or for
+ * permission to have the model write a text.
  * @fires ac-answer {questionId: string, answer: Answer, failed: () => void}
  */
 export class AcChatQuestion extends Localized(LitElement) {
@@ -140,7 +140,7 @@ export class AcChatQuestion extends Localized(LitElement) {
   }
 
   _open() {
-    // without the page behind it: what is opened there is a stranger's
+    // no opener and no referrer: the opened site is not trusted
     window.open(this.question?.url, '_blank', 'noopener,noreferrer');
     this._hasOpened = true;
   }
@@ -165,7 +165,7 @@ export class AcChatQuestion extends Localized(LitElement) {
   }
 }
 
-/** The form with what its fields are called, in place of the names that a tool gets. @param {import('../schema/shape.js').Schema} form */
+/** Return the form with its fields labelled by their titles instead of the names that the tool receives. @param {import('../schema/shape.js').Schema} form */
 function labelled(form) {
   const entries = Object.entries(form.properties ?? {}).map(([name, field]) => [name, field.title ? {...field, 'x-label': field.title} : field]);
   return {...form, properties: Object.fromEntries(entries)};

@@ -1,4 +1,4 @@
-/** Texts of what tools ask the person. */
+/** Texts of the questions of tools to the user. */
 export const questions = {
   en: {
     title: 'A question for you',

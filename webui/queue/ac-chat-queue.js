@@ -11,8 +11,8 @@ import '../ui/ac-icon.js';
 const NAMED_CHARS = 60;
 
 /**
- * What a person has sent while something went on: it waits for its turn, and can be changed until then.
- * @fires ac-steer {messageId: string}  it is to go out at once
+ * The messages that the user sent while something was running: each waits for its turn and can be changed until then.
+ * @fires ac-steer {messageId: string}  it is to be sent at once
  * @fires ac-change {messageId: string, text: string}
  * @fires ac-remove {messageId: string}
  * @fires ac-resume
@@ -48,7 +48,7 @@ export class AcChatQueue extends Localized(LitElement) {
     /** @type {readonly QueuedMessage[]} */
     this.messages = [];
     this.isPaused = false;
-    /** The message that is being changed. */
+    /** The id of the message that is being edited; empty: none. */
     this._editing = '';
   }
 
@@ -134,7 +134,7 @@ export class AcChatQueue extends Localized(LitElement) {
   _onKey(event, messageId) {
     if (isComposing(event)) return; // Enter and Escape belong to the input method
     if (event.key === 'Escape') {
-      event.preventDefault(); // it ends the change, and not the answer
+      event.preventDefault(); // cancels the edit, not the answer
       void this._end(messageId);
     } else if (event.key === 'Enter' && !event.shiftKey) this._save(event, messageId);
   }

@@ -1,11 +1,11 @@
-/** The messages of one chat that wait for their turn: as the server tells them, and those that are on their way there. */
+/** The queued messages of one chat: those that the server reported, and those that are being sent to it. */
 import {client} from '../client/client.js';
 
 /**
  * @typedef {object} QueuedMessage
  * @property {string} messageId
  * @property {string} text
- * @property {'queue' | 'steer'} when  in a turn of its own, or with the next request of the present one
+ * @property {'queue' | 'steer'} when  in a separate turn, or with the next request of the current one
  * @property {string[]} [attachments]
  * @property {boolean} [isSending]
  */
@@ -22,12 +22,12 @@ export class MessageQueue {
     this._waiting = [];
     /** @type {QueuedMessage[]} */
     this._sending = [];
-    /** Those that the server has told of: what is not there any more has gone out. @type {Set<string>} */
+    /** The ids of messages that the server has reported: one that is no longer queued has been sent. @type {Set<string>} */
     this._told = new Set();
     this._taken = 0;
   }
 
-  /** What waits, the next one first. */
+  /** The queued messages, the next one first. */
   get messages() {
     return this._sending.length ? [...this._waiting, ...this._sending] : this._waiting;
   }
@@ -36,7 +36,7 @@ export class MessageQueue {
     return this._read(client.get(this._path));
   }
 
-  /** The queue as the server says it is. @param {{messages: QueuedMessage[], isPaused: boolean}} told */
+  /** Replace the queue with its state on the server. @param {{messages: QueuedMessage[], isPaused: boolean}} told */
   take({messages, isPaused}) {
     this._taken += 1;
     this._waiting = messages;
@@ -46,7 +46,7 @@ export class MessageQueue {
   }
 
   /**
-   * Show a message until it is sent, and from then on as what became of it.
+   * Show a message while it is being sent, and then in the queue if it has to wait.
    * @param {Pick<QueuedMessage, 'text' | 'when' | 'attachments'>} message
    * @param {() => Promise<{messageId: string, state: string}>} send
    */
@@ -63,22 +63,22 @@ export class MessageQueue {
     }
   }
 
-  /** Change one that waits; false: it has gone out. @param {string} messageId @param {{text?: string, when?: 'steer'}} change */
+  /** Change a queued message; resolve to false if it has already been sent. @param {string} messageId @param {{text?: string, when?: 'steer'}} change */
   change(messageId, change) {
     return this._ask(client.patch(this._pathOf(messageId), change));
   }
 
-  /** Take one out; false: it has gone out. @param {string} messageId */
+  /** Remove a queued message; resolve to false if it has already been sent. @param {string} messageId */
   remove(messageId) {
     return this._ask(client.del(this._pathOf(messageId)));
   }
 
-  /** Let go on what is held. */
+  /** Resume a paused queue. */
   resume() {
     return this._read(client.patch(this._path, {isPaused: false}));
   }
 
-  /** What was sent here stands there as the server tells of it, also before it has answered. @param {QueuedMessage} message */
+  /** Replace a message that is being sent with the one that the server reports, even before its response. @param {QueuedMessage} message */
   _arrived({messageId, text}) {
     if (this._told.has(messageId)) return;
     this._told.add(messageId);
@@ -86,7 +86,7 @@ export class MessageQueue {
     if (own) this._sending = this._sending.filter((one) => one !== own);
   }
 
-  /** Take an answer; an event that came before it may be newer, and tells all there is. @param {Promise<any>} answer */
+  /** Apply a response, unless an event arrived first: that may be newer, and carries the whole queue. @param {Promise<any>} answer */
   async _read(answer) {
     const before = this._taken;
     const told = await answer;

@@ -1,4 +1,4 @@
-/** Texts of the messages that wait. */
+/** Texts of the message queue. */
 export const queue = {
   en: {
     title: 'Waiting to be sent',
