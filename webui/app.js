@@ -1,14 +1,14 @@
-/** Where the page begins: log in if the address carries a code, then show the application. */
+/** The entry point of the page: log in if the URL carries a code, then show the application. */
 import {client} from './client/client.js';
 import {navigate} from './base/router.js';
 import './base/theme.js';
 import './shell/ac-app.js';
 
-/** Where the page opens when the address names no view: a new chat, or what is needed for one. */
+/** The default route, used if the URL names no view: a new chat, or the setup for one. */
 const FIRST = '#/chats';
 const CODE = /^#code=([\w-]+)$/;
 
-/** The code leaves the address at once: it must not stay in the history or be copied along. */
+/** Return the login code and remove it from the URL at once: it must not stay in the history or be copied along. */
 function takeCode() {
   const found = CODE.exec(location.hash);
   if (!found) return null;
@@ -29,6 +29,6 @@ async function start() {
   app.isStarted = true;
 }
 
-// a link with a code that is opened in a page which is open already changes only the fragment
+// opening a login link while the page is already open only changes the fragment
 window.addEventListener('hashchange', () => { if (CODE.test(location.hash)) void start(); });
 void start();

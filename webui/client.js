@@ -1,2 +1,2 @@
-/** The client of the server, for scripts of modules: this address stays, wherever the page keeps the client. */
+/** The server client for module scripts: this URL is stable, wherever the page's own file is. */
 export {client} from './client/client.js';

@@ -1,2 +1,2 @@
-/** The session of the page, for scripts of modules: this address stays, wherever the page keeps it. */
+/** The page's session for module scripts: this URL is stable, wherever the page's own file is. */
 export {sessionHeaders} from './client/session.js';
