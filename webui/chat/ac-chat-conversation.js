@@ -8,20 +8,20 @@ import '../ui/ac-empty.js';
 import '../ui/ac-error-card.js';
 import './ac-chat-welcome.js';
 
-/** What shows messages is large, and a page that opens on a new chat has none: it is loaded with the first message, or before it. */
+/** Load the message components: they are large, and a page that opens on a new chat needs them only with its first message. */
 export async function loadMessages() {
   try {
     await Promise.all([import('./messages/ac-chat-messages.js'), import('../questions/ac-chat-question.js')]);
   } catch {
-    // the server is away: it is loaded with the next message
+    // the server is unreachable: they are loaded with the next message
   }
 }
 
-const GONE_AT_ONCE = 100; // messages that are taken out of the document without holding anything up
+const GONE_AT_ONCE = 100; // this many messages can be removed from the document at once without a delay
 
 /**
- * What stands in a chat: its messages; before there are any, how to begin; or why they cannot be shown.
- * The messages of a chat that is left are hidden at once, and taken out of the document while nothing else is to be done.
+ * The content of a chat: its messages, the welcome screen if there are none yet, or the error why they cannot be shown.
+ * When the user leaves a chat, its messages are hidden at once and removed from the document while the browser is idle.
  */
 export class AcChatConversation extends Localized(LitElement) {
   static properties = {
@@ -41,9 +41,9 @@ export class AcChatConversation extends Localized(LitElement) {
   constructor() {
     super();
     this.chat = new Conversation('');
-    /** The model that would be asked; empty: none can be had. */
+    /** The model that would be used; empty: none is available. */
     this.model = '';
-    /** Chats whose messages are being taken out. @type {Conversation[]} */
+    /** Chats whose messages are being removed. @type {Conversation[]} */
     this._left = [];
     this._endChat = () => {};
   }
@@ -67,12 +67,12 @@ export class AcChatConversation extends Localized(LitElement) {
   }
 
   _follow() {
-    if (this.chat.id) void loadMessages(); // beside the messages themselves
+    if (this.chat.id) void loadMessages(); // in parallel with the messages themselves
     this._endChat();
     this._endChat = this.chat.subscribe(() => this.requestUpdate());
   }
 
-  /** Go to the newest message, and follow it from now on. */
+  /** Scroll to the newest message and follow it from now on. */
   toNewest() {
     /** @type {import('./messages/ac-chat-messages.js').AcChatMessages | null} */ (this.renderRoot.querySelector('ac-chat-messages:not(.left)'))?.toNewest?.();
   }
@@ -90,7 +90,7 @@ export class AcChatConversation extends Localized(LitElement) {
 
   /** @param {Conversation} chat @param {boolean} isLeft */
   _renderMessages(chat, isLeft) {
-    const isThere = this.chat.isLoaded || this.chat.error !== null; // what is shown instead comes first
+    const isThere = this.chat.isLoaded || this.chat.error !== null; // the content of the new chat comes first
     return html`
       <ac-chat-messages class=${isLeft ? 'left' : ''} ?emptying=${isLeft && isThere} .items=${chat.items} ?busy=${chat.isRunning} ?earlier=${chat.hasEarlier}
         @ac-earlier=${() => this._loadEarlier(chat)} @ac-emptied=${() => this._remove(chat)} @ac-chat-wanted=${(/** @type {CustomEvent} */ event) => event.detail.take(chat)}>

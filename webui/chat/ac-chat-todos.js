@@ -5,7 +5,7 @@ import {isDone} from '../results/display.js';
 import {todoText} from '../results/ac-todo-list.js';
 import '../ui/ac-icon.js';
 
-/** What the agent has set itself to do in this chat, and how far it is. */
+/** The to-do list of the agent in this chat, with its progress. */
 export class AcChatTodos extends Localized(LitElement) {
   static properties = {todos: {attribute: false}};
 

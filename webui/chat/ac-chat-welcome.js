@@ -11,7 +11,7 @@ import '../models/ac-chat-providers.js';
 import '../models/ac-model-picker.js';
 import '../ui/ac-icon.js';
 
-/** First prompts; each is shown where a tool is there that it needs. */
+/** Suggested prompts; each is shown if a tool that it needs is available. */
 const PROMPTS = [
   {id: 'look', icon: 'folder-open', tools: /^(list_dir|glob)$/},
   {id: 'find', icon: 'search', tools: /^grep$/},
@@ -22,7 +22,7 @@ const PROMPTS = [
 const SHOWN = 4;
 
 /**
- * A chat that is not begun: what could be said first; or, without a model, how to get one, and which.
+ * The content of a new chat: suggested prompts; or, without a model, the setup of providers or the choice of a model.
  * @fires ac-prompt {text: string}
  * @fires ac-use-model {model: string}
  */
@@ -45,7 +45,7 @@ export class AcChatWelcome extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** The model that would be asked; empty: none can be had. */
+    /** The model that would be used; empty: none is available. */
     this.model = '';
     new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate()), moduleList.subscribe(() => this.requestUpdate())]);
   }

@@ -31,9 +31,9 @@ const TOUCH = matchMedia('(hover: none)');
 const WIDE = matchMedia('(min-width: 64rem)');
 
 /**
- * Chats: the list of them, and the one that the address names; without a name, a new one.
- * @slot title - what else stands above a chat
- * @slot context - what goes with the next message, above the box that it is written in
+ * The view of chats: the list of them, and the one that the URL names, else a new one.
+ * @slot title - additional content above a chat
+ * @slot context - what is sent with the next message, shown above the message box
  */
 export class AcViewChats extends Localized(LitElement) {
   static properties = {
@@ -76,13 +76,13 @@ export class AcViewChats extends Localized(LitElement) {
     this._showsProviders = false;
     this._showsSystem = false;
     this._wasFocused = false;
-    /** Whether the dialog of providers was left for the approval view, and is to go on afterwards. */
+    /** True if the dialog of providers was closed for the approval view and should open again afterwards. */
     this._returnsToProviders = false;
-    /** Why a message was not taken, where another model mends it. @type {import('../client/client.js').ApiError | null} */
+    /** The error of a refused message, if another model would fix it. @type {import('../client/client.js').ApiError | null} */
     this._refused = null;
     this._choices = lastChoices();
     this._chat = new Conversation('');
-    /** What was said in this chat, asked when somebody goes back in it: not for each word of an answer. */
+    /** The user's messages in this chat: a function, as they are needed only when the user browses them, not for each chunk of an answer. */
     this._history = () => this._chat.items.filter(({role}) => role === 'user').map(({text}) => text);
     this._endChat = () => {};
     this._drop = new FileDrop(this, (files) => this._attached.add(files));
@@ -127,7 +127,7 @@ export class AcViewChats extends Localized(LitElement) {
     viewTitle.say(this._chat.session.title ?? '');
   }
 
-  /** A new chat opens with the cursor in its message box, unless the focus is elsewhere or would bring up a screen keyboard. */
+  /** Focus the message box of a new chat, unless the focus is elsewhere or would open an on-screen keyboard. */
   _focusAtFirst() {
     if (this._wasFocused || !chatSetup.isLoaded || !this._mayChat || this._chat.id) return;
     this._wasFocused = true;
@@ -188,7 +188,7 @@ export class AcViewChats extends Localized(LitElement) {
       </div>`;
   }
 
-  /** What is written while something goes on can go out after it, or at once. */
+  /** True while the user writes a message and something is running: the message can be sent afterwards, or at once. */
   get _isWritingMeanwhile() {
     return Boolean(this._draft.trim()) && !isCommand(this._draft) && this._chat.isActive && !this._chat.question;
   }
@@ -213,18 +213,18 @@ export class AcViewChats extends Localized(LitElement) {
       </ac-dialog>`;
   }
 
-  /** The model that the next message goes to; empty: there is none. */
+  /** The model that the next message goes to; empty: none. */
   get _model() {
     const {agentId = '', model = ''} = this._chat.id ? this._chat.session : this._choices;
     return model || chatSetup.modelOf(agentId);
   }
 
-  /** In a chat that has begun, a message that no model takes is answered by the list of models. */
+  /** True if the user can write messages; in a chat that has messages also without a model, as the error then offers the list of models. */
   get _mayChat() {
     return !chatSetup.isLoaded || Boolean(chatSetup.isSetUp && (this._model || this._chat.items.length));
   }
 
-  /** What goes with the next message. */
+  /** The attachments of the next message. */
   get _attached() {
     return attachmentsOf(this._chat.id);
   }
@@ -242,7 +242,7 @@ export class AcViewChats extends Localized(LitElement) {
     return this.renderRoot.querySelector('dialog.drawer');
   }
 
-  /** A click beside the list, or on a chat in it. @param {Event} event */
+  /** Close the drawer after a click beside the list, or on a link in it. @param {Event} event */
   _closeDrawer(event) {
     const isLink = event.composedPath().some((part) => part instanceof HTMLAnchorElement);
     if (isLink || event.target === event.currentTarget) this._drawer?.close();
@@ -262,10 +262,10 @@ export class AcViewChats extends Localized(LitElement) {
     await this._say(text, 'chat.sendFailed', async (chat) => {
       await chat.send({text, when, attachments});
       forgetPreviews(attachments);
-    }, () => this._attached.putBack(attachments)); // of the chat that is shown by then
+    }, () => this._attached.putBack(attachments)); // those of the chat that is shown by then
   }
 
-  /** What becomes of a message that waits. @param {CustomEvent<{messageId: string, text: string}>} event */
+  /** Change, send or remove a queued message. @param {CustomEvent<{messageId: string, text: string}>} event */
   async _onQueued({type, detail: {messageId, text}}) {
     const {queue} = this._chat;
     await this._try('queue.failed', async () => {
@@ -273,13 +273,13 @@ export class AcViewChats extends Localized(LitElement) {
       else if (type === 'ac-steer') await queue.change(messageId, {when: 'steer'});
       else if (!await queue.change(messageId, {text})) {
         toast(t('queue.gone'), {kind: 'info'});
-        if (!this._draft) this._composer.write(text); // what was written is kept for the person to see
+        if (!this._draft) this._composer.write(text); // keep what the user wrote
       }
       if (!queue.messages.length && type !== 'ac-change') this._composer.focus();
     });
   }
 
-  /** Escape stops, where it ends nothing that is nearer. @param {KeyboardEvent} event */
+  /** Stop what is running on Escape, unless a closer element handles the key. @param {KeyboardEvent} event */
   _onEscape(event) {
     if (!this._chat.isActive || this._chat.isStopping) return;
     event.preventDefault();
@@ -292,7 +292,7 @@ export class AcViewChats extends Localized(LitElement) {
     await this._say(text, 'chat.commandFailed', (chat) => chat.command(tool, args));
   }
 
-  /** A prompt's text takes the place of its command, unless that was changed meanwhile. @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
+  /** Replace the command of a prompt with its text, unless the command was changed meanwhile. @param {CustomEvent<{tool: string, args: Record<string, unknown>, text: string}>} event */
   async _onTakePrompt({detail: {tool, args, text: command}}) {
     const chat = this._chat;
     try {
@@ -310,10 +310,10 @@ export class AcViewChats extends Localized(LitElement) {
     if (question) await this._say(text, 'chat.answerFailed', (chat) => chat.answer(question.questionId, {text}));
   }
 
-  /** What was written leaves the box at once, and comes back if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {() => void} [undo] */
+  /** Clear the message box at once, and restore its text if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {() => void} [undo] */
   async _say(text, failed, send, undo) {
     const from = this._chat.id;
-    this._isSending = !from; // one message begins a chat; what is written then does not wait for the server
+    this._isSending = !from; // only the first message, which creates the chat, blocks further ones until the server responds
     this._refused = null;
     chatSetup.endChoice();
     this._onDraft(new CustomEvent('ac-draft', {detail: {text: ''}}));
@@ -331,7 +331,7 @@ export class AcViewChats extends Localized(LitElement) {
     this._isSending = false;
   }
 
-  /** A chat that was made for a message which the server has refused is not kept, empty as it is. @param {Conversation} chat @param {import('../client/client.js').ApiError} error */
+  /** Delete an empty chat that was created for a message which the server refused. @param {Conversation} chat @param {import('../client/client.js').ApiError} error */
   async _takeBack(chat, {status}) {
     const {id, items} = chat;
     if (!id || items.length || status < 400 || status >= 500) return;
@@ -342,18 +342,18 @@ export class AcViewChats extends Localized(LitElement) {
     try {
       await sessionList.remove(id);
     } catch {
-      // it stays in the list, where it can be deleted; what was refused is told either way
+      // it stays in the list, where it can be deleted; the refusal is reported either way
     }
   }
 
-  /** The chat that is shown, made on the server at its first message. */
+  /** Return the chat that is shown, after creating it on the server if it is new. */
   async _begun() {
     if (this._chat.id) return this._chat;
     const {mode, host, ...choices} = this._choices;
     const chosen = Object.entries(choices).filter(([, value]) => value);
     const {sessionId} = await sessionList.create({...Object.fromEntries(chosen), ...(host === undefined ? {} : {host})});
     this._choices = lastChoices();
-    // a mode that asks less may wait for a person's word: the chat begins with the careful one
+    // a mode that asks less may need the user's confirmation: the chat starts with the careful one
     if (mode) await this._try('chat.changeFailed', () => sessionList.change(sessionId, {mode}));
     const chat = new Conversation(sessionId);
     this._follow(chat);
@@ -375,7 +375,7 @@ export class AcViewChats extends Localized(LitElement) {
     this.requestUpdate();
   }
 
-  /** Go on with what a person began here and has confirmed by now. */
+  /** Continue what the user started here and has now confirmed. */
   _onSetup() {
     const next = chatSetup.takeNext();
     if (next && 'use' in next) void this._useModel(next.use);
@@ -384,7 +384,7 @@ export class AcViewChats extends Localized(LitElement) {
     this.requestUpdate();
   }
 
-  /** Ask this model from now on; what failed for want of one is tried again. @param {string} model */
+  /** Use this model from now on, and retry what failed for lack of one. @param {string} model */
   _useModel(model) {
     return this._try('chat.changeFailed', async () => {
       const [chat, refused] = [this._chat, this._refused];
@@ -400,7 +400,7 @@ export class AcViewChats extends Localized(LitElement) {
     });
   }
 
-  /** What messages and cards ask for. @param {CustomEvent} event */
+  /** Handle the events of messages and cards. @param {CustomEvent} event */
   _onAction({type, detail}) {
     const chat = this._chat;
     switch (type) {
@@ -416,7 +416,7 @@ export class AcViewChats extends Localized(LitElement) {
     }
   }
 
-  /** A chat that is new is made, for something belongs to it; what was written stays in its box. */
+  /** Create the chat, if it is new, without a message; the draft and its attachments stay. */
   async _beginQuietly() {
     const chat = await this._begun();
     keepDraft('', '');
@@ -425,7 +425,7 @@ export class AcViewChats extends Localized(LitElement) {
     return chat;
   }
 
-  /** What stands beside the content cannot be reached under a modal dialog, which takes the focus back when it closes. @param {Event} event */
+  /** Close the dialog, then show the approvals: they cannot be reached under a modal dialog, which restores the focus when it closes. @param {Event} event */
   async _leaveForApprovals(event) {
     event.stopPropagation();
     const dialog = /** @type {import('../ui/overlay/ac-dialog.js').AcDialog} */ (event.currentTarget);

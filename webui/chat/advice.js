@@ -1,4 +1,4 @@
-/** What modules would have a person set up, but for what this person has put away in this browser. */
+/** The advice of modules on what to set up, except for what the user has dismissed in this browser. */
 import {moduleList} from '../client/module-list.js';
 
 const KEY = 'agentcore.adviceAway';
@@ -6,13 +6,13 @@ const SHOWN = 3;
 
 /** @typedef {(typeof moduleList.advised)[number]} Advice */
 
-/** What is shown, most at a time so many that they are read. @returns {Advice[]} */
+/** Return the advice to show, limited to as much as users will read. @returns {Advice[]} */
 export function advice() {
   const away = putAway();
   return moduleList.advised.filter((each) => !away.includes(keyOf(each))).slice(0, SHOWN);
 }
 
-/** Have one not shown again, for as long as it says the same. @param {Advice} each */
+/** Dismiss an entry until its text changes. @param {Advice} each */
 export function putAdviceAway(each) {
   localStorage.setItem(KEY, JSON.stringify([...putAway(), keyOf(each)].slice(-50)));
 }
@@ -23,7 +23,7 @@ function putAway() {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '[]');
     return Array.isArray(kept) ? kept : [];
   } catch {
-    return []; // somebody else's text under this name
+    return []; // not written by us: something else uses this key
   }
 }
 

@@ -1,13 +1,13 @@
-/** Escape, where nothing nearer takes it. */
+/** The Escape key, where no closer element handles it. */
 import {isComposing} from '../base/input-method.js';
 
-/** What takes it for itself. */
+/** Elements that handle Escape themselves. */
 const TAKES_ESCAPE = 'dialog, form, input, select, [popover], [role="dialog"], [role="menu"]';
 
 /**
- * Hear of Escape in an element, or where nothing has the focus.
+ * Call `heard` on Escape within an element, or while nothing has the focus.
  * @param {Element} host @param {(event: KeyboardEvent) => void} heard
- * @returns {() => void} the way to end it
+ * @returns {() => void} the function that stops listening
  */
 export function listenForEscape(host, heard) {
   const onKey = (/** @type {KeyboardEvent} */ event) => {

@@ -106,7 +106,7 @@ class ToolList extends Store {
     }
   }
 
-  /** Set the tools; unchanged ones stay the same object, so that their forms are not rebuilt. @param {Tool[]} tools @param {boolean} isSaid  true if the texts did not change */
+  /** Set the tools; unchanged ones stay the same object, which keeps their forms. @param {Tool[]} tools @param {boolean} isSaid  true if the texts did not change */
   _take(tools, isSaid) {
     const known = new Map(this._given.map((tool, at) => [tool.name, {tool, shown: this.tools[at]}]));
     const kept = tools.map((tool) => {

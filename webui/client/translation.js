@@ -16,7 +16,7 @@ export function translatedSchema(schema, texts) {
   return texts ? /** @type {S} */ (translatedPart(schema, schema, '', texts.arguments)) : schema;
 }
 
-/** Translate a part of a schema; follow references only to parts that have translations. @param {any} part @param {Schema} root @param {string} path @param {Record<string, string>} texts @returns {any} */
+/** Translate a part of a schema; follow references only to translated parts. @param {any} part @param {Schema} root @param {string} path @param {Record<string, string>} texts @returns {any} */
 function translatedPart(part, root, path, texts, depth = 0) {
   const isSaidOf = !path || Object.keys(texts).some((key) => key.startsWith(`${path}.`));
   if (!isSaidOf || depth > DEPTH || typeof part !== 'object' || part === null) return part;

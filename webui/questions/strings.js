@@ -1,4 +1,4 @@
-/** Texts of the questions of tools to the user. */
+/** Texts of tools' questions to the user. */
 export const questions = {
   en: {
     title: 'A question for you',

@@ -6,7 +6,7 @@ import '../../ui/ac-icon.js';
 
 const SHOWN_BYTES = 8 * 1024 * 1024;
 
-/** The small picture of a file: itself where it is one, else an icon. It is decoration: the name stands beside it. */
+/** The thumbnail of a file: the image itself if it is one, else an icon. It is decorative: the name is shown beside it. */
 export class AcAttachmentPreview extends LitElement {
   static properties = {
     file: {attribute: false},
@@ -57,7 +57,7 @@ export class AcAttachmentPreview extends LitElement {
       if (this.isConnected && this.file?.artifactId === file.artifactId && !this._loaded) this._loaded = url;
       else URL.revokeObjectURL(url);
     } catch {
-      // the icon stays; opening it says what is wrong
+      // the icon stays; opening the file shows the error
     }
   }
 

@@ -6,8 +6,8 @@ import '../../ui/ac-icon.js';
 import './ac-attachment-preview.js';
 
 /**
- * The files that go with the next message: what they are, how far they are sent, and the way to take them out again.
- * @fires ac-emptied  the last of them was taken out
+ * The attachments of the next message, with the progress of their upload and buttons to remove them.
+ * @fires ac-emptied  the last of them was removed
  */
 export class AcAttachments extends Localized(LitElement) {
   static properties = {
@@ -60,7 +60,7 @@ export class AcAttachments extends Localized(LitElement) {
     if (isNews) [...this.renderRoot.querySelectorAll('li.failed, li:last-child')].at(-1)?.scrollIntoView({block: 'nearest'});
   }
 
-  /** What is heard of it. */
+  /** The status for screen readers. */
   get _state() {
     if (!this.items.length) return '';
     const sending = this.items.filter(({state}) => state === 'sending').length;
@@ -84,7 +84,7 @@ export class AcAttachments extends Localized(LitElement) {
       </li>`;
   }
 
-  /** Take one out; the focus goes on to the next. @param {string} key */
+  /** Remove one; the focus moves to the next. @param {string} key */
   async _remove(key) {
     const at = this.items.findIndex((one) => one.key === key);
     this.attachments?.remove(key);

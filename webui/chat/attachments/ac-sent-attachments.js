@@ -9,7 +9,7 @@ import '../../ui/ac-error-card.js';
 import '../../ui/overlay/ac-dialog.js';
 import './ac-attachment-preview.js';
 
-/** The files that came with a message; each opens. */
+/** The attachments of a sent message; each can be opened. */
 export class AcSentAttachments extends Localized(LitElement) {
   static properties = {
     files: {attribute: false},

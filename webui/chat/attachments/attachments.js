@@ -1,4 +1,4 @@
-/** Files that go with the next message of a chat: sent to the server as they are added, kept until the message goes. */
+/** The attachments of the next message of a chat: uploaded as they are added, stored until the message is sent. */
 import {Store} from '../../base/store.js';
 import {upload} from '../../client/upload.js';
 
@@ -11,12 +11,12 @@ import {upload} from '../../client/upload.js';
  * @property {number} bytes
  * @property {'sending' | 'done' | 'failed'} state
  * @property {number} progress  up to 1
- * @property {string} artifactId  empty: it is not on the server yet
- * @property {string} url  of a picture's preview, for as long as the page is open; empty: none
+ * @property {string} artifactId  empty: it is not uploaded yet
+ * @property {string} url  of an image's preview, while the page is open; empty: none
  * @property {Blob | null} file  null: it was added before the page was loaded
  * @property {AbortController} ending
  * @property {import('../../client/client.js').ApiError | null} error
- * @typedef {{key: string, values: Record<string, any>}} Problem  a text of `chat.attach.*`
+ * @typedef {{key: string, values: Record<string, any>}} Problem  the key of a text in `chat.attach.*`
  */
 
 export const FILES = 10;
@@ -26,13 +26,13 @@ const PREFIX = 'agentcore.chatAttached.';
 let made = 0;
 
 export class Attachments extends Store {
-  /** @param {string} sessionId  `''`: the chat that is not begun */
+  /** @param {string} sessionId  `''`: a new chat */
   constructor(sessionId) {
     super();
     this._key = PREFIX + sessionId;
     /** @type {Attachment[]} */
     this.items = stored(this._key).map((one) => newAttachment({...one, state: 'done', progress: 1}));
-    /** @type {Problem | null} Why something was not added. */
+    /** @type {Problem | null} Why a file was not added. */
     this.problem = null;
   }
 
@@ -44,7 +44,7 @@ export class Attachments extends Store {
     return this.items.some(({state}) => state === 'failed');
   }
 
-  /** Add files, as many as there may be. @param {Iterable<File>} files */
+  /** Add files, up to the limits. @param {Iterable<File>} files */
   add(files) {
     this.problem = null;
     for (const file of files) {
@@ -64,13 +64,13 @@ export class Attachments extends Store {
     this._keep(this.items.filter((one) => one.key !== key));
   }
 
-  /** Send a file again. @param {string} key */
+  /** Upload a file again. @param {string} key */
   retry(key) {
     const failed = this.items.find((one) => one.key === key);
     if (failed?.file) this._send({...failed, state: 'sending', progress: 0, error: null, ending: new AbortController()});
   }
 
-  /** Take all of them for a message. @returns {Attachment[]} */
+  /** Remove all attachments and return them, for a message. @returns {Attachment[]} */
   take() {
     const taken = this.items;
     this.problem = null;
@@ -78,7 +78,7 @@ export class Attachments extends Store {
     return taken;
   }
 
-  /** Put back what a message that was not sent had. @param {Attachment[]} taken */
+  /** Put back the attachments of a message that was not sent. @param {Attachment[]} taken */
   putBack(taken) {
     this._keep([...taken, ...this.items]);
   }
@@ -114,22 +114,22 @@ export class Attachments extends Store {
 /** @type {Map<string, Attachments>} */
 const known = new Map();
 
-/** What goes with the next message of a chat. @param {string} sessionId  `''`: the chat that is not begun */
+/** Return the attachments of the next message of a chat. @param {string} sessionId  `''`: a new chat */
 export function attachmentsOf(sessionId) {
   const there = known.get(sessionId) ?? new Attachments(sessionId);
   known.set(sessionId, there);
   return there;
 }
 
-/** How long the preview of something sent can still be loaded, in ms: its image may be shown and not loaded yet. */
+/** How long the preview of a sent file can still be loaded, in ms: its image may be shown but not loaded yet. */
 const PREVIEW_MS = 60_000;
 
-/** Release the previews of what was sent. @param {Attachment[]} sent */
+/** Release the previews of files that were sent. @param {Attachment[]} sent */
 export function forgetPreviews(sent) {
   for (const {url} of sent) if (url) setTimeout(() => URL.revokeObjectURL(url), PREVIEW_MS);
 }
 
-/** Whether files of this type are shown as pictures. @param {string} mime */
+/** True if files of this type are shown as images. @param {string} mime */
 export const isPicture = (mime) => /^image\/(png|jpeg|gif|webp)$/.test(mime);
 
 /** @param {Partial<Attachment>} values @returns {Attachment} */

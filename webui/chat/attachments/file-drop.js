@@ -1,10 +1,10 @@
-/** Files that are dragged over an element, and dropped there: a controller of Lit. */
+/** A Lit controller for files that are dragged over an element and dropped there. */
 export class FileDrop {
   /** @param {import('lit').LitElement} host @param {(files: File[]) => void} take */
   constructor(host, take) {
     this._host = host;
     this._take = take;
-    /** How many elements deep the pointer is: entering one inside comes before leaving the one around it. */
+    /** The number of nested elements under the pointer: an inner one is entered before the outer one is left. */
     this._depth = 0;
     host.addController(this);
   }
@@ -26,7 +26,7 @@ export class FileDrop {
   handleEvent(event) {
     const {type, dataTransfer} = /** @type {DragEvent} */ (event);
     if (!dataTransfer?.types.includes('Files')) return;
-    event.preventDefault(); // the browser would open the file in the place of the page
+    event.preventDefault(); // otherwise the browser would open the file instead of the page
     if (type === 'dragover') dataTransfer.dropEffect = 'copy';
     else this._move(type === 'dragenter' ? this._depth + 1 : type === 'dragleave' ? this._depth - 1 : 0);
     if (type === 'drop') this._take([...dataTransfer.files]);

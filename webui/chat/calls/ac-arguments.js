@@ -9,9 +9,9 @@ import '../../ui/content/ac-code.js';
 import '../../ui/content/ac-diff.js';
 import '../../ui/content/ac-json-tree.js';
 
-const LINE_CHARS = 100; // a longer text stands in a frame of its own
+const LINE_CHARS = 100; // a longer text gets its own frame
 
-/** The arguments of a call as a person reads them: names with their values, long texts as they are, secrets hidden. */
+/** The arguments of a call in readable form: names with their values, long texts verbatim, secrets hidden. */
 export class AcArguments extends Localized(LitElement) {
   static properties = {
     value: {attribute: false},
@@ -62,5 +62,5 @@ customElements.define('ac-arguments', AcArguments);
 /** @param {any} value */
 const isLong = (value) => typeof value === 'string' && (value.length > LINE_CHARS || value.includes('\n'));
 
-/** A short list of words needs no tree. @param {any} value */
+/** True for a short list of plain values, which needs no tree. @param {any} value */
 const isFlat = (value) => Array.isArray(value) && value.length > 0 && value.length <= 8 && value.every((one) => typeof one !== 'object' && String(one).length <= LINE_CHARS);

@@ -7,11 +7,11 @@ import {base, buttons} from '../../ui/styles.js';
 import {toastError} from '../../ui/toasts.js';
 import '../../ui/ac-icon.js';
 
-/** Whether a call that waits is shown whole where it is asked about. @param {import('../conversation/items.js').ChatCall} call */
+/** True if the approval frame shows a pending call completely. @param {import('../conversation/items.js').ChatCall} call */
 export const showsWhole = ({kind}) => Boolean(approvalOrigin) && kind !== 'client';
 
 /**
- * A call that waits, in its card: a frame of the approval view, where a person decides; or who else answers.
+ * The approval of a pending call, in its card: a frame of the approval view, where the user decides; or where else it is decided.
  * @fires ac-reject {toolId: string, failed: (error: unknown) => void}
  */
 export class AcCallAsk extends Localized(LitElement) {
@@ -64,7 +64,7 @@ export class AcCallAsk extends Localized(LitElement) {
     return this._isFramed ? this._renderFrame(String(call.callId)) : this._renderText(call);
   }
 
-  /** Whether the queue does not have the call, as while its host is away: then the frame has no buttons. */
+  /** True if the call is not in the approval queue, such as while its host is away: then the frame has no buttons. */
   get _isAway() {
     return approvals.isLoaded && !approvals.calls.has(String(this.call?.callId));
   }
@@ -101,7 +101,7 @@ export class AcCallAsk extends Localized(LitElement) {
     return html`<button class="danger" ?disabled=${this._isRejecting} @click=${this._reject}>${t('chat.reject')}</button>`;
   }
 
-  /** The tray leaves out what stands here. @param {string} callId  empty: nothing does any more */
+  /** Report which call is shown here, so that the tray leaves it out. @param {string} callId  empty: none any more */
   _show(callId) {
     if (callId === this._shownId) return;
     this._shownId = callId;
@@ -125,7 +125,7 @@ export class AcCallAsk extends Localized(LitElement) {
 }
 customElements.define('ac-call-ask', AcCallAsk);
 
-/** Who is to answer a client's call, and what they do. @param {string | undefined} client  empty: nobody knows @param {boolean} isAllowed */
+/** Return the texts about who answers a client's call, and how. @param {string | undefined} client  empty: unknown @param {boolean} isAllowed */
 function clientTexts(client, isAllowed) {
   if (isAllowed) return [client ? t('chat.clientRuns', {client}) : t('chat.clientRunsUnnamed'), t('chat.clientRunsText')];
   return client ? [t('chat.waitsInClient', {client}), t('chat.waitsInClientText')] : [t('chat.waitsForClient'), t('chat.waitsForClientText')];

@@ -25,9 +25,9 @@ import {onWords, wordsOf} from './words.js';
 
 /** @typedef {import('../conversation/items.js').ChatCall} ChatCall */
 
-/** Steps that the card of a call says while it is closed. */
+/** The number of steps that a closed card shows. */
 const SHOWN_STEPS = 4;
-/** A view shows what runs or has run, not what might. */
+/** The states in which the view of a tool is shown: the call runs or has run. */
 const VIEWED = new Set(['running', 'done', 'failed']);
 
 /** @type {Record<import('../conversation/items.js').CallState, {icon: string, kind: string}>} */
@@ -43,7 +43,7 @@ const LOOKS = {
 };
 
 /**
- * One call of a tool in a chat: what it is to do, how far it is, what came of it.
+ * One tool call in a chat: its purpose, state and result.
  */
 export class AcCallCard extends Localized(LitElement) {
   static properties = {
@@ -97,15 +97,15 @@ export class AcCallCard extends Localized(LitElement) {
     super();
     /** @type {ChatCall | null} */
     this.call = null;
-    /** @type {boolean | null} What a person chose; null: as fits the state. */
+    /** @type {boolean | null} What the user chose; null: the default for the state. */
     this._isOpen = null;
-    /** Whether it has written something while somebody could see it: that stays in sight when it ends. */
+    /** True if output was shown while the call ran: it stays visible after the call has ended. */
     this._hasWritten = false;
     this._showsJson = false;
     new Listening(this, () => [toolList.subscribe(() => this.requestUpdate()), onWords(() => this.requestUpdate())]);
   }
 
-  /** Open on demand; what waits is open only where nothing else in the card shows the whole of it. */
+  /** True if the card is open: on demand, or for a pending call that nothing else in the card shows completely. */
   get _shows() {
     return this._isOpen ?? Boolean(this.call?.state === 'waiting' && !showsWhole(this.call));
   }
@@ -146,7 +146,7 @@ export class AcCallCard extends Localized(LitElement) {
       </button>`;
   }
 
-  /** What it is about; of several steps the first ones, unless all of them are asked about below. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  /** Render the summary: of several steps the first ones, or none if the approval frame below shows them all. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
   _renderBrief(call, display) {
     const isAsked = call.state === 'waiting' && showsWhole(call);
     const said = headline(display);
@@ -167,7 +167,7 @@ export class AcCallCard extends Localized(LitElement) {
       </div>`;
   }
 
-  /** What it writes, while it runs and where it was seen also afterwards. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
+  /** Render the output while the call runs, and also afterwards if it was shown before. @param {ChatCall} call @param {import('../../results/display.js').Display} display */
   _renderLive({state, callId}, {output}) {
     const isRunning = state === 'running';
     if (!callId || this._isOpen === false || !(isRunning || (this._hasWritten && !this._shows))) return nothing;
@@ -175,7 +175,7 @@ export class AcCallCard extends Localized(LitElement) {
       @ac-output=${() => { this._hasWritten = true; }}></ac-live-output>`;
   }
 
-  /** What a picture or a diff says better than words, until a person closes it. @param {ChatCall} call */
+  /** Render a result that is an image or a diff also in a closed card, until the user closes it. @param {ChatCall} call */
   _renderPicture({result}) {
     if (this._isOpen === false || !holdsPicture(result)) return nothing;
     return html`<div class="body"><ac-result brief .envelope=${result ?? null}></ac-result></div>`;
@@ -226,7 +226,7 @@ export class AcCallCard extends Localized(LitElement) {
 }
 customElements.define('ac-call-card', AcCallCard);
 
-/** How far a call is to a person: one that its client may run waits for nobody. @param {ChatCall} call */
+/** Return the state to show: a pending call that its client may run without approval appears as running. @param {ChatCall} call */
 function shownState({state, kind, needsApproval}) {
   return state === 'waiting' && kind === 'client' && needsApproval === false ? 'running' : state;
 }

@@ -5,8 +5,8 @@ import {base} from '../../ui/styles.js';
 import '../../ui/ac-icon.js';
 
 /**
- * What an agent does that a call started: its words and its own calls, inside of the call's card. It stands in a message
- * and shows messages; their element is there already, and importing it here would be a circle.
+ * The messages and calls of a sub-agent, inside the card of the call that started it. It renders `ac-chat-message`, which is
+ * already defined, as it contains this element; importing it here would be circular.
  */
 export class AcCallThread extends Localized(LitElement) {
   static properties = {

@@ -3,11 +3,11 @@ import {client} from '../../client/client.js';
 import {Listening} from '../../base/listening.js';
 import '../../results/ac-output.js';
 
-const QUICK_MS = 300; // calls that end sooner are not asked about
+const QUICK_MS = 300; // no request is sent for calls that end sooner
 const KEPT_CHARS = 40_000;
-const OVERWRITTEN = /[^\n\r]*\r(?=[^\n\r])/g; // what begins a line anew stands in the place of what was there
+const OVERWRITTEN = /[^\n\r]*\r(?=[^\n\r])/g; // text after a carriage return overwrites the line before it
 
-/** What a call writes while it runs. It hears of it by itself, so that nothing else of the chat is rendered for it. */
+/** The live output of a running call. It subscribes to events itself, so that nothing else in the chat is rendered for it. */
 export class AcLiveOutput extends LitElement {
   static properties = {
     callId: {attribute: false},
@@ -20,7 +20,7 @@ export class AcLiveOutput extends LitElement {
     super();
     this.callId = '';
     this.isRunning = false;
-    /** @type {string | null} What the result says that it wrote; null: it says nothing of it. */
+    /** @type {string | null} What the result contains as output; null: none. */
     this.final = null;
     this._text = '';
     this._end = 0;
@@ -57,19 +57,19 @@ export class AcLiveOutput extends LitElement {
     this._timer = setTimeout(() => void this._catchUp(), QUICK_MS);
   }
 
-  /** What it wrote before anybody listened. */
+  /** Load the output that was missed. */
   async _catchUp() {
     if (!this.callId || !this.isRunning) return;
     try {
       this._take(await client.get(`/api/calls/${encodeURIComponent(this.callId)}/output`));
     } catch {
-      // it has just ended, and its result says the rest; or the server is away, and its return asks again
+      // the call has just ended, and its result has the rest; or the server is unreachable, and reconnecting requests it again
     }
   }
 
   /** @param {{text: string, end: number}} piece */
   _take({text, end}) {
-    const characters = [...text]; // counted as the server does
+    const characters = [...text]; // code points, as the server counts
     const start = end - characters.length;
     if (end <= this._end) return;
     const isGap = start > this._end;

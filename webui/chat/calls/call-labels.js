@@ -1,4 +1,4 @@
-/** A call in few words: what it is about, and what came of it. */
+/** Short labels of a call: its purpose and its result. */
 import {formatNumber, t} from '../../base/i18n.js';
 import {diffsIn} from '../../results/recognise.js';
 import {holdsDiff, parseDiff} from '../../ui/content/unified-diff.js';
@@ -8,7 +8,7 @@ import {wordsOf} from './words.js';
 
 const BRIEF_CHARS = 160;
 
-/** A call in few words: those of its tool, else its arguments; of a list of steps alone, what each of them holds. @param {import('../conversation/items.js').ChatCall} call @returns {string[]} a line for each step */
+/** Summarize a call: the summary from its tool, else its arguments, or the steps if they are the only argument. @param {import('../conversation/items.js').ChatCall} call @returns {string[]} a line for each step */
 export function linesOf(call) {
   const said = wordsOf(call);
   if (said.length) return said.map(brief);
@@ -21,14 +21,14 @@ export function linesOf(call) {
 /** @param {Record<string, any>} args */
 const entriesOf = (args) => Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
 
-/** The arguments on one line: a single one without its name. @param {Record<string, any>} args */
+/** Return the arguments on one line; a single one without its name. @param {Record<string, any>} args */
 function summaryOf(args) {
   const entries = entriesOf(args);
   const text = entries.length === 1 ? brief(entries[0][1]) : entries.map(([name, value]) => `${name}: ${brief(value)}`).join('  ');
   return text.length > BRIEF_CHARS ? `${text.slice(0, BRIEF_CHARS)}…` : text;
 }
 
-/** What came of it, in a few characters: lines changed, rows found, pictures. @param {Envelope | null | undefined} envelope */
+/** Summarize the result in a few characters: the number of changed lines, an image, or that it is done. @param {Envelope | null | undefined} envelope */
 export function endSummary(envelope) {
   const diff = diffIn(envelope);
   if (diff) {
@@ -40,17 +40,17 @@ export function endSummary(envelope) {
   return t('chat.state.done');
 }
 
-/** Why it failed, in one line; empty: it did not. @param {import('../conversation/items.js').ChatCall} call */
+/** Return why the call failed, in one line; empty if it did not. @param {import('../conversation/items.js').ChatCall} call */
 export function reasonOf({state, result}) {
   if (state !== 'failed' && state !== 'interrupted') return '';
   const [line] = (result?.error?.message ?? '').trim().split('\n');
   return line || result?.error?.type || '';
 }
 
-/** Whether the result shows what was changed. @param {Envelope | null | undefined} envelope */
+/** True if the result contains a diff. @param {Envelope | null | undefined} envelope */
 export const holdsDiffOf = (envelope) => Boolean(diffIn(envelope));
 
-/** Whether a result is better seen than told. @param {Envelope | null | undefined} envelope */
+/** True if a successful result contains an image or a diff. @param {Envelope | null | undefined} envelope */
 export function holdsPicture(envelope) {
   return Boolean(envelope?.ok && (envelope.content?.some(({type}) => type === 'image') || diffIn(envelope)));
 }
@@ -61,9 +61,9 @@ function diffIn(envelope) {
   return texts.find(holdsDiff) ?? diffsIn(envelope?.data)[0] ?? '';
 }
 
-/** What a value holds, without the signs of JSON. @param {any} value @returns {string} */
+/** Return the content of a value, without JSON syntax. @param {any} value @returns {string} */
 function brief(value) {
-  if (typeof value === 'string' && value.trim().includes('\n')) return '…'; // lines read badly on one line
+  if (typeof value === 'string' && value.trim().includes('\n')) return '…'; // multi-line text is hard to read on one line
   if (value !== null && typeof value === 'object') return Object.values(value).map(brief).filter(Boolean).join(' · ');
   return String(value ?? '').replaceAll(/\s+/g, ' ').trim();
 }

@@ -11,7 +11,7 @@ import '../../ui/overlay/ac-choice-menu.js';
 const SHIELDS = {allow: 'shield-alert', deny: 'ban'};
 
 /**
- * With which model and agent one talks, which calls wait for a person, and on which machine they act.
+ * The choices of a chat: its model and agent, the approval mode, and the host that its calls go to.
  * @fires ac-change {model?: string, agentId?: string, mode?: string, host?: string}
  * @fires ac-open-providers
  * @fires ac-open-system
@@ -38,7 +38,7 @@ export class AcChatChoices extends Localized(LitElement) {
     this.model = '';
     this.agentId = '';
     this.mode = '';
-    /** The host that calls go to; '': the server; undefined: as the agent says. @type {string | undefined} */
+    /** The host that calls go to; '': the server; undefined: the agent's default. @type {string | undefined} */
     this.host = undefined;
     new Listening(this, () => {
       if (abilities.setup) void hostList.begin();
@@ -78,7 +78,7 @@ export class AcChatChoices extends Localized(LitElement) {
     return this.host ?? hostList.choose(chatSetup.agent(this.agentId)?.hosts ?? []);
   }
 
-  /** Whether there is anything to choose from, or to know. */
+  /** True if there is a host to choose, or to show. */
   get _hasHosts() {
     return hostList.hosts.length > 0 || Boolean(this._host);
   }
@@ -92,7 +92,7 @@ export class AcChatChoices extends Localized(LitElement) {
     ];
     if (host && !hostList.find(host)) choices.push({value: host, label: host, text: t(hostList.isLoaded ? 'hosts.choice.unknown' : 'hosts.choice.state.unknown')});
     const isAway = Boolean(host) && hostList.isLoaded && hostList.find(host)?.state !== 'running';
-    // a client that may not choose sees all the same where calls go
+    // a client that may not choose still shows where calls go
     return html`
       <ac-choice-menu class="host" icon="server" label=${t('hosts.choice.label')} ?warning=${isAway} shown=${isAway ? t('hosts.choice.away', {name: host}) : ''}
         .choices=${choices.map((choice) => ({...choice, isOff: !abilities.setup && choice.value !== host}))} .value=${host}

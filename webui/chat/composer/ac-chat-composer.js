@@ -13,13 +13,13 @@ import '../../ui/ac-icon.js';
 import '../attachments/ac-attachments.js';
 
 /**
- * Where a person writes: a message, or with a slash in front a call of a tool.
+ * The message box: for a message or, with a leading slash, a tool call.
  * @slot choices  Beside the button: model, agent, approval mode.
- * @fires ac-send {text: string, when: 'queue' | 'steer'}  with what is attached; `when` counts while something goes on
+ * @fires ac-send {text: string, when: 'queue' | 'steer'}  with the attachments; `when` applies while something is running
  * @fires ac-command {tool: string, args: object, text: string}
  * @fires ac-draft {text: string}
  * @fires ac-stop
- * @fires ac-reply {text: string}  the answer to the question that is open
+ * @fires ac-reply {text: string}  the answer to the open question
  */
 export class AcChatComposer extends Localized(LitElement) {
   static properties = {
@@ -63,26 +63,26 @@ export class AcChatComposer extends Localized(LitElement) {
   constructor() {
     super();
     this.text = '';
-    /** What was said before, the newest last. @type {() => string[]} */
+    /** The user's earlier messages, the newest last. @type {() => string[]} */
     this.history = () => [];
     this.isBusy = false;
     this.isStopping = false;
     this.isSending = false;
-    /** Whether a tool waits for an answer: what is written is that. */
+    /** True while a tool waits for an answer: the text is sent as that answer. */
     this.isAsked = false;
-    /** Whether there is a model to talk to; calls of tools need none. */
+    /** True if a model is available for messages; tool calls need none. */
     this.mayChat = true;
     /** @type {import('./slash.js').Completion[]} */
     this._completions = [];
     this._at = -1;
     this._problem = '';
-    /** When the message goes out whose files are still being uploaded; null: none waits for that. @type {'queue' | 'steer' | null} */
+    /** How to send the message that waits for the upload of its files; null: none waits. @type {'queue' | 'steer' | null} */
     this._sendsLater = null;
-    /** What goes with the next message. @type {import('../attachments/attachments.js').Attachments | null} */
+    /** The attachments of the next message. @type {import('../attachments/attachments.js').Attachments | null} */
     this.attachments = null;
     this._endAttachments = () => {};
     this._asking = new AbortController();
-    /** How far back in the history, 0: not at all. */
+    /** The number of steps back in the history; 0: not in it. */
     this._back = 0;
     this._kept = '';
   }
@@ -145,7 +145,7 @@ export class AcChatComposer extends Localized(LitElement) {
   willUpdate(changed) {
     if (!changed.has('attachments')) return;
     this._endAttachments();
-    this._sendsLater = null; // another chat
+    this._sendsLater = null; // the chat changed
     this._endAttachments = this.attachments?.subscribe(() => this._onAttachments()) ?? (() => {});
   }
 
@@ -167,7 +167,7 @@ export class AcChatComposer extends Localized(LitElement) {
     this._area.focus();
   }
 
-  /** Put a text there for the person to go on with. @param {string} text */
+  /** Set the text, for the user to continue, and focus the box. @param {string} text */
   write(text) {
     this._set(text);
     this.focus();
@@ -181,7 +181,7 @@ export class AcChatComposer extends Localized(LitElement) {
     return /** @type {HTMLInputElement} */ (this.renderRoot.querySelector('input[type=file]'));
   }
 
-  /** Files come along; what office programs copy as a picture too is text. @param {ClipboardEvent} event */
+  /** Attach pasted files; what office programs copy as text and also as an image is pasted as text. @param {ClipboardEvent} event */
   _onPaste(event) {
     const {files, types} = /** @type {DataTransfer} */ (event.clipboardData);
     if (!files.length || (types.includes('text/plain') && types.includes('text/html'))) return;
@@ -211,7 +211,7 @@ export class AcChatComposer extends Localized(LitElement) {
     void this.updateComplete.then(() => this._area.setSelectionRange(text.length, text.length));
   }
 
-  /** What was said of the text before counts no more, and it does not go out by itself. */
+  /** Clear the error of the previous text, and do not send the message after the upload. */
   _onChanged() {
     this._problem = '';
     this._sendsLater = null;
@@ -236,7 +236,7 @@ export class AcChatComposer extends Localized(LitElement) {
     else if (mentionIn(before) !== null) void this._offerFound(mentionsOf(before, signal), signal);
   }
 
-  /** What the server finds. @param {Promise<import('./slash.js').Completion[]> | null} finding @param {AbortSignal} signal */
+  /** Show the completions that the server finds. @param {Promise<import('./slash.js').Completion[]> | null} finding @param {AbortSignal} signal */
   async _offerFound(finding, signal) {
     if (!finding) return;
     const found = await finding;
@@ -272,14 +272,14 @@ export class AcChatComposer extends Localized(LitElement) {
     return true;
   }
 
-  /** Enter takes a tool's name that is begun; a whole one, and what stands behind it, runs. */
+  /** True if Enter completes the partial tool name or mention before the cursor; otherwise it sends or runs the text. */
   _isNameBegun() {
     const before = this._area.value.slice(0, this._area.selectionStart);
     if (mentionIn(before) !== null) return true;
     return !/\s/.test(before) && before !== `/${this._completions[this._at]?.label}`;
   }
 
-  /** At the very beginning the arrow goes back through what was said. @param {KeyboardEvent} event @returns {boolean} */
+  /** Browse the history: ArrowUp at the start of the text goes back, ArrowDown at its end forward. @param {KeyboardEvent} event @returns {boolean} */
   _onHistoryKey({key}) {
     const {selectionStart, selectionEnd, value} = this._area;
     const isBack = key === 'ArrowUp' && selectionStart === 0 && selectionEnd === 0;
@@ -314,7 +314,7 @@ export class AcChatComposer extends Localized(LitElement) {
     void this.updateComplete.then(() => this._area.setSelectionRange(cursor, cursor));
   }
 
-  /** @param {'queue' | 'steer'} [when]  where something goes on: after it, or with its next step */
+  /** @param {'queue' | 'steer'} [when]  while something is running: after it, or with its next step */
   _send(when = 'queue') {
     const text = this.text.trim();
     if ((!text && !this.attachments?.items.length) || this.isSending) return;

@@ -8,9 +8,9 @@ import {base, buttons} from '../../ui/styles.js';
  */
 
 const EDGE_PX = 8;
-const FULL = 0.8; // from here on the server makes the history shorter
+const FULL = 0.8; // from here on the server compacts the history
 
-/** How full the model's context is, as a small bar; pressed, it tells what the chat has used. */
+/** A small bar that shows how full the model's context is; a click shows the token usage of the chat. */
 export class AcChatTokens extends Localized(LitElement) {
   static properties = {
     usage: {attribute: false},
@@ -64,7 +64,7 @@ export class AcChatTokens extends Localized(LitElement) {
       <dl>${rows.map(([name, value]) => html`<dt>${t(`chat.tokens.${name}`)}</dt><dd>${formatNumber(/** @type {number} */ (value))}</dd>`)}</dl>`;
   }
 
-  /** Above the button, within the window. @param {Event} event */
+  /** Position the panel above the button, within the window. @param {Event} event */
   _place(event) {
     if (/** @type {any} */ (event).newState !== 'open') return;
     const panel = /** @type {HTMLElement} */ (event.currentTarget);

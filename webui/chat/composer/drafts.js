@@ -1,10 +1,10 @@
-/** What a person has written and not sent, kept while the tab is open; and with which choices a new chat begins. */
+/** Drafts that are not sent, stored while the tab is open; and the initial choices of a new chat. */
 
 const PREFIX = 'agentcore.chatDraft.';
 const CHOICES = 'agentcore.chatChoices';
 const LIMIT_CHARS = 200_000;
 
-/** @param {string} sessionId  `''`: the chat that is not begun */
+/** @param {string} sessionId  `''`: a new chat */
 export function draftOf(sessionId) {
   return sessionStorage.getItem(PREFIX + sessionId) ?? '';
 }
@@ -15,13 +15,13 @@ export function keepDraft(sessionId, text) {
   try {
     if (text.length <= LIMIT_CHARS) sessionStorage.setItem(PREFIX + sessionId, text);
   } catch {
-    // the browser's room is full: the draft lives on in the page
+    // the storage is full: the draft only exists in the page
   }
 }
 
 /** @typedef {{agentId?: string, model?: string, mode?: string, host?: string}} Choices */
 
-/** What was chosen for the last new chat: agent and model; never the approval mode or the host, which are chosen each time. @returns {Choices} */
+/** Return the last choice of agent and model; the approval mode and the host are not stored, but chosen each time. @returns {Choices} */
 export function lastChoices() {
   try {
     return JSON.parse(localStorage.getItem(CHOICES) ?? '{}');

@@ -1,4 +1,4 @@
-/** Files of the workspace that a message mentions: a few letters behind an `@`, and the path in their place. */
+/** Mentions of workspace files in a message: a few letters after an `@` are completed to a path. */
 import {abilities} from '../../client/abilities.js';
 import {client} from '../../client/client.js';
 import {isCommand} from './slash.js';
@@ -6,13 +6,13 @@ import {isCommand} from './slash.js';
 const SHOWN = 8;
 const MENTION = /(?:^|\s)@([^\s@]*)$/;
 
-/** The letters behind the `@` before the cursor; null: nothing is mentioned there. @param {string} before */
+/** Return the letters after the `@` before the cursor; null if there is no mention. @param {string} before */
 export function mentionIn(before) {
   return isCommand(before) || !abilities.files ? null : MENTION.exec(before)?.[1] ?? null;
 }
 
 /**
- * What could stand in the place of a mention; nothing, where the server cannot be asked.
+ * Return completions of a mention; none if the server cannot be reached.
  * @param {string} before  the text up to the cursor
  * @param {AbortSignal} signal
  * @returns {Promise<import('./slash.js').Completion[]>}
@@ -23,7 +23,7 @@ export async function mentionsOf(before, signal) {
   try {
     const {files} = await client.get(`/api/workspace/files?limit=${SHOWN}&q=${encodeURIComponent(query)}`, {signal});
     return files.map((/** @type {{path: string, isFolder: boolean}} */ {path, isFolder}) => ({
-      // a folder stays a mention, so that one goes on into it
+      // a folder stays a mention, so that the user can continue into it
       insert: isFolder ? `@${path}` : `${/\s/.test(path) ? JSON.stringify(path) : path} `, from, label: path, detail: '',
     }));
   } catch {

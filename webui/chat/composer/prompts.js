@@ -1,16 +1,16 @@
-/** Prompts of modules: texts that a person picks, sees whole in the message box, and says themselves. */
+/** Prompts of modules: texts that the user picks, sees completely in the message box, and sends as a message. */
 import {ApiError, client} from '../../client/client.js';
 import {isCommand} from './slash.js';
 
 /** @typedef {import('../../client/tool-list.js').Tool} Tool */
 
-/** Whether a tool makes a prompt. @param {Tool | undefined} tool */
+/** True if a tool creates a prompt. @param {Tool | undefined} tool */
 export const isPrompt = (tool) => tool?.served_as === 'prompt';
 
 /**
- * The text of a prompt, as it goes into the message box.
+ * Return the text of a prompt for the message box.
  * @param {string} tool @param {Record<string, unknown>} args
- * @returns {Promise<{text: string, leftOut: number}>} `leftOut`: how many of its parts are no text
+ * @returns {Promise<{text: string, leftOut: number}>} `leftOut`: the number of its parts that are not text
  * @throws {ApiError} what went wrong with the call
  */
 export async function makePrompt(tool, args) {
@@ -18,6 +18,6 @@ export async function makePrompt(tool, args) {
   if (!ok) throw new ApiError(error ?? {});
   const texts = content.flatMap((/** @type {any} */ block) => (typeof block.text === 'string' ? [block.text] : []));
   const text = texts.join('\n\n').trim();
-  // a text that begins like a call is said, and calls nothing
+  // a text that looks like a call must be sent as a message and not run
   return {text: isCommand(text) ? `${tool}:\n${text}` : text, leftOut: content.length - texts.length};
 }

@@ -1,10 +1,10 @@
 /**
- * A person's own call, written in the chat: `/read_file notes.md`, `/grep pattern=TODO glob="*.py"`, `/edit {"path": …}`.
+ * The user's own tool calls, written in the chat: `/read_file notes.md`, `/grep pattern=TODO glob="*.py"`, `/edit {"path": …}`.
  *
  * @typedef {import('../../client/tool-list.js').Tool} Tool
  * @typedef {{tool: string, args: Record<string, unknown>}} Command
  * @typedef {{insert: string, from: number, label: string, detail: string, isRequired?: boolean, isPrompt?: boolean}} Completion
- *   `insert` takes the place of the text from `from` to the cursor.
+ *   `insert` replaces the text from `from` to the cursor.
  */
 import {abilities} from '../../client/abilities.js';
 import {match, search} from '../../base/fuzzy.js';
@@ -14,11 +14,11 @@ const SHOWN = 8;
 const NAME = /^\/([\w-]*)$/;
 const PIECE = /([\w.-]+)=("(?:[^"\\]|\\.)*"|\S*)|"(?:[^"\\]|\\.)*"|\S+/gy;
 
-/** Whether a text is meant as a call. @param {string} text */
+/** True if a text is a tool call. @param {string} text */
 export const isCommand = (text) => abilities.commands && text.startsWith('/');
 
 /**
- * Read a call.
+ * Parse a tool call.
  * @param {string} text @param {readonly Tool[]} tools
  * @returns {{command: Command} | {problem: string, values: Record<string, string>}} `problem`: key of a text
  */
@@ -52,14 +52,14 @@ function fromPieces(tool, text) {
   return {command: {tool: tool.name, args}};
 }
 
-/** What is said without a name belongs to the arguments that must be there, in their order, then to the others. @param {Tool} tool @param {Record<string, unknown>} args */
+/** Return the argument for a value without a name: the next required one, in their order, else the next other one. @param {Tool} tool @param {Record<string, unknown>} args */
 function firstFree({input_schema: schema}, args) {
   const required = schema.required ?? [];
   const names = [...required, ...Object.keys(schema.properties ?? {}).filter((name) => !required.includes(name))];
   return names.find((name) => !Object.hasOwn(args, name));
 }
 
-/** A value as its schema wants it: text where text is possible, else JSON. @param {string} written @param {import('../../schema/shape.js').Schema} part @param {Tool} tool */
+/** Convert a value as its schema requires: to text where text is possible, else from JSON. @param {string} written @param {import('../../schema/shape.js').Schema} part @param {Tool} tool */
 function valueOf(written, part, tool) {
   const {kind, schema} = shapeOf(part, tool.input_schema);
   const isText = ['text', 'choice', 'date', 'file'].includes(kind) && schema.type !== 'integer' && schema.type !== 'number';
@@ -68,7 +68,7 @@ function valueOf(written, part, tool) {
   try {
     return JSON.parse(bare);
   } catch {
-    return kind === 'list' || kind === 'many' ? bare.split(',') : bare; // the server says what is wrong with it
+    return kind === 'list' || kind === 'many' ? bare.split(',') : bare; // the server reports what is wrong with it
   }
 }
 
@@ -83,7 +83,7 @@ function unquoted(text) {
 }
 
 /**
- * What could stand at the cursor: names of tools, then names of arguments and their values.
+ * Return completions at the cursor: tool names, then argument names and their values.
  * @param {string} text  up to the cursor
  * @param {readonly Tool[]} tools
  * @returns {Completion[]}
@@ -127,7 +127,7 @@ function valueCompletions({input_schema: schema}, word, end) {
     .map((value) => ({insert: `${written(value)} `, from: end - begun.length, label: value, detail: ''}));
 }
 
-/** A value as it is written in a call. @param {string} value */
+/** Return a value as it is written in a call: quoted if necessary. @param {string} value */
 export const written = (value) => (/[\s"\\]/.test(value) ? JSON.stringify(value) : value);
 
 /** @param {string} text */

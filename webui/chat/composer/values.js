@@ -1,4 +1,4 @@
-/** What an argument of a tool can be, as its module says while a person types it. */
+/** Completions of a tool argument, which its module provides while the user types. */
 import {client} from '../../client/client.js';
 import {parseCommand, written} from './slash.js';
 
@@ -7,7 +7,7 @@ const PAUSE_MS = 150;
 /** @typedef {import('../../client/tool-list.js').Tool} Tool */
 
 /**
- * The value that is typed before the cursor; null: the server has nothing to say of it.
+ * Return the value that is typed before the cursor; null if the server does not complete it.
  * @param {string} before @param {readonly Tool[]} tools
  */
 function begunIn(before, tools) {
@@ -18,7 +18,7 @@ function begunIn(before, tools) {
   return {tool: tool.name, argument, begun, given: givenIn(start, tools)};
 }
 
-/** The other arguments, as far as they are texts. @param {string} text @param {readonly Tool[]} tools @returns {Record<string, string>} */
+/** Return the other arguments that are text. @param {string} text @param {readonly Tool[]} tools @returns {Record<string, string>} */
 function givenIn(text, tools) {
   const read = parseCommand(text, tools);
   if ('problem' in read) return {};
@@ -26,7 +26,7 @@ function givenIn(text, tools) {
 }
 
 /**
- * What could stand at the cursor, once the person pauses; null: nobody is asked.
+ * Return completions at the cursor, once the user pauses; null if no request is needed.
  * @param {string} before  the text up to the cursor
  * @param {readonly Tool[]} tools
  * @param {AbortSignal} signal
@@ -46,6 +46,6 @@ async function asked({tool, argument, begun, given}, from, signal) {
     return values.filter((/** @type {string} */ value) => value !== begun)
       .map((/** @type {string} */ value) => ({insert: `${written(value)} `, from, label: value, detail: ''}));
   } catch {
-    return []; // one types on without it
+    return []; // the user can continue without completions
   }
 }

@@ -1,7 +1,7 @@
-/** What goes with a message beside what the person says: the page has nothing more; a client elsewhere has a file of its own for this one. */
+/** The context that is sent with a message: the page adds none; other clients, such as the browser extension, replace this file. */
 
 /**
- * Fields of the message: the page that the person looks at, and the tools that this client carries out.
+ * Return additional fields of the message: the page that the user views, and the tools that this client runs.
  * @param {string} _sessionId
  * @returns {Promise<{currentPageInfo?: object, browserTools?: object[]}>}
  */

@@ -1,4 +1,4 @@
-/** One chat, as it is stored and as it goes on: loaded, followed, and answered to. */
+/** One chat: its stored messages, the events that follow them, and the actions of the user. */
 import {ApiError, client} from '../../client/client.js';
 import {Soon} from '../../base/soon.js';
 import {Store} from '../../base/store.js';
@@ -16,11 +16,11 @@ import {
  * @typedef {import('../../questions/ac-chat-question.js').Answer} Answer
  */
 
-const PAGE = 20; // more than a screen holds; what more there is of them, each change of chats waits for
-const PROGRESS_MS = 200; // how far calls are is shown this often, however many of them tell
+const PAGE = 20; // more than fits on a screen; any more would delay each change of chats
+const PROGRESS_MS = 200; // the progress of calls is rendered this often, however many events arrive
 
 export class Conversation extends Store {
-  /** @param {string} id  `''`: a chat that is not begun */
+  /** @param {string} id  `''`: a new chat */
   constructor(id) {
     super();
     this.id = id;
@@ -32,7 +32,7 @@ export class Conversation extends Store {
     this.todos = [];
     /** @type {Question | null} */
     this.question = null;
-    /** What waits for its turn. */
+    /** The messages that wait for their turn. */
     this.queue = new MessageQueue(this._path(''), () => this.notify());
     this.isRunning = false;
     this.isStopping = false;
@@ -43,7 +43,7 @@ export class Conversation extends Store {
     this.error = null;
     /** @type {(() => void)[]} */
     this._ends = [];
-    /** @type {any[]} Told while the stored state was on its way. */
+    /** @type {any[]} Told by events while the stored state was loading. */
     this._unread = [];
     this._isLoading = false;
     /** @type {Promise<unknown>} The last message that was sent from here. */
@@ -53,17 +53,17 @@ export class Conversation extends Store {
     this._loading = Promise.resolve();
   }
 
-  /** Whether a call waits for a person or for the client. */
+  /** True if a call waits for the user or for the client. */
   get hasWaiting() {
     return this.items.some(({calls}) => calls.some(({state}) => state === 'waiting'));
   }
 
-  /** Whether anything goes on that a stop ends: an answer, a call that runs or waits. */
+  /** True if there is something to stop: an answer, or a call that is running or pending. */
   get isActive() {
     return this.isRunning || this.items.some(({calls}) => calls.some((call) => !isOver(call)));
   }
 
-  /** Load what there is, and follow it until `close`. */
+  /** Load the chat, and follow its events until `close`. */
   open() {
     if (this.id === '' || this._ends.length) return;
     const take = (/** @type {any} */ event) => this._take(event);
@@ -75,7 +75,7 @@ export class Conversation extends Store {
     void this.load();
   }
 
-  /** The stored state is there, or could not be had. */
+  /** Wait until the stored state is loaded; throw the error if that failed. */
   async whenLoaded() {
     await this._loading;
     if (this.error) throw this.error;
@@ -88,8 +88,8 @@ export class Conversation extends Store {
   }
 
   /**
-   * Load the newest messages, and how the session stands. One load at a time: an answer that comes after that of a later
-   * load would put back what was there before.
+   * Load the newest messages and the state of the session. Loads run one at a time: a late response would overwrite the newer
+   * state of a later load.
    */
   load() {
     this._loading = this._loading.then(() => this._load());
@@ -102,7 +102,7 @@ export class Conversation extends Store {
     const unnumbered = before.filter(({number}) => number === null).length;
     try {
       const [page] = await Promise.all([client.get(this._path(`/messages?limit=${Math.max(PAGE, unnumbered + 10)}`)), this.queue.load()]);
-      // asked for after the messages: the events since `page.eventId` lead from there to the present state
+      // requested after the messages: the events since `page.eventId` lead from there to the current state
       this._takeSession(await client.get(this._path('')));
       if (!this.isLoaded) this.hasEarlier = page.hasMore;
       this.items = withStored(this._itemsToMerge(before), storedItems(page.items));
@@ -112,7 +112,7 @@ export class Conversation extends Store {
       this._unread = this._unread.filter((event) => isNewer(event.id, page.eventId));
     } catch (error) {
       this.error = /** @type {ApiError} */ (error);
-      if (this.isLoaded) this._unread = []; // they have been taken as they came
+      if (this.isLoaded) this._unread = []; // they were applied as they arrived
     }
     this._isLoading = false;
     const unread = this._unread;
@@ -122,8 +122,8 @@ export class Conversation extends Store {
   }
 
   /**
-   * What stood here before a load, for what is stored to be put into it: all that changed since comes again with the
-   * events that are unread, but for what is being sent.
+   * Return the items from before a load, for the stored ones to be merged into: later changes are applied again from the unread
+   * events, except for messages that are being sent.
    * @param {ChatItem[]} before
    */
   _itemsToMerge(before) {
@@ -133,7 +133,7 @@ export class Conversation extends Store {
     return [...before.filter(({isLive, isSending, key}) => !isLive && (!isSending || keys.has(key))), ...sent];
   }
 
-  /** Load the messages before those that are there. */
+  /** Load the messages before the first loaded one. */
   async loadEarlier() {
     if (!this.hasEarlier || this.isLoadingEarlier) return;
     this.isLoadingEarlier = true;
@@ -155,10 +155,10 @@ export class Conversation extends Store {
     this.hasEarlier = hasMore && items.length > 0;
   }
 
-  // -- what a person does --------------------------------------------------------------------------------------
+  // -- actions of the user -------------------------------------------------------------------------------------
 
   /**
-   * Say something; while something goes on it waits for its turn, or joins the present one.
+   * Send a message; while something is running it waits for its turn, or joins the current one.
    * @param {{text: string, when?: 'queue' | 'steer', attachments?: import('../../client/upload.js').Uploaded[]}} message
    */
   async send({text, when = 'queue', attachments = []}) {
@@ -168,12 +168,12 @@ export class Conversation extends Store {
     await this._say({text, attachments}, async () => {
       const {state} = await send();
       if (state === 'started') return;
-      this.items = this.items.filter(({isSending}) => !isSending); // another window was faster: it waits
+      this.items = this.items.filter(({isSending}) => !isSending); // another window was faster: the message is queued
       this.notify();
     });
   }
 
-  /** Say something else than before; what came after it is gone. @param {number} number @param {string} text */
+  /** Replace a message with another text; everything after it is removed. @param {number} number @param {string} text */
   async edit(number, text) {
     const before = this.items;
     const {attachments} = before.find((item) => item.number === number) ?? {};
@@ -181,7 +181,7 @@ export class Conversation extends Store {
     await this._say({text, attachments}, () => client.post(this._path('/edit'), {number, text}), before);
   }
 
-  /** Have the last answer given anew. */
+  /** Generate the last answer again. */
   async retry() {
     const before = this.items;
     const last = before.findLastIndex(({role}) => role === 'user');
@@ -190,7 +190,7 @@ export class Conversation extends Store {
     await this._try(() => client.post(this._path('/retry'), {}), before);
   }
 
-  /** End the answer that is on its way. */
+  /** Stop the current answer. */
   async stop() {
     this.isStopping = true;
     this.notify();
@@ -202,12 +202,12 @@ export class Conversation extends Store {
     }
   }
 
-  /** Call a tool oneself; the call stays in the chat. @param {string} tool @param {Record<string, unknown>} args */
+  /** Call a tool as the user; the call stays in the chat. @param {string} tool @param {Record<string, unknown>} args */
   async command(tool, args) {
     await client.post(this._path('/command'), {tool, arguments: args});
   }
 
-  /** Say no to a call that waits. @param {string} toolId */
+  /** Reject a pending call. @param {string} toolId */
   async reject(toolId) {
     await client.post(this._path('/reject'), {toolId});
     this._changeCall(toolId, (call) => (isOver(call) ? call : {...call, state: 'rejected'}));
@@ -221,14 +221,14 @@ export class Conversation extends Store {
     this.notify();
   }
 
-  /** Messages arrive as they were sent, one after the other. @template T @param {() => Promise<T>} send @returns {Promise<T>} */
+  /** Send messages one after the other, so that they arrive in order. @template T @param {() => Promise<T>} send @returns {Promise<T>} */
   _inOrder(send) {
     const sent = this._sent.then(send);
     this._sent = sent.catch(() => {});
     return sent;
   }
 
-  /** @param {Pick<ChatItem, 'text' | 'attachments'>} said @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  what stands there again if it cannot be sent */
+  /** @param {Pick<ChatItem, 'text' | 'attachments'>} said @param {() => Promise<unknown>} send @param {ChatItem[]} [before]  the items to restore if it cannot be sent */
   async _say(said, send, before = this.items) {
     this.items = [...this.items, newItem({role: 'user', ...said, isSending: true})];
     this._start();
@@ -252,7 +252,7 @@ export class Conversation extends Store {
     }
   }
 
-  // -- what the server tells -----------------------------------------------------------------------------------
+  // -- events of the server ------------------------------------------------------------------------------------
 
   /** @param {any} event */
   _take(event) {
@@ -289,7 +289,7 @@ export class Conversation extends Store {
     return true;
   }
 
-  /** A message as it is listed: a person's, perhaps from another page, or a notice, also to the work of a sub-agent. @param {any} event @param {string} [parent] */
+  /** Add a message in its stored form: the user's, perhaps from another page, or a notice, also in the thread of a sub-agent. @param {any} event @param {string} [parent] */
   _onMessage(event, parent) {
     if (parent) { this._changeCall(parent, (call) => ({...call, thread: withNotice(call.thread ?? [], event)})); return; }
     const {number, time, role = 'user', text, calls, error, thinking, attachments, page} = event;
@@ -309,7 +309,7 @@ export class Conversation extends Store {
     } else this._changeCall(parentToolId, (call) => ({...call, thread: change(call.thread ?? [])}));
   }
 
-  /** How far a call is. One that runs again after an approval belongs to a turn that goes on. @param {any} event @param {string} [parent] */
+  /** Set the state of a call. One that runs again after an approval belongs to a turn that continues. @param {any} event @param {string} [parent] */
   _onToolState(event, parent) {
     const isOwn = this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === event.toolId));
     if (event.state === 'running' && !parent && !isOwn) this.isRunning = true;
@@ -321,7 +321,7 @@ export class Conversation extends Store {
 
   /** @param {import('../../client/client.js').Envelope & {toolId: string}} result */
   _onResult(result) {
-    // the end of a person's own call is not told as the end of a turn
+    // the end of the user's own call is not reported as the end of a turn
     if (this.items.some(({role, calls}) => role === 'notice' && calls.some(({toolId}) => toolId === result.toolId))) void this.load();
     this._changeCall(result.toolId, (call) => ({
       ...call, state: endOf(result), result, callId: result.callId ?? call.callId, progress: undefined, thread: call.thread && ended(call.thread),
@@ -333,7 +333,7 @@ export class Conversation extends Store {
     this._inThread(parent, (items) => withError(items, error, time));
   }
 
-  /** What the model is told was made shorter; that may be the person's own wish, so it says nothing of a turn. @param {any} event @param {string} [parent] */
+  /** Add a notice that the history was compacted; the user may have requested that, so it does not mean that a turn is running. @param {any} event @param {string} [parent] */
   _onCompacted({number, time, compaction}, parent) {
     const notice = {number, time, compaction};
     if (parent) this._changeCall(parent, (call) => ({...call, thread: withNotice(call.thread ?? [], notice)}));
@@ -349,7 +349,7 @@ export class Conversation extends Store {
     void this.load();
   }
 
-  /** What the host tells of a call, by the id that it has there. @param {{callId: string}} event @param {Partial<import('./items.js').ChatCall>} values */
+  /** Apply an event of the core about a call, which it identifies by its `callId`. @param {{callId: string}} event @param {Partial<import('./items.js').ChatCall>} values */
   _onHostCall({callId}, values) {
     const call = findCall(this.items, (one) => one.callId === callId);
     if (call && !isOver(call)) this._changeCall(call.toolId, (one) => ({...one, ...values}));
@@ -375,7 +375,7 @@ export class Conversation extends Store {
   }
 }
 
-/** What an agent did, when the call that it worked for has ended: what it had open has ended with it. @param {ChatItem[]} thread @returns {ChatItem[]} */
+/** Return the thread of a sub-agent after its call has ended: calls that were still open are cancelled. @param {ChatItem[]} thread @returns {ChatItem[]} */
 function ended(thread) {
   return thread.map((item) => ({
     ...item, isLive: false,
@@ -400,7 +400,7 @@ function changesOf({title, model, mode, agentId, host}) {
   return Object.fromEntries(Object.entries({title, model, mode, agentId, host}).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** Whether an event came after another one; ids are `BOOT-NUMBER`. @param {string} id @param {string | undefined} other */
+/** True if an event came after another one; ids are `BOOT-NUMBER`. @param {string} id @param {string | undefined} other */
 function isNewer(id, other) {
   if (!other) return true;
   const [[boot, number], [otherBoot, otherNumber]] = [id.split('-'), other.split('-')];

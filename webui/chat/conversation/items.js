@@ -1,6 +1,6 @@
 /**
- * What stands in a conversation, as values that are never changed: each step gives new objects where something is new
- * and the same ones elsewhere, so that only what changed is rendered.
+ * The items of a conversation, as immutable values: each step returns new objects for what changed and the same ones
+ * elsewhere, so that only changes are rendered.
  *
  * @typedef {'pending' | 'waiting' | 'running' | 'done' | 'failed' | 'rejected' | 'interrupted' | 'cancelled'} CallState
  * @typedef {object} ChatCall
@@ -8,15 +8,15 @@
  * @property {string} toolName
  * @property {Record<string, any>} arguments
  * @property {'server' | 'client'} kind
- * @property {string} [words]  what its tool says that it does, a line for each step
+ * @property {string} [words]  the summary from its tool, a line for each step
  * @property {CallState} state
  * @property {string} [callId]
  * @property {import('../../client/client.js').Envelope | null} [result]
  * @property {string} [answeredBy]
- * @property {boolean | null} [needsApproval]  of a client's call: whether its person is to be asked before it runs
- * @property {string} [client]  of a client's call: the paired client that is to run it
+ * @property {boolean | null} [needsApproval]  of a client's call: true if its user is asked before it runs
+ * @property {string} [client]  of a client's call: the paired client that runs it
  * @property {{fraction?: number, message?: string}} [progress]
- * @property {ChatItem[]} [thread]  what an agent did that this call started
+ * @property {ChatItem[]} [thread]  the items of the sub-agent that this call started
  * @typedef {{shortenedResults: number, cutParts: number, replacedMessages: number, summary?: string, tokensBefore: number, tokensAfter: number}} Compaction
  * @typedef {{url: string, title: string, elements: number, selectedChars: number}} SentPage
  * @typedef {object} ChatItem
@@ -28,12 +28,12 @@
  * @property {string} [thinking]
  * @property {ChatCall[]} calls
  * @property {import('../../client/upload.js').Uploaded[]} [attachments]
- * @property {SentPage} [page]  the page that went with a person's message
+ * @property {SentPage} [page]  the page that was sent with a user's message
  * @property {import('../../client/client.js').ErrorObject | null} [error]
- * @property {Compaction} [compaction]  what the model has been told in a shorter form since
- * @property {boolean} [stopped]  the person stopped it before its end
- * @property {object} [thread]  where it belongs, if it is a sub-agent's and stored
- * @property {boolean} [isLive]  it is being written
+ * @property {Compaction} [compaction]  what the model receives in a shorter form from here on
+ * @property {boolean} [stopped]  the user stopped it before its end
+ * @property {object} [thread]  the position of a stored item of a sub-agent
+ * @property {boolean} [isLive]  true while it is being written
  * @property {boolean} [isSending]
  */
 
@@ -44,11 +44,11 @@ export function newItem(values) {
   return {key: `live-${++made}`, number: null, time: Date.now(), text: '', calls: [], ...values};
 }
 
-/** Stored messages. What an agent did stands inside of the call that started it. @param {any[]} stored @returns {ChatItem[]} */
+/** Return stored messages as items; those of a sub-agent are inside the call that started it. @param {any[]} stored @returns {ChatItem[]} */
 export function storedItems(stored) {
   /** @type {ChatItem[]} */
   let items = stored.filter(({thread}) => !thread).map(storedItem);
-  // an agent's step is stored when it ends, and that of an agent inside of it before
+  // a sub-agent's step is stored when it ends, after the steps of sub-agents inside it
   const steps = stored.filter(({thread}) => thread).sort((one, other) => one.thread.depth - other.thread.depth || one.number - other.number);
   for (const one of steps) {
     items = withChangedCall(items, one.thread.parentToolId, (call) => ({...call, thread: [...call.thread ?? [], storedItem(one)]}));
@@ -89,7 +89,7 @@ export function argumentsOf(given) {
   }
 }
 
-/** How far a call is, by what is known of it. @param {any} call @returns {CallState} */
+/** Return the state of a call, from its result if there is one. @param {any} call @returns {CallState} */
 export function stateOf({state, result}) {
   if (result) return endOf(result);
   /** @type {Record<string, CallState>} */
@@ -97,7 +97,7 @@ export function stateOf({state, result}) {
   return words[state] ?? 'pending';
 }
 
-/** How a call ended. @param {import('../../client/client.js').Envelope} envelope @returns {CallState} */
+/** Return how a call ended. @param {import('../../client/client.js').Envelope} envelope @returns {CallState} */
 export function endOf({ok, error}) {
   if (ok) return 'done';
   /** @type {Record<string, CallState>} */
@@ -105,17 +105,17 @@ export function endOf({ok, error}) {
   return words[error?.type ?? ''] ?? 'failed';
 }
 
-/** Whether a call has ended. @param {ChatCall} call */
+/** True if a call has ended. @param {ChatCall} call */
 export const isOver = ({state}) => !['pending', 'waiting', 'running'].includes(state);
 
-/** A piece of text, or of what the model thinks, at the end. @param {ChatItem[]} items @param {string} piece @param {number} time @param {'text' | 'thinking'} [place] @returns {ChatItem[]} */
+/** Append a chunk of text or of the model's thinking. @param {ChatItem[]} items @param {string} piece @param {number} time @param {'text' | 'thinking'} [place] @returns {ChatItem[]} */
 export function withContent(items, piece, time, place = 'text') {
   const last = items.at(-1);
   if (!last || last.role !== 'assistant' || !last.isLive || last.calls.length) return [...items, newItem({role: 'assistant', [place]: piece, time, isLive: true})];
   return items.with(-1, {...last, [place]: (last[place] ?? '') + piece});
 }
 
-/** A call at the end; one that is known already changes nothing. @param {ChatItem[]} items @param {ChatCall} call @param {number} time */
+/** Append a call; one that is already there changes nothing. @param {ChatItem[]} items @param {ChatCall} call @param {number} time */
 export function withCall(items, call, time) {
   if (findCall(items, ({toolId}) => toolId === call.toolId)) return items;
   const last = items.at(-1);
@@ -123,23 +123,23 @@ export function withCall(items, call, time) {
   return items.with(-1, {...last, calls: [...last.calls, call]});
 }
 
-/** A notice that is stored already, at the end; one that is known changes nothing. @param {ChatItem[]} items @param {any} stored @returns {ChatItem[]} */
+/** Append a stored notice; one that is already there changes nothing. @param {ChatItem[]} items @param {any} stored @returns {ChatItem[]} */
 export function withNotice(items, stored) {
   if (items.some(({number}) => number === stored.number)) return items;
   return [...withoutLive(items), storedItem({...stored, role: 'notice'})];
 }
 
-/** What ended an answer. @param {ChatItem[]} items @param {import('../../client/client.js').ErrorObject} error @param {number} time @returns {ChatItem[]} */
+/** Append the error that ended an answer. @param {ChatItem[]} items @param {import('../../client/client.js').ErrorObject} error @param {number} time @returns {ChatItem[]} */
 export function withError(items, error, time) {
   return [...withoutLive(items), newItem({role: 'notice', error, time})];
 }
 
-/** Nothing is being written any more. @param {ChatItem[]} items */
+/** Mark all items as no longer being written. @param {ChatItem[]} items */
 export function withoutLive(items) {
   return items.some(({isLive}) => isLive) ? items.map((item) => (item.isLive ? {...item, isLive: false} : item)) : items;
 }
 
-/** The newest call that a test finds, also inside of threads. @param {ChatItem[]} items @param {(call: ChatCall) => boolean} test @returns {ChatCall | null} */
+/** Return the newest call that passes a test, including those in threads. @param {ChatItem[]} items @param {(call: ChatCall) => boolean} test @returns {ChatCall | null} */
 export function findCall(items, test) {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     for (const call of items[at].calls.toReversed()) {
@@ -150,7 +150,7 @@ export function findCall(items, test) {
   return null;
 }
 
-/** With one call changed, wherever it stands. @param {ChatItem[]} items @param {string} toolId @param {(call: ChatCall) => ChatCall} change @returns {ChatItem[]} */
+/** Change one call, wherever it is. @param {ChatItem[]} items @param {string} toolId @param {(call: ChatCall) => ChatCall} change @returns {ChatItem[]} */
 export function withChangedCall(items, toolId, change) {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const calls = changedCalls(items[at].calls, toolId, change);
@@ -171,7 +171,7 @@ function changedCalls(calls, toolId, change) {
 }
 
 /**
- * The stored messages in the place of those that were told as they happened; what a person looks at keeps its key.
+ * Replace the items that were built from events with the stored messages; items that are shown keep their keys.
  * @param {ChatItem[]} items
  * @param {ChatItem[]} stored  the newest ones, without a gap
  */
@@ -185,11 +185,11 @@ export function withStored(items, stored) {
     const same = known.get(item.number) ?? takeFirst(unnumbered, ({role}) => role === item.role);
     return same ? {...item, key: same.key, calls: item.calls.map((call) => withLive(call, same))} : item;
   });
-  // what is being sent, or went wrong without being stored, still stands at the end
+  // messages that are being sent, and errors that are not stored, stay at the end
   return [...before, ...taken, ...unnumbered.filter(({isSending, error}) => isSending || error)];
 }
 
-/** What only the events told of a call: how its agent got on, and an end that was not stored yet. @param {ChatCall} call @param {ChatItem} item */
+/** Keep what only the events reported of a call: the thread of its sub-agent, and a result that is not stored yet. @param {ChatCall} call @param {ChatItem} item */
 function withLive(call, item) {
   const before = item.calls.find(({toolId}) => toolId === call.toolId);
   if (before?.result && !call.result) return before;

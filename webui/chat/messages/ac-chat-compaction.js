@@ -4,7 +4,7 @@ import {base} from '../../ui/styles.js';
 import './ac-chat-text.js';
 import '../../ui/ac-icon.js';
 
-/** That the model works with less than the person sees, from here on; opened, what it has instead. */
+/** A notice that from here on the model receives less than the user sees; when open, it shows what the model receives instead. */
 export class AcChatCompaction extends Localized(LitElement) {
   static properties = {compaction: {attribute: false}};
 

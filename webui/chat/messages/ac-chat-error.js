@@ -8,11 +8,11 @@ import {isAboutModels} from '../../models/setup.js';
 import '../../ui/ac-icon.js';
 import '../../models/ac-model-picker.js';
 
-/** No fault of anybody. */
+/** Error types that are not shown as failures. */
 const CALM = new Set(['cancelled', 'stopped']);
 
 /**
- * Why an answer ended early, or did not begin, in words, and what to do about it: another model is chosen where this stands.
+ * The explanation of why an answer ended early or did not start, and what to do about it, such as choosing another model.
  * @fires ac-retry
  * @fires ac-open-providers
  * @fires ac-use-model {model: string}
@@ -45,7 +45,7 @@ export class AcChatError extends Localized(LitElement) {
     /** @type {import('../../client/client.js').ErrorObject} */
     this.error = {type: '', message: '', context: {}, retryable: false};
     this.mayRetry = false;
-    /** Whether a model can be chosen here; where the chat has gone on, that is over. */
+    /** True if a model can be chosen here; not once the chat has continued. */
     this.mayChoose = false;
   }
 

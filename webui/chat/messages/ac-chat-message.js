@@ -11,7 +11,7 @@ import '../../ui/ac-copy.js';
 import '../../ui/ac-icon.js';
 
 /**
- * One message of a chat: what a person said, an answer with the calls that it made, or a notice.
+ * One message of a chat: a message of the user, an answer with its calls, or a notice.
  * @fires ac-retry
  */
 export class AcChatMessage extends Localized(LitElement) {
@@ -97,7 +97,7 @@ export class AcChatMessage extends Localized(LitElement) {
 }
 customElements.define('ac-chat-message', AcChatMessage);
 
-/** Whether the model answered with nothing that is for the person. @param {import('../conversation/items.js').ChatItem} item */
+/** True if the answer of the model contains nothing for the user. @param {import('../conversation/items.js').ChatItem} item */
 function isEmptyAnswer({role, number, text, calls, error, isLive}) {
   return role === 'assistant' && number !== null && !isLive && !text.trim() && !calls.length && !error;
 }

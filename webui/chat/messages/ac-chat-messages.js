@@ -8,22 +8,22 @@ import {base, buttons} from '../../ui/styles.js';
 import './ac-chat-message.js';
 import '../../ui/ac-icon.js';
 
-const NEAR_PX = 48;     // so near to the end a reader follows it
+const NEAR_PX = 48;     // this close to the end, the view follows it
 const ANNOUNCED_CHARS = 2000;
-const EARLIER_PX = 1200; // so far before the beginning earlier messages are wanted
-const PIECE = 150; // messages that are taken out in one go; each time costs the browser a look at all that are left
-/** Whether the browser keeps what is read in its place while something above it grows; Safari does not. */
+const EARLIER_PX = 1200; // this close to the start, earlier messages are requested
+const PIECE = 150; // messages that are removed at once; each time the browser checks all that remain
+/** True if the browser keeps the scroll position while content above it grows; Safari does not. */
 const holdsPlace = CSS.supports('overflow-anchor', 'auto');
 
-/** @typedef {{element: Element, at: number}} Anchor  a message, and where it begins in the window */
+/** @typedef {{element: Element, at: number}} Anchor  a message, and the position of its top in the window */
 
 /**
- * The messages of a chat in a frame that scrolls: it follows the newest one until the reader scrolls away.
- * Of a chat that was left (`emptying`) they are taken out a few at a time, for all at once would hold the page up.
- * Messages out of sight are neither laid out nor painted, in groups: the browser looks at each group for each frame.
+ * The messages of a chat in a scrolling frame: it follows the newest one until the reader scrolls away.
+ * After the user has left the chat (`emptying`), they are removed in batches, as removing them all at once would block the page.
+ * Messages out of view are neither laid out nor painted. This is done in groups, as the browser checks each one for each frame.
  * @slot  At the end, after the last message.
- * @fires ac-earlier  the reader comes near to the first message that is there
- * @fires ac-emptied  it is `emptying`, and has no message any more
+ * @fires ac-earlier  the reader is close to the first loaded message
+ * @fires ac-emptied  it is `emptying`, and has no messages left
  */
 export class AcChatMessages extends Localized(LitElement) {
   static properties = {
@@ -60,17 +60,17 @@ export class AcChatMessages extends Localized(LitElement) {
     this.items = [];
     this.isBusy = false;
     this.hasEarlier = false;
-    /** Whether nobody sees these messages any more, and they are to be taken out. */
+    /** True if the messages are no longer visible and should be removed. */
     this.isEmptying = false;
     /** Those of `items` that are in the document. @type {import('../conversation/items.js').ChatItem[]} */
     this._shown = [];
     this._isAway = false;
     this._follows = true;
     this._lastTop = 0;
-    /** What stays in its place where the browser does not see to it. @type {Anchor | null} */
+    /** The message that is kept in place if the browser does not do so itself. @type {Anchor | null} */
     this._anchor = null;
     this._announcement = '';
-    /** The group of each message. @type {Map<string, number>} */
+    /** The group of each message, by its key. @type {Map<string, number>} */
     this._groups = new Map();
     this._sizes = new ResizeObserver(() => this._keepUp());
   }
@@ -89,7 +89,7 @@ export class AcChatMessages extends Localized(LitElement) {
     return /** @type {HTMLElement} */ (this.renderRoot.querySelector('.frame'));
   }
 
-  /** Go to the newest message, and follow it from now on. */
+  /** Scroll to the newest message and follow it from now on. */
   toNewest() {
     this._follows = true;
     this._isAway = false;
@@ -113,7 +113,7 @@ export class AcChatMessages extends Localized(LitElement) {
       <div class="visually-hidden" role="status">${this._announcement}</div>`;
   }
 
-  /** A word of an answer is no work for the messages of other groups. @param {import('../conversation/items.js').ChatItem[]} items */
+  /** Render a group; a chunk of an answer does not re-render the messages of other groups. @param {import('../conversation/items.js').ChatItem[]} items */
   _renderGroup(items) {
     const last = items.find((item) => item === this.items.at(-1));
     return guard([this.isBusy, last, ...items], () => repeat(items, ({key}) => key, (item) => html`
@@ -125,12 +125,12 @@ export class AcChatMessages extends Localized(LitElement) {
     if (!this.isEmptying) this._shown = this.items;
     else if (!changed.has('isEmptying')) this._shown = this._shown.slice(0, -PIECE);
     if (changed.has('isBusy')) this._announce(changed.get('isBusy') === true);
-    // the first message stays where it is when others come before it; not every browser sees to that itself
+    // the first visible message stays in place when others are added before it; not every browser ensures this itself
     const anchor = this.hasUpdated && !this._anchor ? this._topmost() : null;
     if (anchor) void this.updateComplete.then(() => this._hold(anchor));
   }
 
-  /** A group is passed over once the browser knows how high it is: what is guessed moves a reader's place when it comes near. */
+  /** Let the browser skip a group once it knows its height: an estimated height would move the view when the group comes near. */
   updated() {
     if (this.isEmptying) return this._takeOut();
     const fresh = this.renderRoot.querySelectorAll('.group:not(.measured)');
@@ -142,19 +142,19 @@ export class AcChatMessages extends Localized(LitElement) {
     else this.dispatchEvent(new CustomEvent('ac-emptied'));
   }
 
-  /** For screen readers: that an answer is on its way, and the answer once it is whole. @param {boolean} hasEnded */
+  /** Announce to screen readers that an answer is being written, and the answer once it is complete. @param {boolean} hasEnded */
   _announce(hasEnded) {
     const last = this.items.at(-1);
     if (this.isBusy) this._announcement = t('chat.working');
     else this._announcement = hasEnded && last?.role === 'assistant' ? last.text.slice(0, ANNOUNCED_CHARS) : '';
   }
 
-  /** The first message in sight. @returns {Anchor | null} */
+  /** Return the first visible message. @returns {Anchor | null} */
   _topmost() {
     if (this._follows || this.isEmptying) return null;
     const top = this._frame.getBoundingClientRect().top;
     const ends = (/** @type {Element} */ element) => element.getBoundingClientRect().bottom > top;
-    // by groups first: to ask for a message's place lays its group out
+    // by groups first: reading the position of a message forces the layout of its group
     const group = [...this.renderRoot.querySelectorAll('.group')].find(ends);
     const element = group && [...group.children].find(ends);
     return element ? {element, at: element.getBoundingClientRect().top} : null;
@@ -169,7 +169,7 @@ export class AcChatMessages extends Localized(LitElement) {
     this._lastTop = this._frame.scrollTop;
   }
 
-  /** Undo what has grown above what is read, as told apart from how far the reader came. */
+  /** Undo shifts from content that grew above the view; scrolling by the reader is not undone. */
   _stay() {
     if (!this._anchor) return;
     const {scrollTop} = this._frame;
@@ -178,7 +178,7 @@ export class AcChatMessages extends Localized(LitElement) {
     this._hold(this._anchor);
   }
 
-  /** A question that is longer than the view is read from its beginning. @param {Event} event */
+  /** Scroll to the start of a question that is taller than the view. @param {Event} event */
   _onSized(event) {
     const [element] = /** @type {HTMLElement[]} */ (event.composedPath());
     if (!this._follows || element.offsetHeight < this._frame.clientHeight - NEAR_PX) return;
@@ -198,7 +198,7 @@ export class AcChatMessages extends Localized(LitElement) {
     this._stay();
     const {scrollTop, scrollHeight, clientHeight} = this._frame;
     const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX;
-    // only the reader scrolls back: what grows below leaves the place as it is
+    // only the reader scrolls up: content that grows below does not change the position
     if (isNear) this._follows = true;
     else if (scrollTop < this._lastTop) this._follows = false;
     this._lastTop = scrollTop;
@@ -213,7 +213,7 @@ export class AcChatMessages extends Localized(LitElement) {
 }
 customElements.define('ac-chat-messages', AcChatMessages);
 
-/** Whether one can see that something is at work: text that grows, a call that runs. @param {import('../conversation/items.js').ChatItem | undefined} item */
+/** True if an item already shows that work is in progress: text that grows, or a call that runs or waits. @param {import('../conversation/items.js').ChatItem | undefined} item */
 function hasEndInSight(item) {
   if (!item || item.role === 'user') return false;
   return Boolean(item.isLive && item.text && !item.calls.length) || item.calls.some(({state}) => state === 'running' || state === 'waiting');

@@ -6,10 +6,10 @@ import {FOLDED_LINES, foldStyles, isFoldedAt} from '../../ui/content/folding.js'
 import {base, buttons, code, tables} from '../../ui/styles.js';
 import {AcCopy} from '../../ui/ac-copy.js';
 
-const LIMIT_CHARS = 300_000; // beyond it, rendering would hold the page up
-const SHARE = 4; // while a text grows, rendering takes at most this part of the time
+const LIMIT_CHARS = 300_000; // beyond it, rendering would block the page
+const SHARE = 4; // while a text grows, rendering takes at most one part in SHARE of the time
 
-/** Markdown of an answer, also while it is being written (`live`): code has its language and a button to copy it. */
+/** The Markdown of an answer, also while it is being written (`live`); code blocks have their language and a copy button. */
 export class AcChatText extends Localized(LitElement) {
   static properties = {
     text: {attribute: false},
@@ -87,7 +87,7 @@ export class AcChatText extends Localized(LitElement) {
   }
 }
 
-/** What markdown gives, with a head on each block of code. @param {DocumentFragment} fragment */
+/** Add a header to each code block of rendered Markdown, and fold long ones. @param {DocumentFragment} fragment */
 function dressed(fragment) {
   for (const pre of fragment.querySelectorAll('pre')) {
     const block = document.createElement('div');
@@ -110,7 +110,7 @@ function more(lines) {
   return button;
 }
 
-/** Heard for all blocks at once: while the text grows, a block may have been filled from another one. @param {Event} event */
+/** Handle clicks for all blocks: while the text grows, the element of a block may be reused for another one. @param {Event} event */
 function unfold({target}) {
   const button = /** @type {Element} */ (target).closest('.more');
   button?.closest('.block')?.toggleAttribute(OPEN, true);
@@ -124,7 +124,7 @@ function head(pre) {
   name.textContent = pre.dataset.language ?? '';
   const copy = new AcCopy();
   copy.label = t('chat.copyCode');
-  // asked when it is pressed: while the text grows, the block may have been filled from another one
+  // read when it is pressed: while the text grows, the element of the block may be reused for another one
   copy.value = () => copy.closest('.block')?.querySelector('pre')?.textContent?.replace(/\n$/, '') ?? '';
   line.append(name, copy);
   return line;

@@ -3,7 +3,7 @@ import {Localized, t} from '../../base/i18n.js';
 import {base} from '../../ui/styles.js';
 import '../../ui/ac-icon.js';
 
-/** The page that went with a message: its title and host, and how much of it. */
+/** The page that was sent with a message: its title and host, and how much of it was included. */
 export class AcSentPage extends Localized(LitElement) {
   static properties = {page: {attribute: false}};
 
@@ -41,7 +41,7 @@ export class AcSentPage extends Localized(LitElement) {
       : html`<span class="page" title=${tip}>${inside}</span>`;
   }
 
-  /** How much of it went along. @param {import('../conversation/items.js').SentPage} page */
+  /** Return how much of the page was included. @param {import('../conversation/items.js').SentPage} page */
   _about({elements, selectedChars}) {
     const parts = [elements ? t('chat.pageElements', {n: elements}) : '', selectedChars ? t('chat.pageSelected', {n: selectedChars}) : ''];
     return parts.filter(Boolean).join(' · ');

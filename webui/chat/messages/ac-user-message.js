@@ -9,7 +9,7 @@ import '../attachments/ac-sent-attachments.js';
 import './ac-sent-page.js';
 
 /**
- * What a person said; it can be said anew, and then what came after it is gone.
+ * A message of the user; editing it removes everything after it.
  * @fires ac-edit {number: number, text: string}
  */
 export class AcUserMessage extends Localized(LitElement) {

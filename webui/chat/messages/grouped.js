@@ -1,14 +1,14 @@
 /** @typedef {import('../conversation/items.js').ChatItem} ChatItem */
 /** @typedef {{id: number, items: ChatItem[]}} Group */
 
-const SIZE = 10; // together higher than most screens
-const CALL = 4; // as high as so many messages: a call shows what it writes
+const SIZE = 10; // together taller than most screens
+const CALL = 4; // each call counts as this many messages, as it shows its output
 
 /**
- * Neighbouring messages together. A message stays in its group when others come before or after it, for it would be
- * made anew elsewhere, and what a person has opened in it closed.
+ * Group neighbouring messages. A message stays in its group when others are added before or after it: in another group its
+ * element would be created again, and what the user has opened in it would be closed.
  * @param {ChatItem[]} items
- * @param {Map<string, number>} known  the group of each message by its key, as it was given last; brought up to date
+ * @param {Map<string, number>} known  the group of each message by its key, as of the last call; updated in place
  * @returns {Group[]}
  */
 export function grouped(items, known) {

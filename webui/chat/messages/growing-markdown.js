@@ -1,18 +1,18 @@
 /**
- * Markdown that grows at its end: blocks that are complete are made once, only the last ones are made again, and of
- * these only what differs is put into the document, so that a selection in it stays.
+ * Markdown that grows at its end: complete blocks are rendered once, only the last ones are rendered again, and of these
+ * only the differences are applied to the document, so that a selection in it stays.
  */
 import {blocksOf, markdown} from '../../ui/content/rich-text.js';
 
-/** A link's address may stand at the end of the text, after the blocks that use it. */
+/** The definition of a link, which may be at the end of the text, after the blocks that use it. */
 const REFERENCE = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
-/** The attribute of what a person opened; it stays while the text grows. */
+/** The attribute of what the user opened; it stays while the text grows. */
 export const OPEN = 'data-open';
-const OPEN_BLOCKS = 2; // a list or a table takes in what follows it, also after an empty line
+const OPEN_BLOCKS = 2; // a list or a table may include what follows it, even after an empty line
 
 export class GrowingMarkdown {
   /**
-   * @param {HTMLElement} target  whose children it makes
+   * @param {HTMLElement} target  the element whose children are rendered
    * @param {(made: DocumentFragment) => DocumentFragment} dress  adds what is not in the text
    */
   constructor(target, dress) {
@@ -22,9 +22,9 @@ export class GrowingMarkdown {
     this._settledNodes = 0;
   }
 
-  /** Show a text. @param {string} text @param {boolean} isWhole  nothing follows any more */
+  /** Show a text. @param {string} text @param {boolean} isWhole  true if the text is complete */
   show(text, isWhole) {
-    text = text.replaceAll(/\r\n?/g, '\n'); // as the blocks have it
+    text = text.replaceAll(/\r\n?/g, '\n'); // as in the blocks
     if (!text.startsWith(this._settled)) this._clear();
     if (isWhole && this._settled && REFERENCE.test(text)) this._clear();
     const rest = text.slice(this._settled.length);
@@ -59,7 +59,7 @@ export class GrowingMarkdown {
   }
 }
 
-/** How many blocks from the beginning stay what they are. @param {string[]} blocks */
+/** Return the number of leading blocks that no longer change. @param {string[]} blocks */
 function settledCount(blocks) {
   let open = 0;
   for (let at = blocks.length - 1; at >= 0; at -= 1) {
@@ -69,11 +69,11 @@ function settledCount(blocks) {
   return 0;
 }
 
-/** Line breaks between blocks are no content. @param {Node} node */
+/** True unless a node is only whitespace between blocks. @param {Node} node */
 const isContent = (node) => node.nodeType !== Node.TEXT_NODE || Boolean(node.textContent?.trim());
 
 /**
- * Make children of an element, from one place on, what is wanted, and change no more than differs.
+ * Update the children of an element, from an index on, to the wanted nodes, changing only what differs.
  * @param {Node} parent @param {Node[]} wanted @param {number} from @param {number} to  children from here on stay as they are
  */
 function patch(parent, wanted, from, to) {
@@ -85,7 +85,7 @@ function patch(parent, wanted, from, to) {
   if (to === Infinity) while (parent.childNodes.length > from + wanted.length) parent.lastChild?.remove();
 }
 
-/** @param {Node} there @param {Node} wanted @returns {boolean} whether the one could become the other */
+/** @param {Node} there @param {Node} wanted @returns {boolean} whether it could be updated in place */
 function patchNode(there, wanted) {
   if (there.nodeType !== wanted.nodeType || there.nodeName !== wanted.nodeName) return false;
   if (there instanceof Text) {
@@ -98,7 +98,7 @@ function patchNode(there, wanted) {
   return true;
 }
 
-/** Text is appended where it only grew: a selection in it stays. @param {Text} there @param {string} wanted */
+/** Append to a text that only grew, so that a selection in it stays. @param {Text} there @param {string} wanted */
 function growText(there, wanted) {
   if (wanted.startsWith(there.data)) there.appendData(wanted.slice(there.data.length));
   else there.data = wanted;

@@ -14,7 +14,7 @@ import '../../ui/ac-icon.js';
 
 const MORE_PX = 300;
 
-/** The chats that there are, by day, with a search in their titles and in what was said. */
+/** The list of chats, by day, with a search in their titles and messages. */
 export class AcChatSessions extends Localized(LitElement) {
   static properties = {
     selected: {},
@@ -115,7 +115,7 @@ export class AcChatSessions extends Localized(LitElement) {
   /** @param {Event} event @param {string} sessionId */
   async _keepTitle(event, sessionId) {
     event.preventDefault();
-    if (this._renaming !== sessionId) return; // Escape, or the form was sent already
+    if (this._renaming !== sessionId) return; // cancelled by Escape, or already submitted
     const title = /** @type {HTMLInputElement} */ (this.renderRoot.querySelector('form input')).value.trim();
     this._renaming = '';
     if (!title || title === sessionList.find(sessionId)?.title) return;

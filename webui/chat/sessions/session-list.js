@@ -1,4 +1,4 @@
-/** The chats that there are, the last used first: kept once, shared by all. */
+/** The list of chats, the last used first: stored once, shared by all. */
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 
@@ -13,7 +13,7 @@ import {Store} from '../../base/store.js';
  * @property {number} createdAt
  * @property {number} lastUsedAt
  * @property {boolean} isRunning
- * @property {string[] | number} waiting  the calls that wait, or how many
+ * @property {string[] | number} waiting  the pending calls, or their number
  * @property {import('../composer/ac-chat-tokens.js').Usage} [usage]
  * @property {import('../composer/ac-chat-tokens.js').Context} [context]
  */
@@ -41,17 +41,17 @@ class SessionList extends Store {
     client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) this._later(); });
   }
 
-  /** Load the first page of what is looked for. */
+  /** Load the first page of the current search. */
   load() {
     return this._page(null);
   }
 
-  /** Load older ones. */
+  /** Load the next page, with older chats. */
   async loadMore() {
     if (this.hasMore && !this.isLoading) await this._page(this.sessions.at(-1)?.sessionId ?? null);
   }
 
-  /** Find chats by their title and by what was said in them. @param {string} query */
+  /** Search chats by their titles and messages. @param {string} query */
   search(query) {
     if (query === this.query) return;
     this.query = query;
@@ -85,7 +85,7 @@ class SessionList extends Store {
     this.notify();
   }
 
-  /** Take what the server says of one session. @param {Session} session */
+  /** Add or update one session, as returned by the server. @param {Session} session */
   put(session) {
     const others = this.sessions.filter(({sessionId}) => sessionId !== session.sessionId);
     const known = this.sessions.length !== others.length;
@@ -122,14 +122,14 @@ class SessionList extends Store {
     this._timer = setTimeout(() => void this.load(), ms);
   }
 
-  /** @param {string | null} before  the last session that is there */
+  /** @param {string | null} before  the last loaded session */
   async _page(before) {
     const generation = ++this._generation;
     this.isLoading = true;
     const query = new URLSearchParams({limit: String(PAGE), ...(this.query && {q: this.query}), ...(before !== null && {before})});
     try {
       const {sessions, hasMore} = await client.get(`/api/sessions?${query}`);
-      if (generation !== this._generation) return; // a newer request is on its way
+      if (generation !== this._generation) return; // a newer request is running
       const known = new Set(sessions.map((/** @type {Session} */ {sessionId}) => sessionId));
       this.sessions = before === null ? sessions : [...this.sessions.filter(({sessionId}) => !known.has(sessionId)), ...sessions];
       Object.assign(this, {hasMore: Boolean(hasMore), isLoaded: true, error: null});
@@ -143,7 +143,7 @@ class SessionList extends Store {
 
 export const sessionList = new SessionList();
 
-/** How many calls of a session wait for a person. @param {Session} session */
+/** Return the number of calls in a session that wait for the user. @param {Session} session */
 export function waitingIn({waiting}) {
   return typeof waiting === 'number' ? waiting : waiting?.length ?? 0;
 }

@@ -12,7 +12,7 @@ import '../../ui/ac-error-card.js';
  * @typedef {{inputTokens: number, outputTokens: number, requests: number, cachedTokens: number}} Usage
  */
 
-/** What the model of a chat is told before the conversation: each part with its source and size, and what of it one wants. */
+/** The system prompt of a chat: each part with its source and size, and a checkbox to include it. */
 export class AcChatSystem extends Localized(LitElement) {
   static properties = {
     sessionId: {},
@@ -47,11 +47,11 @@ export class AcChatSystem extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** `''`: of a chat that is not begun. */
+    /** `''`: a new chat. */
     this.sessionId = '';
-    /** With whom a chat that is not begun would be. @type {{agentId?: string, model?: string}} */
+    /** The agent and the model that a new chat would use. @type {{agentId?: string, model?: string}} */
     this.choices = {};
-    /** Makes the chat, at the first change; gives its id. @type {() => Promise<string>} */
+    /** Creates the chat at the first change and returns its id. @type {() => Promise<string>} */
     this.begin = async () => '';
     /** @type {System | null} */
     this._system = null;
@@ -59,7 +59,7 @@ export class AcChatSystem extends Localized(LitElement) {
     this._usage = null;
     /** @type {import('../../client/client.js').ApiError | null} */
     this._error = null;
-    /** What is written and not saved; null: nothing. @type {string | null} */
+    /** Instructions that are not saved yet; null: none. @type {string | null} */
     this._draft = null;
     this._isBusy = false;
     this._status = '';
@@ -139,7 +139,7 @@ export class AcChatSystem extends Localized(LitElement) {
     }
   }
 
-  /** The box keeps what it was given until the server says otherwise. @param {Part} part @param {boolean} isTold */
+  /** Include or omit a part; the checkbox shows the choice until the server responds. @param {Part} part @param {boolean} isTold */
   _tell(part, isTold) {
     const system = /** @type {System} */ (this._system);
     this._system = {...system, parts: system.parts.map((one) => (one.id === part.id ? {...one, isTold} : one))};
@@ -177,7 +177,7 @@ export class AcChatSystem extends Localized(LitElement) {
 }
 customElements.define('ac-chat-system', AcChatSystem);
 
-/** The parts with an empty one of the agent's, to be written: before the day. @param {Part[]} parts */
+/** Return the parts with an empty one for the agent's instructions, before the date. @param {Part[]} parts */
 function withAgent(parts) {
   const empty = {id: 'agent', source: '', text: '', chars: 0, isTold: true, isOwnChoice: false, canLeaveOut: false, lasts: true, missingBytes: 0};
   const at = parts.findIndex(({id, lasts}) => !lasts || id === 'tools');
