@@ -9,7 +9,7 @@ import {visibleText} from './guard/visible.js';
 
 /** @typedef {{name: string, kind: string, origin: string, scopes: string[], createdAt: number, lastUsedAt: number}} Client */
 
-/** Paired clients and what they may do: pair one by a short code, revoke one; and let another browser in here. */
+/** Paired clients and their scopes: pair a client by a short code, revoke one, and log in another browser here. */
 export class AcApprovalClients extends Localized(LitElement) {
   static properties = {
     _clients: {state: true},
@@ -80,7 +80,7 @@ export class AcApprovalClients extends Localized(LitElement) {
     try {
       this._clients = (await client.get('/api/approvers')).approvers;
     } catch {
-      // the connection's own state tells
+      // the connection state already shows the failure
     }
   }
 

@@ -15,12 +15,12 @@ import {startOver} from './guard/attention.js';
 /** @typedef {import('../client/client.js').ApiError} ApiError */
 
 const CODE_CHARACTERS = 40;
-/** An address that ends so leads to the field for a code. */
+/** Fragment of the address that focuses the field for a code. */
 const ADD = '#add-host';
 
 /**
- * Hosts on other machines: add one by the code that it shows, see what dials in, accept or refuse it; and forget one. Pools
- * are shown only: NATS lets their hosts in.
+ * Hosts on other machines: add one by the code that it shows, accept or refuse it, and forget one. Pools are only listed:
+ * NATS authorises their hosts.
  */
 export class AcApprovalHosts extends Localized(LitElement) {
   static properties = {
@@ -47,7 +47,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
     super();
     /** @type {PairedHost[]} */
     this._hosts = [];
-    /** What shows the code that was typed. @type {WaitingHost | null} */
+    /** The host that shows the entered code. @type {WaitingHost | null} */
     this._waits = null;
     this._code = '';
     this._failure = '';
@@ -113,11 +113,11 @@ export class AcApprovalHosts extends Localized(LitElement) {
       /** @type {PairedHost[]} */
       const shown = hosts.filter((/** @type {PairedHost} */ {kind, state}) => (kind === 'remote' && state !== 'waiting') || kind === 'nats')
         .map((/** @type {PairedHost} */ {name, kind, state, address, pairedAt, mayUseChats}) => ({name, kind, state, address, pairedAt, mayUseChats}));
-      if (JSON.stringify(shown) === JSON.stringify(this._hosts)) return; // hosts of pools come and go, and are not shown
+      if (JSON.stringify(shown) === JSON.stringify(this._hosts)) return; // hosts of pools come and go, but are not shown
       this._hosts = shown;
-      startOver(); // what stands above what is decided on may have moved it
+      startOver(); // the list is above the card and may have moved it
     } catch {
-      // the connection's own state tells
+      // the connection state already shows the failure
     }
   }
 
@@ -127,7 +127,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
     this._failure = '';
   }
 
-  /** Ask for the host that shows the code that was typed. @param {Event} event */
+  /** Request the host that shows the entered code. @param {Event} event */
   async _find(event) {
     event.preventDefault();
     if (!event.isTrusted) return;
@@ -147,7 +147,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
     }
   }
 
-  /** To what has come, for eyes and for the keyboard. @param {string} tag */
+  /** Scroll to a new card and focus it. @param {string} tag */
   async _lead(tag) {
     await this.updateComplete;
     const card = /** @type {import('lit').LitElement | null} */ (this.renderRoot.querySelector(tag));
@@ -167,7 +167,7 @@ export class AcApprovalHosts extends Localized(LitElement) {
     await this._load();
   }
 
-  /** Let a host use chats, or no longer. @param {Event} event @param {string} name @param {boolean} isOn */
+  /** Allow or forbid a host to use chats. @param {Event} event @param {string} name @param {boolean} isOn */
   async _allow(event, name, isOn) {
     if (!event.isTrusted) return;
     const question = {heading: t('hosts.chatsHeading', {name}), text: t('approval.hostChatsHint'), action: t('hosts.chatsOn'), isDangerous: true};

@@ -6,7 +6,7 @@ import {Localized, t} from '../base/i18n.js';
 import {canDecideHere} from './guard/seen.js';
 import {base, buttons, fields} from '../ui/styles.js';
 
-/** What to do where this browser may not approve yet: the code comes from the terminal of the server. */
+/** Log-in form for a browser that may not approve yet; the code comes from the server's terminal. */
 export class AcApprovalLogIn extends Localized(LitElement) {
   static properties = {
     error: {attribute: false},
@@ -34,7 +34,7 @@ export class AcApprovalLogIn extends Localized(LitElement) {
     return canDecideHere ? this._form() : this._elsewhere();
   }
 
-  /** A frame that cannot decide needs no log-in. Safari keeps the one of the window from it, for its storage is divided by the page around. */
+  /** Link to a separate window: a frame that cannot decide needs no log-in. Safari partitions storage by the embedding page, so the frame would not share the window's log-in. */
   _elsewhere() {
     return html`
       <div class="sheet">
@@ -66,7 +66,7 @@ export class AcApprovalLogIn extends Localized(LitElement) {
     const pasted = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('code')).trim();
     this._isBusy = true;
     try {
-      // the whole address will do as well
+      // the whole address is accepted as well
       await client.logIn(pasted.replace(/^.*#code=/, '').replace(/&.*$/, ''));
       this.error = null;
     } catch (error) {

@@ -10,7 +10,7 @@ import {visibleText} from './guard/visible.js';
 
 const NAME = '[A-Za-z_][A-Za-z0-9_.\\-]{0,63}';
 
-/** Secrets by their names; and the one place of the browser where a value is typed, for no script of the page is here. */
+/** Names of secrets, and the only form in the browser for their values, because no script of the page runs here. */
 export class AcApprovalSecrets extends Localized(LitElement) {
   static properties = {
     _found: {state: true},
@@ -98,7 +98,7 @@ export class AcApprovalSecrets extends Localized(LitElement) {
     try {
       this._found = await client.get('/api/secrets');
     } catch {
-      // the connection's own state tells
+      // the connection state already shows the failure
     }
   }
 

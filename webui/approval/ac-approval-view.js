@@ -19,7 +19,7 @@ import './cards/ac-approval-pairing.js';
 import {isCallFrame, isFramed, onlyCall, pageOrigin} from './guard/framing.js';
 import {waiting} from './cards/waiting.js';
 
-/** The approval view: what waits, oldest first; in a window of its own also who may approve. */
+/** The approval view: pending requests, oldest first; in a separate window also clients, hosts and secrets. */
 export class AcApprovalView extends Localized(LitElement) {
   static properties = {
     isStarted: {attribute: false},
@@ -49,7 +49,7 @@ export class AcApprovalView extends Localized(LitElement) {
     this._failure = '';
     this.classList.toggle('framed', isFramed);
     this.classList.toggle('call', isCallFrame);
-    // one with the card that it stands in
+    // match the surrounding card
     if (isCallFrame) document.documentElement.style.background = 'var(--ac-surface)';
     new Listening(this, () => [
       client.on('connection', () => this.requestUpdate()),
@@ -58,12 +58,12 @@ export class AcApprovalView extends Localized(LitElement) {
     ]);
   }
 
-  /** Whether nobody is logged in here. */
+  /** True if the user is not logged in here. */
   get needsLogIn() {
     return client.connection === 'unauthorized';
   }
 
-  /** Whether what waits, or how to log in, is shown. */
+  /** True once the pending requests or the log-in form are shown. */
   get isReady() {
     return this.isStarted && (this.needsLogIn || waiting.isLoaded);
   }

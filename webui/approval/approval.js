@@ -1,4 +1,4 @@
-/** Where the approval view begins: log in if the address carries a code, and go on to the page if it carries one for it. */
+/** Entry point of the approval view: log in if the address contains a code, and continue to the page if it contains one for the page. */
 import {client} from '../client/client.js';
 import {KEY, hasSession} from '../client/session.js';
 import {waiting} from './cards/waiting.js';
@@ -8,7 +8,7 @@ import './ac-approval-view.js';
 
 const CODES = /^#code=([\w-]+)(?:&page=([\w-]+))?$/;
 
-/** Codes leave the address at once: they must not stay in the history. */
+/** Return the codes in the address and remove them from it, so that they do not stay in the history. */
 function takeCodes() {
   const found = CODES.exec(location.hash);
   if (found) history.replaceState(null, '', location.pathname + location.search);
@@ -29,11 +29,11 @@ async function start() {
   view.isStarted = true;
 }
 
-/** The page says what still waits: a stream of events for each frame would take all connections that a browser opens. */
+/** Start without an event stream: the page reports what is pending, because one stream per frame would use up the browser's connections. */
 function beginCallFrame() {
   if (hasSession()) void waiting.load();
   else client.events.refuse();
-  // somebody logged in beside this
+  // the user logged in in another window or frame
   window.addEventListener('storage', ({key}) => { if (key === KEY && client.connection === 'unauthorized') location.reload(); });
 }
 

@@ -1,4 +1,4 @@
-/** Texts of the approval view, and of its tray in the page. */
+/** Texts of the approval view and of its tray in the page. */
 export const approval = {
   en: {
     heading: 'Approvals',

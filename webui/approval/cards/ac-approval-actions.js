@@ -9,8 +9,8 @@ import {canDecideHere} from '../guard/seen.js';
 import {waiting} from './waiting.js';
 
 /**
- * Yes and no to one thing that waits. A click counts when a person makes it, half a second after they could see this;
- * a yes, once they have seen all that they say it to.
+ * Buttons to approve or reject one pending request. Only the user's own clicks count, half a second after the buttons became
+ * visible; approving also requires that the whole request has been seen.
  * @fires ac-decide {approved: boolean}
  * @slot - further buttons
  */
@@ -41,10 +41,10 @@ export class AcApprovalActions extends Localized(LitElement) {
     super();
     this.yes = '';
     this.no = '';
-    /** What is decided on, for screen readers. */
+    /** Name of the request, for screen readers. */
     this.subject = '';
     this.isBusy = false;
-    /** Whether all that is decided on has been seen. */
+    /** True once the whole request has been seen. */
     this.isRead = false;
     this._attention = new Attention(this);
     new Listening(this, () => [waiting.subscribe(() => this.requestUpdate())]);
@@ -70,7 +70,7 @@ export class AcApprovalActions extends Localized(LitElement) {
     this._attention.watch(this.renderRoot.querySelector('#row'));
   }
 
-  /** What the yes waits for, in words. */
+  /** Return the text that explains why the request cannot be approved yet. */
   _waits() {
     if (this.isBusy) return nothing;
     if (!waiting.isReachable) return t('approval.waitsFor.server');
@@ -79,19 +79,19 @@ export class AcApprovalActions extends Localized(LitElement) {
     return this._attention.isArmed ? nothing : t('approval.waitsFor.moment');
   }
 
-  /** Whether a click counts now. @param {boolean} approved */
+  /** Return true if a click counts now. @param {boolean} approved */
   _counts(approved) {
     return !this.isBusy && waiting.isReachable && this._attention.isArmed && (this.isRead || !approved);
   }
 
-  /** By the keyboard, from anywhere in the card. @param {KeyboardEvent} event @param {boolean} approved */
+  /** Decide by the keyboard, from anywhere in the card. @param {KeyboardEvent} event @param {boolean} approved */
   decideByKey(event, approved) {
     if (!event.repeat) this._decide(event, approved);
   }
 
   /** @param {Event} event @param {boolean} approved */
   _decide(event, approved) {
-    // what a script makes up is no decision, and neither is a click on what could not be seen
+    // ignore events created by scripts, and clicks on what could not be seen
     if (!event.isTrusted || !this._counts(approved)) return;
     this.dispatchEvent(new CustomEvent('ac-decide', {detail: {approved}}));
   }

@@ -4,10 +4,10 @@ import {base} from '../../ui/styles.js';
 import {visible} from '../guard/visible.js';
 
 const INLINE_CHARS = 100;
-/** So many lines are numbered; a row for each of more would keep the person waiting. */
+/** Maximum number of lines that are numbered; a table row for each line of a longer text would be slow. */
 const NUMBERED_LINES = 5000;
 
-/** Arguments of a call in full length, one by one: short ones beside their name, long ones line by line below it. */
+/** Arguments of a call in full: short ones beside their name, long ones line by line below it. */
 export class AcApprovalArguments extends Localized(LitElement) {
   static properties = {
     entries: {attribute: false},
@@ -34,7 +34,7 @@ export class AcApprovalArguments extends Localized(LitElement) {
     super();
     /** @type {[string, unknown][]} */
     this.entries = [];
-    /** Of all arguments: tells what each is. @type {any} */
+    /** Schema of all arguments, for their descriptions. @type {any} */
     this.schema = null;
   }
 

@@ -15,7 +15,7 @@ import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
 import {descriptionOf, reasonOf} from './said.js';
 
-/** One call that waits: first what it would do, whole; then all else of it, folded; and what a person can say to it. */
+/** One pending call: first its complete preview, then all other details, folded, and the ways to decide. */
 export class AcApprovalCall extends Localized(LitElement) {
   static properties = {
     call: {attribute: false},
@@ -52,10 +52,10 @@ export class AcApprovalCall extends Localized(LitElement) {
     /** @type {import('./waiting.js').WaitingCall | null} */
     this.call = null;
     this._isEditing = false;
-    /** The call with arguments of the person, as the server has looked at it. @type {import('./waiting.js').WaitingCall | null} */
+    /** The call with the user's arguments, as checked by the server. @type {import('./waiting.js').WaitingCall | null} */
     this._edited = null;
     this._offer = -1;
-    /** Why not; null: the person does not want to say. @type {string | null} */
+    /** Reason for the rejection; null: the user gives none. @type {string | null} */
     this._reason = null;
     this._isBusy = false;
     /** @type {import('../../client/client.js').ApiError | null} */
@@ -81,7 +81,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       </article>`;
   }
 
-  /** All that a decision rests on, and the buttons. @param {import('./waiting.js').WaitingCall} call */
+  /** Render everything that a decision is based on, and the buttons. @param {import('./waiting.js').WaitingCall} call */
   _whole(call) {
     return html`
       ${this._edited ? html`<div class="note info" role="status"><ac-icon name="pencil"></ac-icon><span>${t('approval.edited')}</span></div>` : nothing}
@@ -117,7 +117,7 @@ export class AcApprovalCall extends Localized(LitElement) {
       ${untrustedSource ? html`<div class="note warn"><ac-icon name="triangle-alert"></ac-icon><span>${t('approval.untrusted', {source: visibleText(untrustedSource)})}</span></div>` : nothing}`;
   }
 
-  /** Who asks and why, and everything else of the call. @param {import('./waiting.js').WaitingCall} call */
+  /** Render the requester, the reason, and all other details of the call. @param {import('./waiting.js').WaitingCall} call */
   _rest(call) {
     const {askedBy, sessionTitle, rule, tool, module, moduleTitle, touches, arguments: args} = call;
     const row = (/** @type {unknown} */ name, /** @type {unknown} */ value) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
@@ -181,14 +181,14 @@ export class AcApprovalCall extends Localized(LitElement) {
     this._endEdit();
   }
 
-  /** What is under the pointer now is another call than a moment ago; who typed goes on in the card. */
+  /** Restart the buttons' delay, because another call is under the pointer now, and return the keyboard focus to the card. */
   async _showAnew() {
     await this.updateComplete;
     startOver();
     this.renderRoot.querySelector('article')?.focus();
   }
 
-  /** Have the server say what the call would be with other arguments. @param {CustomEvent<{value: Record<string, unknown>}>} event */
+  /** Let the server check the call with other arguments. @param {CustomEvent<{value: Record<string, unknown>}>} event */
   async _look({detail: {value}}) {
     this._isBusy = true;
     this._error = null;
@@ -229,12 +229,12 @@ export class AcApprovalCall extends Localized(LitElement) {
   /** @param {unknown} error */
   async _failed(error) {
     this._error = /** @type {import('../../client/client.js').ApiError} */ (error);
-    if (this._error.status === 409) this._edited = null; // the server does not know it any more
+    if (this._error.status === 409) this._edited = null; // the server no longer knows it
     if (this._error.status === 404 || this._error.status === 409) await waiting.load();
   }
 }
 
-/** What an offer allows, shown in full. @param {import('./waiting.js').Offer} offer */
+/** Render in full what an offer allows. @param {import('./waiting.js').Offer} offer */
 function offerText({scope, tool, arguments: patterns}) {
   const rows = Object.entries(patterns);
   return html`${t(`approval.scope.${scope}`)} <code>${visible(tool)}</code>

@@ -12,7 +12,7 @@ import {cardStyles} from './card-styles.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
 
-/** One change of what is allowed, with its diff, and what a person can say to it. */
+/** One policy change, with its diff and the buttons to decide on it. */
 export class AcApprovalChange extends Localized(LitElement) {
   static properties = {
     change: {attribute: false},
@@ -63,7 +63,7 @@ export class AcApprovalChange extends Localized(LitElement) {
     try {
       await waiting.decideChange(/** @type {import('./waiting.js').WaitingChange} */ (this.change), approved);
     } catch (error) {
-      // the card is gone by then, for each change is decided once: the view shows why it was not applied
+      // each change is decided once, so the card is gone by then: the view shows why it was not applied
       this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));
     } finally {
       this._isBusy = false;

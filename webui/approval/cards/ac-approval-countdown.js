@@ -8,7 +8,7 @@ import {waiting} from './waiting.js';
 const TICK_MS = 1000;
 const SOON_MS = 60_000;
 
-/** How long something still waits; then the list is asked for again. */
+/** Time left until a request expires; reloads the list then. */
 export class AcApprovalCountdown extends Localized(LitElement) {
   static properties = {until: {attribute: false}};
 

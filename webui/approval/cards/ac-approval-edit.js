@@ -3,8 +3,8 @@ import {Localized, t} from '../../base/i18n.js';
 import {base, buttons, fields} from '../../ui/styles.js';
 
 /**
- * The arguments of a call as JSON that can be changed; what is wrong is said at once.
- * @fires ac-look {value: Record<string, unknown>}  what the call would do with these is wanted
+ * Editor for the arguments of a call as JSON; errors are shown at once.
+ * @fires ac-look {value: Record<string, unknown>}  a check of the call with these arguments is requested
  * @fires ac-cancel
  */
 export class AcApprovalEdit extends Localized(LitElement) {
@@ -26,11 +26,11 @@ export class AcApprovalEdit extends Localized(LitElement) {
     super();
     /** @type {Record<string, unknown>} */
     this.value = {};
-    /** What the server says of it. @type {import('../../client/client.js').ApiError | null} */
+    /** The server's error for these arguments. @type {import('../../client/client.js').ApiError | null} */
     this.error = null;
     this.isBusy = false;
     this._fault = '';
-    /** What is typed; null: no JSON object. @type {Record<string, unknown> | null} */
+    /** The parsed input; null: not a JSON object. @type {Record<string, unknown> | null} */
     this._read = null;
   }
 
@@ -52,7 +52,7 @@ export class AcApprovalEdit extends Localized(LitElement) {
 
   firstUpdated() {
     const area = /** @type {HTMLTextAreaElement} */ (this.renderRoot.querySelector('textarea'));
-    // what the person types stays: the value is only where they began
+    // the value is only the initial text: later renders must not overwrite the user's input
     area.value = JSON.stringify(this.value, null, 2);
     this._read = this.value;
     this.requestUpdate();

@@ -14,25 +14,25 @@ import {cardStyles} from './card-styles.js';
 /** @typedef {{name: string, description: string, effects: Effect[], definition: string}} OfferedTool */
 /** @typedef {{name: string, title: string, description: string, instructions: string, tools: OfferedTool[]}} OfferedModule */
 /**
- * @typedef {object} WaitingHost  all but its address is what it says of itself
+ * @typedef {object} WaitingHost  all details but the address are reported by the host itself
  * @property {string} pairingId
  * @property {string} name
  * @property {string} address
  * @property {string} platform
  * @property {string} version
  * @property {string[]} workspace
- * @property {boolean} replaces  a host of this name was let in before, and is forgotten then
+ * @property {boolean} replaces  a host with this name is already paired, and is forgotten if this one is accepted
  * @property {number} expiresAt
  * @property {OfferedModule[]} modules
  */
 
-/** So many tools stand open from the beginning; of more, each module is opened by a person. */
+/** Maximum number of tools that are shown expanded; if there are more, the user expands each module. */
 const OPEN_TOOLS = 12;
 /** @type {Effect[]} */
 const EFFECTS = ['session', 'read', 'write', 'egress', 'execute', 'dangerous'];
 
 /**
- * A host on another machine that has dialled in: what it says of itself and brings along, whole; and a person's word on it.
+ * A host on another machine that has dialled in: everything it reports and offers, and the buttons to decide on it.
  * @fires ac-settled {error: import('../../client/client.js').ApiError | null, accepted: boolean}
  */
 export class AcApprovalHost extends Localized(LitElement) {
@@ -68,7 +68,7 @@ export class AcApprovalHost extends Localized(LitElement) {
     /** @type {WaitingHost | null} */
     this.waits = null;
     this._isBusy = false;
-    /** Whether the person lets it use chats. */
+    /** True if the user allows it to use chats. */
     this._chats = false;
     this._reading = new Reading(this);
   }
@@ -156,7 +156,7 @@ export class AcApprovalHost extends Localized(LitElement) {
   }
 }
 
-/** What tools may do, each once; a word that the page does not know is shown as it is. @param {string[]} given */
+/** Render the effects of tools, each once; an unknown effect is shown as it is. @param {string[]} given */
 function effects(given) {
   const known = EFFECTS.filter((effect) => given.includes(effect));
   const others = [...new Set(given)].filter((effect) => !EFFECTS.includes(/** @type {Effect} */ (effect)));

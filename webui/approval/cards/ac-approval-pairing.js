@@ -10,7 +10,7 @@ import {SCOPES} from './scopes.js';
 import {visible, visibleText} from '../guard/visible.js';
 import {waiting} from './waiting.js';
 
-/** One client that wants to be paired: what it says of itself, and what it may do, which the person chooses. */
+/** Pairing request of one client: what it reports about itself, and the scopes that the user chooses for it. */
 export class AcApprovalPairing extends Localized(LitElement) {
   static properties = {
     pairing: {attribute: false},
@@ -32,7 +32,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
     super();
     /** @type {import('./waiting.js').WaitingPairing | null} */
     this.pairing = null;
-    /** What the person has chosen; null: nothing yet, and what the client asks for stands there. @type {Set<string> | null} */
+    /** Scopes that the user chose; null: none yet, so the requested ones are checked. @type {Set<string> | null} */
     this._scopes = null;
     this._isBusy = false;
     this._error = '';
@@ -76,7 +76,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
   _choose(event, scope) {
     const chosen = new Set(this._chosen);
     const {checked} = /** @type {HTMLInputElement} */ (event.target);
-    // what a script makes up is no choice
+    // ignore events created by scripts
     if (event.isTrusted && checked) chosen.add(scope);
     else if (event.isTrusted) chosen.delete(scope);
     this._scopes = chosen;
@@ -94,7 +94,7 @@ export class AcApprovalPairing extends Localized(LitElement) {
     try {
       await waiting.decidePairing(/** @type {import('./waiting.js').WaitingPairing} */ (this.pairing), approved ? scopes : []);
     } catch (error) {
-      // the card is gone by then, for each client is decided once: the view shows why it was not paired
+      // each client is decided once, so the card is gone by then: the view shows why it was not paired
       this.dispatchEvent(new CustomEvent('ac-failed', {detail: {error}, bubbles: true, composed: true}));
     } finally {
       this._isBusy = false;

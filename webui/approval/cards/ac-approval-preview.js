@@ -10,8 +10,8 @@ import {visible, visibleText} from '../guard/visible.js';
 import {descriptionOf, schemaOf} from './said.js';
 
 /**
- * What a call would do, whole: in its tool's own words where it has such, for these say what it is given; else what it
- * changes, line by line, and all that it is given which the changes do not say.
+ * Complete preview of a call: its diff, if any, with the tool's own summary, which covers the arguments, or else with all
+ * arguments that the diff does not contain.
  */
 export class AcApprovalPreview extends Localized(LitElement) {
   static properties = {call: {attribute: false}};
@@ -42,7 +42,7 @@ export class AcApprovalPreview extends Localized(LitElement) {
   }
 }
 
-/** A part of a diff: lines of files, or what else stands there. @param {{isDiff: boolean, text: string}} part */
+/** Render a part of a diff: lines of files, or any other text. @param {{isDiff: boolean, text: string}} part */
 export function diffPart({isDiff, text}) {
   if (isDiff) return html`<ac-diff whole .text=${visibleText(text)}></ac-diff>`;
   return html`<pre class="lines">${text.trimEnd().split('\n').map((line) => html`<span class=${{'+': 'added', '-': 'removed'}[line[0]] ?? ''}>${visible(line)}\n</span>`)}</pre>`;

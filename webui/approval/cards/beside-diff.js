@@ -1,7 +1,7 @@
-/** What of a call its diff does not say: a person reads the diff, and all of this beside it. */
+/** Find the parts of a call that its diff does not contain: the user sees the diff, and all of these beside it. */
 import {parseDiff, partsOf} from '../../ui/content/unified-diff.js';
 
-/** What one diff says: lines that change, and names of files. */
+/** Lines and file names that one diff contains. */
 class Said {
   /** @param {string} diff */
   constructor(diff) {
@@ -12,7 +12,7 @@ class Said {
     this._names = files.flatMap(({before, after}) => [before, after]).filter(Boolean);
   }
 
-  /** Whether all of a value stands there: numbers and yes or no never do. @param {unknown} value @returns {boolean} */
+  /** Return true if the diff contains all of a value; numbers and booleans never count as contained. @param {unknown} value @returns {boolean} */
   has(value) {
     if (typeof value === 'string') return value !== '' && (this.names(value) || this._holds(value) || this._repeats(value));
     if (value === null || typeof value !== 'object') return false;
@@ -20,20 +20,20 @@ class Said {
     return parts.length > 0 && parts.every((part) => this.has(part));
   }
 
-  /** Whether a path is that of one of the files. @param {string} path */
+  /** Return true if a path is that of one of the files. @param {string} path */
   names(path) {
     const plain = path.replace(/^\.\//, '');
     return this._names.some((name) => isEnd(name, plain) || isEnd(plain, name));
   }
 
-  /** Whether a value is a diff itself, of the same lines in the same files: where its hunks begin and what is around them may differ. @param {string} text */
+  /** Return true if a text is itself a diff with the same changes in the same files; positions and context of its hunks may differ. @param {string} text */
   _repeats(text) {
     if (!partsOf(text).every(({isDiff}) => isDiff)) return false;
     const files = parseDiff(text);
     return files.length > 0 && files.every(({before, after}) => [before, after].every((name) => !name || this.names(name))) && changesOf(files).every((change) => this._changes.has(change));
   }
 
-  /** The first and the last line may be parts of a line that changes. @param {string} text */
+  /** Return true if the diff contains all lines of a text; the first and the last may be parts of a changed line. @param {string} text */
   _holds(text) {
     const lines = text.split('\n');
     const isPart = (/** @type {string} */ line) => this._lines.has(line) || this._changed.some((changed) => changed.includes(line));
@@ -41,16 +41,16 @@ class Said {
   }
 }
 
-/** All lines of a diff. @param {import('../../ui/content/unified-diff.js').FileDiff[]} files */
+/** Return all lines of a diff. @param {import('../../ui/content/unified-diff.js').FileDiff[]} files */
 const linesOf = (files) => files.flatMap(({hunks}) => hunks.flatMap(({lines}) => lines));
 
-/** The lines that come and go, with their sign. @param {import('../../ui/content/unified-diff.js').FileDiff[]} files */
+/** Return the added and removed lines, with their sign. @param {import('../../ui/content/unified-diff.js').FileDiff[]} files */
 const changesOf = (files) => linesOf(files).filter(({kind}) => kind in SIGNS).map(({kind, text}) => SIGNS[kind] + text);
 
 /** @type {Record<string, string>} */
 const SIGNS = {added: '+', removed: '-'};
 
-/** The arguments that the diff does not say; all of them where there is none. @param {Record<string, unknown>} args @param {string} diff */
+/** Return the arguments that the diff does not contain; all of them if there is no diff. @param {Record<string, unknown>} args @param {string} diff */
 export function argumentsBeside(args, diff) {
   if (!diff) return Object.entries(args);
   const said = new Said(diff);
@@ -58,7 +58,7 @@ export function argumentsBeside(args, diff) {
 }
 
 /**
- * What a call would touch that neither its arguments nor its diff say, such as the file that a link leads to.
+ * Return what a call would touch that neither its arguments nor its diff contain, such as the target of a link.
  * @param {import('./waiting.js').WaitingCall} call
  */
 export function touchesBeside({touches, arguments: args, preview}) {
@@ -70,10 +70,10 @@ export function touchesBeside({touches, arguments: args, preview}) {
     .filter(({values}) => values.length > 0);
 }
 
-/** Whether a path ends with another, whole names only. @param {string} path @param {string} end */
+/** Return true if a path ends with another, whole names only. @param {string} path @param {string} end */
 const isEnd = (path, end) => end !== '' && (path === end || path.endsWith(`/${end}`));
 
-/** All texts of a value. @param {unknown} value @returns {string[]} */
+/** Return all strings in a value. @param {unknown} value @returns {string[]} */
 function leaves(value) {
   if (typeof value === 'string') return [value];
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(leaves) : [];

@@ -1,4 +1,4 @@
-/** The look that cards of calls, changes and clients share. */
+/** Styles shared by the cards of calls, changes and clients. */
 import {css} from 'lit';
 
 export const cardStyles = css`

@@ -1,4 +1,4 @@
-/** Who wants something, in words. */
+/** Text that describes a requester. */
 import {hasText, t} from '../../base/i18n.js';
 import {visibleText} from '../guard/visible.js';
 

@@ -1,20 +1,20 @@
-/** What is said of a call that waits, in the person's language: by the module, and by what asks. */
+/** Texts about a pending call in the user's language: from its module, and about the reason for asking. */
 import {locale, t} from '../../base/i18n.js';
 import {translatedSchema} from '../../client/translation.js';
 
 /** @typedef {import('./waiting.js').WaitingCall} WaitingCall */
 
-/** What the tool does, on one line. @param {WaitingCall} call */
+/** Return the first line of the tool's description. @param {WaitingCall} call */
 export function descriptionOf({description, translations}) {
   return (translations[locale()]?.description ?? description).split('\n', 1)[0];
 }
 
-/** The schema of its arguments. @param {WaitingCall} call */
+/** Return the translated schema of its arguments. @param {WaitingCall} call */
 export function schemaOf({inputSchema, translations}) {
   return translatedSchema(inputSchema, translations[locale()]);
 }
 
-/** Why it is asked about; in the words of a rule or a module, where these have some. @param {WaitingCall} call */
+/** Return why approval is needed, in the words of the rule or module if it provides any. @param {WaitingCall} call */
 export function reasonOf({reason, rule, askedBy}) {
   const [kind] = rule.split(':', 1);
   if (kind === 'mode') return t(askedBy.kind === 'chat' ? 'approval.because.chat' : 'approval.because.other');

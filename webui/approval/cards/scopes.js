@@ -1,2 +1,2 @@
-/** What the key of a paired client can be for. */
+/** Scopes that the key of a paired client can have. */
 export const SCOPES = ['approve', 'chat', 'tab'];

@@ -1,4 +1,4 @@
-/** What waits for a person, as the server says it, and the person's word on it. */
+/** Pending requests, as reported by the server, and the user's decisions on them. */
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 import {startOver} from '../guard/attention.js';
@@ -8,7 +8,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @typedef {{kind: string, id: string, name: string}} Requester  `name`: the title of a chat, the name of a client
  * @typedef {{scope: 'session' | 'always', tool: string, arguments: Record<string, string>}} Offer
  * @typedef {{diff: string | null, words: string, cwd: string | null, isProtected: boolean}} Preview
- * @typedef {{key: string, label: Record<string, string>, values: string[]}} Touched  what the call would touch of one kind
+ * @typedef {{key: string, label: Record<string, string>, values: string[]}} Touched  values of one kind that the call would touch
  *
  * @typedef {object} WaitingCall
  * @property {string} callId
@@ -19,8 +19,8 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {string} description
  * @property {string} module
  * @property {string} moduleTitle
- * @property {string} host  in which it would run; '': in the server
- * @property {boolean} isOnOtherMachine  whether that is another machine
+ * @property {string} host  where it would run; '': in the server
+ * @property {boolean} isOnOtherMachine  true if that host is another machine
  * @property {import('../../client/tool-list.js').Effect[]} effects
  * @property {boolean} isDestructive
  * @property {string} reason
@@ -33,7 +33,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {string} digest
  * @property {Preview | null} preview
  * @property {Touched[]} touches
- * @property {('tool' | 'target' | 'rules')[]} changes  what changed while it waited, so that it is asked about again
+ * @property {('tool' | 'target' | 'rules')[]} changes  what changed while it was pending, so that the user is asked again
  * @property {number} requestedAt
  *
  * @typedef {object} WaitingChange
@@ -44,7 +44,7 @@ import {isCallFrame, onlyCall} from '../guard/framing.js';
  * @property {{file: string, text: string}[]} diff
  * @property {Requester} askedBy
  * @property {number} requestedAt
- * @property {number | null} expiresAt  null: it waits as long as the server runs
+ * @property {number | null} expiresAt  null: pending as long as the server runs
  *
  * @typedef {{pairingId: string, name: string, kind: string, origin: string, scopes: string[], expiresAt: number}} WaitingPairing
  */
@@ -58,9 +58,9 @@ class WaitingList extends Store {
     this.changes = [];
     /** @type {WaitingPairing[]} */
     this.pairings = [];
-    /** Whether what waits is known. */
+    /** True once the pending requests are loaded. */
     this.isLoaded = false;
-    /** What the page around this says of itself; null: nothing yet. @type {import('../guard/framing.js').PageState | null} */
+    /** State reported by the embedding page; null: none yet. @type {import('../guard/framing.js').PageState | null} */
     this._page = null;
     /** How far the server's clock is ahead of this browser's. */
     this._aheadMs = 0;
@@ -72,12 +72,12 @@ class WaitingList extends Store {
     });
   }
 
-  /** Whether the server can be told of a decision. */
+  /** True if a decision can be sent to the server. */
   get isReachable() {
     return isCallFrame ? this._page?.isConnected ?? true : client.connection === 'open';
   }
 
-  /** What the page says: the frame of one call has no event stream of its own. @param {import('../guard/framing.js').PageState} page */
+  /** Apply the state reported by the page: the frame of one call has no event stream of its own. @param {import('../guard/framing.js').PageState} page */
   hear(page) {
     const before = this._page;
     this._page = page;
@@ -91,12 +91,12 @@ class WaitingList extends Store {
     return this.shownCalls.length + this.changes.length + this.pairings.length;
   }
 
-  /** The calls that are shown here, and not in a chat beside the tray. */
+  /** Calls to show here: those that no visible chat shows. */
   get shownCalls() {
     return this._page && !onlyCall ? this.calls.filter(({callId}) => !this._page?.elsewhere.includes(callId)) : this.calls;
   }
 
-  /** Milliseconds until a moment of the server's. @param {number} moment */
+  /** Return the milliseconds until a time on the server's clock. @param {number} moment */
   leftMs(moment) {
     return moment - Date.now() - this._aheadMs;
   }
@@ -105,13 +105,13 @@ class WaitingList extends Store {
     const number = ++this._loads;
     try {
       const {calls, changes, pairings, now} = await client.get('/api/approvals');
-      if (number !== this._loads) return; // a later answer is on its way
+      if (number !== this._loads) return; // a newer request is in flight
       this._aheadMs = now - Date.now();
       this._keep(calls, changes, pairings);
       startOver();
       this.notify();
     } catch {
-      // the connection's own state tells that the server is away, and its return loads this again
+      // the connection state shows that the server is unreachable; this is loaded again on reconnect
     }
   }
 
@@ -122,7 +122,7 @@ class WaitingList extends Store {
     [this.changes, this.pairings] = onlyCall ? [[], []] : [changes, pairings];
   }
 
-  /** The call as it would be with other arguments. @param {WaitingCall} call @param {Record<string, unknown>} edited @returns {Promise<WaitingCall>} */
+  /** Return the call as it would be with other arguments. @param {WaitingCall} call @param {Record<string, unknown>} edited @returns {Promise<WaitingCall>} */
   edit(call, edited) {
     return client.post(`/api/approvals/${encodeURIComponent(call.callId)}/edit`, {arguments: edited});
   }

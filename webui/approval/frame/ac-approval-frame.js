@@ -6,23 +6,23 @@ import {base} from '../../ui/styles.js';
 import {client} from '../../client/client.js';
 import {approvalOrigin, approvals} from './pending.js';
 
-/** A frame is no higher than this, whatever it says; what is longer scrolls inside of it. */
+/** Maximum height of a frame, whatever it reports; longer content scrolls inside it. */
 const LONGEST_PX = 30_000;
 const FIRST_PX = 160;
-/** So often a frame looks whether it was moved; half a second without is what the buttons in it wait for. */
+/** Interval at which a frame checks whether it moved; the buttons in it wait for half a second without movement. */
 const PLACE_MS = 100;
 const MOVED_PX = 2;
 
-/** Where the approval view shows one call, or all that waits. @param {string} callId  empty: all */
+/** Return the address at which the approval view shows one call, or everything pending. @param {string} callId  empty: everything */
 export function approvalAddress(callId) {
   return `${approvalOrigin}/${callId ? `?call=${encodeURIComponent(callId)}` : ''}`;
 }
 
 /**
- * The approval view in a frame, as high as what it shows. Nothing of this page reaches into it: the frame is of another
- * origin, which is told the page's look and what still waits, and tells its height and whether somebody is logged in.
- * @fires ac-sized {height: number}  it shows what it is for, and has the height of it
- * @fires ac-log-in-needed {isNeeded: boolean}  whether nobody is logged in to the approval view in this browser
+ * The approval view in a frame, as high as its content. This page cannot reach into it, because the frame has another origin:
+ * it receives the page's theme, language and pending calls, and reports its height and whether the user has to log in.
+ * @fires ac-sized {height: number}  the content is shown, at its height
+ * @fires ac-log-in-needed {isNeeded: boolean}  true if the user is not logged in to the approval view in this browser
  */
 export class AcApprovalFrame extends Localized(LitElement) {
   static properties = {callId: {attribute: false}};
@@ -34,10 +34,10 @@ export class AcApprovalFrame extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** The only call that it shows; empty: all that waits and stands in no chat that is in view. */
+    /** The only call to show; empty: everything pending that no visible chat shows. */
     this.callId = '';
     this._height = FIRST_PX;
-    /** Whether the view is in the frame: before, it is an empty document of this page. */
+    /** True once the view is loaded; before, the frame contains an empty document of this page. */
     this._isThere = false;
     this._isSized = false;
     this._place = {left: 0, top: 0};
@@ -57,7 +57,7 @@ export class AcApprovalFrame extends Localized(LitElement) {
   }
 
   updated() {
-    // its own policy forbids style attributes
+    // the page's own content security policy forbids style attributes
     this._frame?.style.setProperty('--frame-height', `${this._height}px`);
   }
 
@@ -89,7 +89,7 @@ export class AcApprovalFrame extends Localized(LitElement) {
     this.dispatchEvent(new CustomEvent('ac-sized', {detail: {height: this._height}, bubbles: true, composed: true}));
   }
 
-  /** What scrolls or grows may bring the buttons under a finger: they start over. */
+  /** Report movements of the frame: scrolling or growing content may bring the buttons under a finger, so they restart their delay. */
   _lookForMoves() {
     if (!this._isThere || document.hidden) return;
     const {left, top} = this.getBoundingClientRect();
@@ -98,7 +98,7 @@ export class AcApprovalFrame extends Localized(LitElement) {
     if (hasMoved) this._tell(true);
   }
 
-  /** What the frame is told; it believes nothing of it but what can do no harm. */
+  /** Send the page's state to the frame, which accepts only what can do no harm. */
   _tell(hasMoved = false) {
     if (!this._isThere) return;
     const told = {

@@ -1,23 +1,23 @@
-/** What waits for a person: how much of it, and which calls. What they are stands in the approval view, on an origin of its own. */
+/** Number and ids of the pending requests. Their contents are shown only in the approval view, which has its own origin. */
 import {client} from '../../client/client.js';
 import {Store} from '../../base/store.js';
 
-/** The origin of the approval view; empty: there is none, and the terminal of the server asks. */
+/** Origin of the approval view; empty: there is none, and the server's terminal asks. */
 export const approvalOrigin = document.querySelector('meta[name="agentcore-approval-origin"]')?.getAttribute('content') ?? '';
 
-/** A timer cannot be longer, and need not be: what waits expires sooner. */
+/** Maximum delay of a timer; requests expire sooner. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 class Approvals extends Store {
   constructor() {
     super();
-    /** Ids of all that waits. @type {Set<string>} */
+    /** Ids of all pending requests. @type {Set<string>} */
     this._ids = new Set();
-    /** Calls that wait. @type {Set<string>} */
+    /** Ids of pending calls. @type {Set<string>} */
     this.calls = new Set();
-    /** Calls that a chat in view asks about itself. @type {Set<string>} */
+    /** Ids of calls that a visible chat asks about itself. @type {Set<string>} */
     this.inChats = new Set();
-    /** Whether what waits is known. */
+    /** True once the pending requests are loaded. */
     this.isLoaded = false;
     this._loads = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -26,17 +26,17 @@ class Approvals extends Store {
     client.on('connection', (connection) => { if (connection === 'open') void this.load(); });
   }
 
-  /** How much waits. */
+  /** Number of pending requests. */
   get total() {
     return this._ids.size;
   }
 
-  /** How much waits that no chat in view asks about. */
+  /** Number of pending requests that no visible chat asks about. */
   get count() {
     return this.total - [...this.inChats].filter((id) => this.calls.has(id)).length;
   }
 
-  /** A chat in view asks about a call itself, until what this gives is called. @param {string} callId */
+  /** Mark a call as shown by a visible chat, until the returned function is called. @param {string} callId */
   showInChat(callId) {
     this.inChats.add(callId);
     this.notify();
@@ -50,13 +50,13 @@ class Approvals extends Store {
     const number = ++this._loads;
     try {
       const {calls, changes, pairings, now} = await client.get('/api/approvals');
-      if (number !== this._loads) return; // a later answer is on its way
-      // calls wait without a limit, and so do some changes
+      if (number !== this._loads) return; // a newer request is in flight
+      // calls and some changes do not expire
       const ends = [...changes, ...pairings].flatMap(({expiresAt}) => expiresAt ?? []);
       this._wakeAt(Math.min(...ends) - now);
       this._keep(calls.map((/** @type {any} */ {callId}) => callId), [...changes, ...pairings].map(({changeId, pairingId}) => changeId ?? pairingId));
     } catch {
-      // the connection's own state tells that the server is away, and its return loads this again
+      // the connection state shows that the server is unreachable; this is loaded again on reconnect
     }
   }
 

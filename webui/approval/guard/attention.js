@@ -1,28 +1,29 @@
-/** Whether a person can have seen the buttons: they were there for half a second, whole, unobstructed, and nothing moved. */
+/** Arms the buttons once the user can have seen them: visible for half a second, whole, unobstructed, and without movement. */
 import {isFramed} from './framing.js';
 import {canDecideHere, watcher} from './seen.js';
 
 const SEEN_MS = 500;
-/** So far a pointer comes on its way to a button, and not while a frame slides under it. */
+/** Distance that a pointer travels on its way to a button, but not while a frame slides under it. */
 const TRAVELLED_PX = 24;
 const MOVED_PX = 3;
 
 /** @type {Set<Attention>} */
 const all = new Set();
 
-/** Something moved: what is under the pointer now may be something else than a moment ago. */
+/** Restart the delay of all buttons: something moved, so what is under the pointer may have changed. */
 export function startOver() {
   for (const attention of all) attention.restart();
 }
 
-/** Where the pointer was last, on the screen and in here; and since when it is in here, and how far it has come. @type {PointerEvent | null} */
+/** The last pointer event; `entered` is the time at which the pointer entered this document, `travelled` its way since then. @type {PointerEvent | null} */
 let last = null;
 let entered = 0;
 let travelled = 0;
 
 /**
- * A frame that slides under a pointer has it elsewhere at once, though it rests; or is entered by it and pressed, though it
- * hardly moved. A finger is nowhere before it touches; for it the page says when it moves the frame.
+ * Restart the delay if the frame slid under the pointer: the position in the frame changed although the pointer rests, or the
+ * frame was entered and pressed although the pointer hardly moved. A finger has no position before it touches; for touch, the
+ * page reports when it moves the frame.
  * @param {PointerEvent} event
  */
 function lookForMoves(event) {
@@ -40,7 +41,7 @@ if (isFramed) {
   for (const type of /** @type {const} */ (['pointerover', 'pointermove', 'pointerdown'])) window.addEventListener(type, lookForMoves, {capture: true, passive: true});
 }
 
-/** A reactive controller; `isArmed` says whether a click on what is watched counts, `isSeen` whether it is in sight. */
+/** Reactive controller; `isArmed` is true if a click on the watched element counts, `isSeen` while it is visible. */
 export class Attention {
   /** @param {import('lit').ReactiveControllerHost} host */
   constructor(host) {
@@ -67,7 +68,7 @@ export class Attention {
     this.watch(null);
   }
 
-  /** Watch an element, in place of the one before. @param {Element | null} element */
+  /** Watch an element instead of the previous one. @param {Element | null} element */
   watch(element) {
     if (element === this._watched) return;
     this._observer.disconnect();
@@ -77,7 +78,7 @@ export class Attention {
     if (element) this._observer.observe(element);
   }
 
-  /** Begin the half second again. */
+  /** Restart the delay of half a second. */
   restart() {
     clearTimeout(this._timer);
     this._arm(false);

@@ -1,33 +1,33 @@
-/** The page around the approval view: told how high it is, and believed nothing but what can do no harm. */
+/** Messages to and from the page around the approval view: it receives the height, and only harmless input from it is accepted. */
 import {LOCALES, hasChosenLocale, showLocale} from '../../base/i18n.js';
 import {showTheme} from '../../base/theme.js';
 
-/** Whether the approval view stands in a frame of the page. */
+/** True if the approval view is in a frame of the page. */
 export const isFramed = window.top !== window;
 
-/** The page's origin, as the server says it. */
+/** The page's origin, as set by the server. */
 export const pageOrigin = document.querySelector('meta[name="agentcore-page-origin"]')?.getAttribute('content') ?? '';
 
-/** The one call that is shown; empty: all that waits. */
+/** Id of the only call to show; empty: everything pending. */
 export const onlyCall = new URLSearchParams(location.search).get('call') ?? '';
 
-/** Whether this is the frame of one call, which the page tells when to look again, for a browser holds few connections open. */
+/** True if this is the frame of one call. The page tells it when to reload, because a browser opens only a few connections. */
 export const isCallFrame = isFramed && onlyCall !== '';
 
 /**
- * What the page says: whether it reaches the server, which calls wait, and which of them its chats show. It can hide a card and
- * have one loaded anew by this, and no more.
- * @typedef {{isConnected: boolean, hasMoved: boolean, waiting: string[], elsewhere: string[]}} PageState  `hasMoved`: it moved the frame
+ * State reported by the page: whether it is connected to the server, which calls are pending, and which of them its chats show.
+ * It can only hide a card or make one reload.
+ * @typedef {{isConnected: boolean, hasMoved: boolean, waiting: string[], elsewhere: string[]}} PageState  `hasMoved`: the frame was moved
  */
 
-/** Where a window of its own shows the same. */
+/** Return the address that shows the same in a separate window. */
 export function ownWindow() {
   return `/${location.search}`;
 }
 
 /**
- * Tell the page how high an element is, whenever that changes, and take its look on.
- * @param {HTMLElement & {needsLogIn: boolean, isReady: boolean}} element  `isReady`: it shows what it is for
+ * Report the height of an element to the page whenever it changes, and adopt the page's theme and language.
+ * @param {HTMLElement & {needsLogIn: boolean, isReady: boolean}} element  `isReady`: its content is shown
  * @param {(state: PageState) => void} onState
  */
 export function beFramed(element, onState) {

@@ -1,16 +1,16 @@
-/** Whether a person has had all of something before their eyes: where it begins and where it ends were both in sight. */
+/** Tracks whether the user has seen all of some content: both its start and its end were visible. */
 import {html} from 'lit';
 import {watcher} from './seen.js';
 
-/** Stands before and after what has to be seen. */
+/** Marker before and after the content that has to be seen. */
 export const END = html`<span class="end"></span>`;
 
-/** A reactive controller: after each update it is given the ends of what has to be seen. */
+/** Reactive controller; its host calls `watch()` with the markers after each update. */
 export class Reading {
   /** @param {import('lit').ReactiveControllerHost} host */
   constructor(host) {
     this._host = host;
-    /** What is read; anything else has to be read anew. @type {unknown} */
+    /** Identifies the content; another subject has to be read again. @type {unknown} */
     this._subject = undefined;
     /** @type {Element[]} */
     this._ends = [];
@@ -28,12 +28,12 @@ export class Reading {
     this.watch(undefined, []);
   }
 
-  /** Whether all of it was seen. */
+  /** True once all of it was seen. */
   get isDone() {
     return this._ends.length > 0 && this._unseen.size === 0;
   }
 
-  /** @param {unknown} subject  what stands between the ends: the same as long as it does not change @param {Iterable<Element>} ends */
+  /** @param {unknown} subject  identifies the content between the ends: equal as long as the content does not change @param {Iterable<Element>} ends */
   watch(subject, ends) {
     const elements = [...ends];
     const isSame = subject === this._subject && elements.length === this._ends.length && elements.every((element, at) => element === this._ends[at]);

@@ -1,26 +1,26 @@
 /**
- * Whether a person can see an element: it is in view, nearly whole, and nothing covers, fades or transforms it.
+ * Detects whether the user can see an element: it is in view, nearly whole, and nothing covers, fades or transforms it.
  *
- * A page that frames this one could cover it, or slide it under the pointer. Intersection Observer v2 sees that
- * (https://w3c.github.io/IntersectionObserver/v2/). A browser without it decides in a window of its own, which nothing
- * can cover unseen.
+ * A page that frames this one could cover it, or slide it under the pointer. Intersection Observer v2 detects that
+ * (https://w3c.github.io/IntersectionObserver/v2/). In a browser without it, the user decides in a separate window, which
+ * nothing can cover unnoticed.
  */
 import {isFramed} from './framing.js';
 
 const NEARLY_WHOLE = 0.98;
-/** The buttons stand over the end of a long card; a browser that sees no covers is told so. */
+/** Height of the buttons, which cover the end of a long card; needed in browsers that cannot detect covers. */
 const BUTTONS_PX = 88;
 
-/** Whether this browser tells if something is covered. */
+/** True if this browser detects whether an element is covered. */
 const seesCovers = 'isVisible' in IntersectionObserverEntry.prototype;
 
-/** Whether buttons can work here at all; else it takes a window of its own. */
+/** True if the buttons can work here; otherwise a separate window is needed. */
 export const canDecideHere = !isFramed || seesCovers;
 
 /**
- * Watch elements; `onChange` is told of each whenever it comes into sight or goes out of it.
+ * Watch elements; `onChange` is called whenever one becomes visible or hidden.
  * @param {(element: Element, isSeen: boolean) => void} onChange
- * @param {{isUnderButtons?: boolean}} [options]  `isUnderButtons`: the buttons of its card may stand over it
+ * @param {{isUnderButtons?: boolean}} [options]  `isUnderButtons`: the buttons of its card may cover it
  */
 export function watcher(onChange, {isUnderButtons = false} = {}) {
   const options = {

@@ -8,8 +8,8 @@ import '../frame/ac-approval-frame.js';
 import '../../ui/ac-icon.js';
 
 /**
- * What waits and no chat in view asks about: one line below the content, and what it is once somebody opens it. It takes its
- * place beside the content, half of the height at most, and never stands over it.
+ * Pending requests that no visible chat asks about: one line below the content, which the user can expand. It takes half of the
+ * height at most and never covers the content.
  */
 export class AcApprovalTray extends Localized(LitElement) {
   static properties = {_isOpen: {state: true}};
@@ -42,7 +42,7 @@ export class AcApprovalTray extends Localized(LitElement) {
   render() {
     const n = approvals.count;
     this.hidden = n === 0 && !desktopNotices.isQuestion;
-    // once it was needed it stays, unseen: the next call is shown without loading it again
+    // once opened, the frame stays, hidden: the next call is shown without loading it again
     this._wasOpened ||= this._isOpen && n > 0 && approvalOrigin !== '';
     return html`
       ${desktopNotices.isQuestion ? this._renderQuestion() : nothing}
@@ -65,7 +65,7 @@ export class AcApprovalTray extends Localized(LitElement) {
       </header>`;
   }
 
-  /** What was opened for the last thing that waited is closed with it: nothing opens by itself. */
+  /** Collapse when nothing is pending any more, so that the tray does not open by itself later. */
   _onChange() {
     const before = this._count;
     this._count = approvals.count;
@@ -73,7 +73,7 @@ export class AcApprovalTray extends Localized(LitElement) {
     this.requestUpdate();
   }
 
-  /** Whoever shows something that waits leads here: the frame comes up, with the focus in it. */
+  /** Open the frame and focus it, when another element links to the pending requests. */
   async _show() {
     this._isOpen = true;
     await this.updateComplete;

@@ -1,4 +1,4 @@
-/** A notification of the desktop when something begins to wait while nobody looks at the page: if a person wants that. */
+/** Desktop notifications about requests that arrive while the page is hidden, if the user wants them. */
 import {approvals} from '../frame/pending.js';
 import {t} from '../../base/i18n.js';
 import {Store} from '../../base/store.js';
@@ -9,35 +9,35 @@ const TAG = 'agentcore.approvals';
 class DesktopNotices extends Store {
   constructor() {
     super();
-    /** Whether something began to wait while nobody looked: then it is worth to ask whether a notice is wanted. */
+    /** True once a request arrived while the page was hidden: only then is the user asked whether to show notifications. */
     this._wasMissed = false;
     this._count = 0;
-    /** Kept, for to ask for it is a way to another process and back. @type {NotificationPermission} */
+    /** Cached, because reading it needs a round trip to another process. @type {NotificationPermission} */
     this._permission = permission();
     /** @type {Notification | null} */
     this._shown = null;
     approvals.subscribe(() => this._onChange());
-    // a person may have changed it in the browser's own settings, or in the address bar
+    // the user may have changed it in the browser's settings or in the address bar
     window.addEventListener('focus', () => this._readPermission());
     document.addEventListener('visibilitychange', () => { if (!document.hidden) this._close(); });
   }
 
-  /** Whether this browser can show any, and was not told never to. */
+  /** True if this browser supports notifications and does not block them. */
   get isPossible() {
     return this._permission !== 'denied';
   }
 
-  /** Whether they are shown. */
+  /** True if notifications are shown. */
   get isOn() {
     return this._permission === 'granted' && localStorage.getItem(KEY) === 'yes';
   }
 
-  /** Whether a person is to be asked: once, and only after something was missed. */
+  /** True if the user is to be asked: once, and only after a request was missed. */
   get isQuestion() {
     return this._wasMissed && this.isPossible && localStorage.getItem(KEY) === null;
   }
 
-  /** Take the person's word, which is remembered in this browser. @param {boolean} isWanted */
+  /** Store the user's choice in this browser. @param {boolean} isWanted */
   async choose(isWanted) {
     localStorage.setItem(KEY, isWanted ? 'yes' : 'no');
     this.notify();
@@ -62,7 +62,7 @@ class DesktopNotices extends Store {
   }
 
   _show() {
-    // how much waits, and not what: anybody may see the desktop
+    // only the number of requests: others may see the desktop
     this._shown = new Notification('agentcore', {body: t('approval.waiting', {n: this._count}), tag: TAG, icon: '/static/icon.svg'});
     this._shown.addEventListener('click', () => {
       window.focus();
@@ -76,7 +76,7 @@ class DesktopNotices extends Store {
   }
 }
 
-/** Whether this page may show notices; where the browser has none, it is denied. */
+/** Return the permission for notifications; 'denied' if the browser does not support them. */
 function permission() {
   return 'Notification' in window ? Notification.permission : 'denied';
 }
