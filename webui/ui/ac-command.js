@@ -2,7 +2,7 @@ import {LitElement, css, html} from 'lit';
 import {base} from './styles.js';
 import './ac-copy.js';
 
-/** A command for the terminal, with a button that copies it. */
+/** A terminal command with a button that copies it. */
 export class AcCommand extends LitElement {
   static properties = {command: {}};
 

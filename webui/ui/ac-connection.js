@@ -4,7 +4,7 @@ import {Localized, t} from '../base/i18n.js';
 import {Listening} from '../base/listening.js';
 import {base} from './styles.js';
 
-/** Whether the page hears from the server. */
+/** State of the connection to the server. */
 export class AcConnection extends Localized(LitElement) {
   static styles = [base, css`
     p { display: flex; align-items: center; gap: var(--ac-space-2); color: var(--ac-text-muted); font-size: var(--ac-text-s); }

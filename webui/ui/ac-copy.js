@@ -6,7 +6,7 @@ import './ac-icon.js';
 
 const SHOWN_MS = 2000;
 
-/** Copies a text, and says that it did. `label`: what is copied, for its name; with `text`, the label is shown. */
+/** Button that copies a text and confirms it. `label`: its accessible name; with `labelled`, the name is shown. */
 export class AcCopy extends Localized(LitElement) {
   static properties = {
     value: {attribute: false},

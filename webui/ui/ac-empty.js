@@ -3,7 +3,7 @@ import {base} from './styles.js';
 import './ac-icon.js';
 
 /**
- * Nothing to show, and what to do about it.
+ * Placeholder for an empty list or view, and what to do about it.
  * @slot - a sentence or two
  * @slot actions
  */
@@ -31,7 +31,7 @@ export class AcEmpty extends LitElement {
     super();
     this.icon = 'inbox';
     this.heading = '';
-    /** Nothing else is in the view, so that this is its heading. */
+    /** True if nothing else is in the view, so that this is its main heading. */
     this.isWhole = false;
   }
 

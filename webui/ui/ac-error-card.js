@@ -5,7 +5,7 @@ import './ac-copy.js';
 import './ac-icon.js';
 
 /**
- * What went wrong, in its own place: the reason, and the details for whoever mends it.
+ * An error, shown where it occurred: the reason, and the details for debugging.
  * @slot actions - such as a button to try again
  * @slot hint - what to do
  */
@@ -75,13 +75,13 @@ export class AcErrorCard extends Localized(LitElement) {
   }
 }
 
-/** The end of a traceback says what happened. @param {Event} event */
+/** Scroll to the end, where a traceback names the error. @param {Event} event */
 function showEnd(event) {
   const pre = /** @type {HTMLElement} */ (event.target).querySelector('pre');
   if (pre) pre.scrollTop = pre.scrollHeight;
 }
 
-/** What an error says to a person: of the page's own errors, in their language. @param {any} error @returns {{type: string, message: string}} */
+/** Return the type and message to show for an error; the page's own errors are translated. @param {any} error @returns {{type: string, message: string}} */
 function described(error) {
   if (error === null || typeof error !== 'object') return {type: '', message: String(error ?? '')};
   const type = error.type ?? (error.name === 'Error' ? '' : error.name ?? '');

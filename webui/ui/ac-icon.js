@@ -2,7 +2,7 @@ import {LitElement, css, nothing, svg} from 'lit';
 import {icons} from '../vendor/lucide.js';
 
 /**
- * One icon by its name. It is decoration: what it means stands beside it, or in the name of the button around it.
+ * One icon by its name. It is decorative: its meaning is in the text beside it, or in the name of the button around it.
  */
 export class AcIcon extends LitElement {
   static properties = {name: {}};
@@ -33,7 +33,7 @@ export class AcIcon extends LitElement {
   }
 }
 
-/** Whether the page has an icon of this name. @param {string} name */
+/** Return true if the page has an icon of this name. @param {string} name */
 export function hasIcon(name) {
   return Object.hasOwn(icons, name);
 }

@@ -8,7 +8,7 @@ import './ac-icon.js';
 const THEMES = [['system', 'monitor'], ['light', 'sun'], ['dark', 'moon']];
 const LANGUAGES = {en: 'English', zh: '中文'};
 
-/** Theme and language of the page, kept in this browser. */
+/** Theme and language of the page, stored in this browser. */
 export class AcPreferences extends Localized(LitElement) {
   static styles = [base, fields, css`
     :host { display: flex; align-items: center; justify-content: space-between; gap: var(--ac-space-2); }

@@ -22,7 +22,7 @@ const LOOKS = {
 };
 const UNKNOWN = {kind: '', icon: 'circle-help'};
 
-/** The state of a module or of a host, as a word, a sign and a colour; the word is `ROOM.state.STATE` of the texts. */
+/** The state of a module or host, as a word, an icon and a colour; the word is the text `ROOM.state.STATE`. */
 export class AcState extends Localized(LitElement) {
   static properties = {
     room: {},

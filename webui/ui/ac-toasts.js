@@ -8,7 +8,7 @@ import './ac-icon.js';
 
 const ICONS = {ok: 'circle-check', info: 'info', danger: 'circle-alert'};
 
-/** The messages of `toast()`, in a strip of their own: it takes its room at the edge of a view, and covers nothing. */
+/** The messages of `toast()`, in a separate strip at the edge of a view, which covers nothing. */
 export class AcToasts extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { position: relative; display: block; flex: none; max-height: 40vh; overflow: auto; }

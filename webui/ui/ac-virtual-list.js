@@ -2,14 +2,14 @@ import {LitElement, css, html} from 'lit';
 import {repeat} from 'lit/directives/repeat.js';
 import {base} from './styles.js';
 
-/** Browsers end an element at about 33 million pixels; a longer list moves faster than its scroll bar. */
+/** Maximum height of the list, because browsers limit elements to about 33 million pixels; a longer list moves faster than its scroll bar. */
 const LONGEST_PX = 16_000_000;
 const AROUND = 8;
 const FOLLOWED_ROWS = 500;
 
 /**
- * A list of any length in which only the rows in view exist. It is one stop of the Tab key; arrow keys, Page Up and
- * Down, Home and End move inside, Enter opens.
+ * A list of any length that renders only the rows in view. It is one tab stop; arrow keys, Page Up and Down, Home and End
+ * move inside, Enter opens.
  *
  * @fires ac-open {index: number}
  * @fires ac-scroll {isAtTop: boolean}  when it reaches or leaves the top
@@ -43,12 +43,12 @@ export class AcVirtualList extends LitElement {
     this.rowHeight = 40;
     /** @type {(index: number) => unknown} */
     this.renderRow = () => '';
-    /** Names a row, so that it stays the same element when others come before it. @type {(index: number) => unknown} */
+    /** Returns the key of a row, so that its element is reused when rows are inserted before it. @type {(index: number) => unknown} */
     this.keyOf = (index) => index;
     this.label = '';
-    /** Changes when rows do. @type {unknown} */
+    /** Changes when the rows change. @type {unknown} */
     this.version = 0;
-    /** The place of the row that is open. */
+    /** Index of the open row. */
     this.selected = -1;
     this._first = 0;
     this._last = 0;
@@ -76,7 +76,7 @@ export class AcVirtualList extends LitElement {
     return Math.min(this.count * this.rowHeight, LONGEST_PX);
   }
 
-  /** How many pixels of the list one pixel of the scroll bar is. */
+  /** Number of list pixels per pixel of the scroll bar. */
   get _scale() {
     const whole = this.count * this.rowHeight;
     return whole <= LONGEST_PX ? 1 : (whole - this.clientHeight) / (LONGEST_PX - this.clientHeight);
@@ -99,7 +99,7 @@ export class AcVirtualList extends LitElement {
     this._activeKey = this.count ? this.keyOf(this._active) : undefined;
   }
 
-  /** Where the active row is now that others may have come before it. */
+  /** Return the index of the active row, because others may have been inserted before it. */
   _followed() {
     const last = Math.max(0, this.count - 1);
     if (this._activeKey === undefined || this._active > last) return Math.min(this._active, last);
@@ -119,13 +119,13 @@ export class AcVirtualList extends LitElement {
     }
   }
 
-  /** Go to the newest row. */
+  /** Scroll to the newest row. */
   toTop() {
     this.scrollTop = 0;
     this._look();
   }
 
-  /** Put the focus on a row. @param {number} index */
+  /** Focus a row. @param {number} index */
   async focusRow(index) {
     this._activate(Math.max(0, Math.min(index, this.count - 1)));
     this._reveal(this._active);

@@ -2,7 +2,7 @@ import {directive} from 'lit/directive.js';
 import {AsyncDirective} from 'lit/async-directive.js';
 import {nothing} from 'lit';
 
-/** Whether the browser lets `field-sizing: content` do it: Chromium does, Firefox from 152 on, Safari from 26.2 on. */
+/** True if the browser supports `field-sizing: content`: Chromium, Firefox since 152, Safari since 26.2. */
 const growsByItself = CSS.supports('field-sizing', 'content');
 
 class Growing extends AsyncDirective {
@@ -24,7 +24,7 @@ class Growing extends AsyncDirective {
     const area = /** @type {HTMLTextAreaElement} */ (part.element);
     if (area !== this._area) area.addEventListener('input', this._grow);
     this._area = area;
-    // once it stands in the document with its text
+    // once it is in the document with its text
     requestAnimationFrame(this._grow);
   }
 
@@ -37,5 +37,5 @@ class Growing extends AsyncDirective {
   }
 }
 
-/** On a text area with `field-sizing: content`: it is as high as its text in every browser; its bounds are those of its style. */
+/** Directive for a text area with `field-sizing: content`: makes it as high as its text in every browser, within the limits of its style. */
 export const growing = directive(Growing);

@@ -1,4 +1,4 @@
-/** Texts of the elements that every room uses. */
+/** Texts of the shared elements. */
 export const ui = {
   en: {
     messages: 'Messages',

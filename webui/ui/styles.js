@@ -1,10 +1,10 @@
 /**
- * Style snippets that components share: `static styles = [base, buttons, css`…`]`. Style sheets of the document do not
- * reach into components; custom properties do.
+ * Style snippets shared by components: `static styles = [base, buttons, css`…`]`. Style sheets of the document do not reach
+ * into components; custom properties do.
  */
 import {css} from 'lit';
 
-/** Box model, focus ring, links, headings: what each component starts with. */
+/** Box model, focus ring, links, headings: the base of every component. */
 export const base = css`
   :host { display: block; }
   :host([hidden]), [hidden] { display: none !important; }
@@ -87,7 +87,7 @@ export const cards = css`
   .card { background: var(--ac-surface); border: 1px solid var(--ac-border); border-radius: var(--ac-radius-l); }
 `;
 
-/** Short words about a state: `<span class="badge ok">ready</span>`. */
+/** Short labels of a state: `<span class="badge ok">ready</span>`. */
 export const badges = css`
   .badge {
     display: inline-flex; align-items: center; gap: var(--ac-space-1); flex: none;
@@ -101,7 +101,7 @@ export const badges = css`
   .badge.accent { background: var(--ac-accent-soft); color: var(--ac-accent); }
 `;
 
-/** Tables that scroll sideways inside of a `.table-frame`. */
+/** Tables that scroll horizontally inside a `.table-frame`. */
 export const tables = css`
   .table-frame { position: relative; overflow-x: auto; border: 1px solid var(--ac-border); border-radius: var(--ac-radius-m); }
   table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -114,7 +114,7 @@ export const tables = css`
   tr:last-child > td { border-bottom: 0; }
 `;
 
-/** Code as a block: its own scroll bars, never those of the page. */
+/** Code blocks, with their own scroll bars instead of the page's. */
 export const code = css`
   pre.code {
     overflow: auto; padding: var(--ac-space-3); tab-size: 4;

@@ -1,7 +1,7 @@
-/** Short messages about what was done, shown in a strip of the page by `<ac-toasts>`. */
+/** Short messages about actions, shown in a strip of the page by `<ac-toasts>`. */
 import {Store} from '../base/store.js';
 
-/** @typedef {{label: string, run: () => void}} Action  what can be done about it */
+/** @typedef {{label: string, run: () => void}} Action  offered beside the message */
 /** @typedef {{id: number, kind: 'ok' | 'info' | 'danger', text: string, detail: string, action?: Action}} Toast */
 
 const STAY_MS = 6000;
@@ -17,11 +17,11 @@ class Toasts extends Store {
   /** @param {Omit<Toast, 'id'>} toast */
   add(toast) {
     const id = this._next++;
-    // said again, it is not shown twice
+    // a repeated message is not shown twice
     const others = this.shown.filter(({kind, text, detail}) => kind !== toast.kind || text !== toast.text || detail !== toast.detail);
     this.shown = [...others, {...toast, id}];
     this.notify();
-    // what went wrong stays until somebody has read it
+    // errors stay until the user closes them
     if (toast.kind !== 'danger') setTimeout(() => this.remove(id), STAY_MS);
   }
 
@@ -43,7 +43,7 @@ export function toast(text, {kind = 'ok', detail = '', action} = {}) {
   toasts.add({kind, text, detail, action});
 }
 
-/** Show what went wrong. @param {string} text  what was tried @param {unknown} error */
+/** Show an error. @param {string} text  what failed @param {unknown} error */
 export function toastError(text, error) {
   toasts.add({kind: 'danger', text, detail: error instanceof Error ? error.message : String(error)});
 }

@@ -6,8 +6,8 @@ import {FOLDED_LINES, MORE_LINES, foldStyles, isFoldedAt, showMore} from './fold
 import '../ac-copy.js';
 
 /**
- * Text in a fixed font: with the numbers of its lines when `first` is given, in colours when the language is known.
- * A long text scrolls in its own frame; where it `folds`, its beginning is shown first. What is copied is all of it.
+ * Text in a fixed-width font: with line numbers if `first` is given, highlighted if the language is known. A long text scrolls
+ * in its own frame; with `folds`, only its beginning is shown at first. The copy button always copies the whole text.
  */
 export class AcCode extends Localized(LitElement) {
   static properties = {
@@ -57,7 +57,7 @@ export class AcCode extends Localized(LitElement) {
     return this.folds && isFoldedAt(this._shown, this._lines);
   }
 
-  /** What is shown of the text. */
+  /** The part of the text that is shown. */
   get _part() {
     return this._isFolded ? this.text.split('\n', this._shown).join('\n') : this.text;
   }

@@ -7,9 +7,8 @@ import {FOLDED_LINES, MORE_LINES, foldStyles, isFoldedAt, showMore} from './fold
 const SIGNS = {added: '+', removed: '-', context: ' ', note: ' '};
 
 /**
- * A unified diff, file by file, with the numbers of its lines. `whole`: nothing of it lies outside of a frame of its own;
- * long lines are broken. `folds`: of a long one, the beginning is shown first. `unnumbered`: where its lines stand in the
- * file is not known.
+ * A unified diff, file by file, with line numbers. `whole`: it does not scroll in a frame of its own, and long lines wrap.
+ * `folds`: only the beginning of a long diff is shown at first. `unnumbered`: the line numbers in the file are unknown.
  */
 export class AcDiff extends Localized(LitElement) {
   static properties = {
@@ -53,7 +52,7 @@ export class AcDiff extends Localized(LitElement) {
     this.isWhole = false;
     this.folds = false;
     this.isUnnumbered = false;
-    /** How many lines of each file are shown. */
+    /** Number of lines shown of each file. */
     this._shown = FOLDED_LINES;
   }
 
@@ -91,7 +90,7 @@ export class AcDiff extends Localized(LitElement) {
 }
 customElements.define('ac-diff', AcDiff);
 
-/** The first lines of all hunks together. @param {import('./unified-diff.js').Hunk[]} hunks @param {number} limit */
+/** Return the hunks cut to a total number of lines. @param {import('./unified-diff.js').Hunk[]} hunks @param {number} limit */
 function cutTo(hunks, limit) {
   let left = limit;
   return hunks.flatMap((hunk) => {

@@ -2,12 +2,12 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
 import {base, buttons} from '../styles.js';
 
-const CHUNK = 100; // entries that are shown at a time
-const TEXT_CHARS = 400; // of a text, before it is cut
+const CHUNK = 100; // entries shown at a time
+const TEXT_CHARS = 400; // longer texts are cut
 const PREVIEW_KEYS = 5;
-const SMALL = 30; // what opens by itself below the top
+const SMALL = 30; // maximum number of entries that are expanded at first below the top level
 
-/** A JSON value that opens step by step; what is closed costs nothing. `depth`: how many levels are open at first. */
+/** A JSON value as a tree to expand step by step; collapsed parts are not rendered. `depth`: number of levels expanded at first. */
 export class AcJsonTree extends Localized(LitElement) {
   static properties = {
     value: {attribute: false},
@@ -38,7 +38,7 @@ export class AcJsonTree extends Localized(LitElement) {
     /** @type {any} */
     this.value = undefined;
     this.depth = 2;
-    /** @type {Map<string, boolean>} What a person opened and closed, by path. */
+    /** @type {Map<string, boolean>} What the user expanded and collapsed, by path. */
     this._toggled = new Map();
     /** @type {Map<string, number>} How much of a long list or text is shown, by path. */
     this._shown = new Map();

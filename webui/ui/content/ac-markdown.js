@@ -2,9 +2,9 @@ import {LitElement, css, html} from 'lit';
 import {codeColours} from './code-colours.js';
 import {base, code, tables} from '../styles.js';
 
-const LIMIT_CHARS = 300_000; // beyond it, rendering would hold the page up
+const LIMIT_CHARS = 300_000; // beyond this, rendering would block the page
 
-/** Markdown as it is meant; until the renderer is loaded, and when the text is huge, as it is written. */
+/** Rendered Markdown; its source is shown until the renderer is loaded, and if the text is huge. */
 export class AcMarkdown extends LitElement {
   static properties = {
     text: {attribute: false},
@@ -33,7 +33,7 @@ export class AcMarkdown extends LitElement {
   constructor() {
     super();
     this.text = '';
-    /** @type {{text: string, nodes: Node[]} | null} What was rendered, of which text. */
+    /** @type {{text: string, nodes: Node[]} | null} What was rendered, and from which text. */
     this._rendered = null;
   }
 

@@ -6,9 +6,9 @@ import '../ac-copy.js';
 import '../ac-icon.js';
 
 const PAGE_ROWS = 100;
-const FILTER_FROM = 12; // so many rows are seen at a glance
+const FILTER_FROM = 12; // fewer rows need no filter
 
-/** Rows as a table: sorted by a click on a column, filtered by a text, copied for a spreadsheet. */
+/** Rows as a table that can be sorted by a click on a column, filtered by a text, and copied for a spreadsheet. */
 export class AcTable extends Localized(LitElement) {
   static properties = {
     table: {attribute: false},
@@ -56,7 +56,7 @@ export class AcTable extends Localized(LitElement) {
     if (['table', '_sort', '_filter'].some((name) => changed.has(name))) this._rows = this._found();
   }
 
-  /** The rows that the filter leaves, in their order. */
+  /** Return the rows that match the filter, sorted. */
   _found() {
     const {columns, rows} = this.table;
     const wanted = this._filter.toLowerCase();
@@ -101,7 +101,7 @@ export class AcTable extends Localized(LitElement) {
     return html`<th scope="col" class=${isNumber ? 'number' : ''} aria-sort=${order}><button @click=${() => this._sortBy(column)}>${column}${isSorted ? html`<ac-icon name=${icon}></ac-icon>` : nothing}</button></th>`;
   }
 
-  /** Up, down, and back to the order in which the rows came. @param {string} column */
+  /** Sort ascending, then descending, then in the original order. @param {string} column */
   _sortBy(column) {
     if (this._sort?.column !== column) this._sort = {column, isDescending: false};
     else this._sort = this._sort.isDescending ? null : {column, isDescending: true};

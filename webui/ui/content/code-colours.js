@@ -1,6 +1,6 @@
 import {css} from 'lit';
 
-/** Colours of highlighted code, by the classes of highlight.js. */
+/** Colours of highlighted code, for the classes of highlight.js. */
 export const codeColours = css`
   .hljs-comment, .hljs-quote, .hljs-meta { color: var(--ac-code-comment); }
   .hljs-keyword, .hljs-selector-tag, .hljs-doctag, .hljs-name { color: var(--ac-code-keyword); }

@@ -1,14 +1,14 @@
-/** Long texts show their beginning first; the rest comes when somebody wants it, in steps that a page can lay out at once. */
+/** Folding of long texts: the beginning is shown first and the rest on request, in steps that a browser can lay out quickly. */
 import {css, html} from 'lit';
 import {formatNumber, t} from '../../base/i18n.js';
 
-/** So many lines are shown at first. */
+/** Number of lines shown at first. */
 export const FOLDED_LINES = 30;
-/** So many come with one press. */
+/** Number of lines added by one click. */
 export const MORE_LINES = 5000;
-const SLACK_LINES = 10; // so few more are not worth a press
+const SLACK_LINES = 10; // this many more lines are not worth a click
 
-/** Whether lines are left out where so many are shown. @param {number} shown @param {number} all */
+/** Return true if lines are left out when this many are shown. @param {number} shown @param {number} all */
 export const isFoldedAt = (shown, all) => all > shown + SLACK_LINES;
 
 export const foldStyles = css`
@@ -16,7 +16,7 @@ export const foldStyles = css`
   .more:hover { color: var(--ac-text); background: var(--ac-hover); }
 `;
 
-/** The button that shows the rest, or the next part of it. @param {number} shown @param {number} all @param {() => void} more */
+/** Render the button that shows the rest, or the next part of it. @param {number} shown @param {number} all @param {() => void} more */
 export function showMore(shown, all, more) {
   const isAll = !isFoldedAt(shown + MORE_LINES, all);
   const label = isAll ? t('ui.showAllLines', {n: all}) : t('ui.showMoreLines', {n: MORE_LINES, all: formatNumber(all)});

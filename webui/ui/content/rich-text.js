@@ -1,18 +1,18 @@
 /**
- * The one place where text becomes elements: Markdown and highlighted code, through the sanitiser. What leaves here
- * holds no script, no style, no form, no name that scripts could stumble over, and nothing that is loaded from elsewhere.
+ * The only place where text becomes elements: Markdown and highlighted code, through the sanitiser. The result contains no
+ * script, style or form, no name that could clobber the DOM, and nothing that is loaded from elsewhere.
  */
 import DOMPurify from 'dompurify';
 import hljs from 'highlight.js';
 import {Marked} from 'marked';
 
-const HIGHLIGHT_CHARS = 200_000; // beyond it, colours cost more time than they are worth
-/** HTML in Markdown is shown as it is written, line breaks excepted. */
+const HIGHLIGHT_CHARS = 200_000; // beyond this, highlighting takes too long
+/** HTML in Markdown is shown as source, except for line breaks. */
 const marked = new Marked({gfm: true, async: false, renderer: {html: ({text}) => (/^<br *\/?>$/i.test(text) ? '<br>' : escaped(text))}});
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
 /**
- * Markdown as elements.
+ * Render Markdown as elements.
  * @param {string} text
  * @returns {DocumentFragment}
  */
@@ -32,8 +32,8 @@ export function markdown(text) {
 }
 
 /**
- * The blocks of Markdown as they are written: paragraphs, lists, fenced code. All but the last two stay what they are
- * when more text follows, so that a text that grows need not be read again from its beginning.
+ * Return the source of the blocks of Markdown: paragraphs, lists, fenced code. All but the last two stay the same when text is
+ * appended, so that a growing text need not be parsed again from its start.
  * @param {string} text
  * @returns {string[]}
  */
@@ -42,7 +42,7 @@ export function blocksOf(text) {
 }
 
 /**
- * Code with its words marked by class; plain text where the language is not known.
+ * Highlight code by CSS classes; return plain text if the language is unknown or the text is too long.
  * @param {string} text
  * @param {string} language
  * @returns {DocumentFragment | string}
@@ -69,7 +69,7 @@ function mendLink(link) {
   link.rel = 'noopener noreferrer nofollow';
 }
 
-/** A picture from elsewhere would tell its server who reads: it becomes a link. @param {HTMLImageElement} image */
+/** Replace an external image with a link: loading it would reveal the reader to its server. @param {HTMLImageElement} image */
 function mendImage(image) {
   const source = image.getAttribute('src') ?? '';
   if (/^data:image\/(png|jpeg|gif|webp);base64,/.test(source)) return;

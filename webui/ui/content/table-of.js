@@ -1,13 +1,13 @@
 /**
- * Values that read best as a table: lists of objects.
+ * Values that are best shown as a table: lists of objects.
  *
  * @typedef {{columns: string[], rows: Record<string, any>[]}} Table
  */
 
-const COLUMNS = 24; // a table with more is easier to read as a tree
+const COLUMNS = 24; // with more columns, a tree is easier to read
 
 /**
- * The table that a value is; null when it is none.
+ * Return a value as a table, or null if it is not one.
  * @param {unknown} value
  * @returns {Table | null}
  */
@@ -18,7 +18,7 @@ export function tableOf(value) {
 }
 
 /**
- * The one table inside of an object, and what stands beside it: `{matches: [{…}], isCut: false}`.
+ * Return the only table in an object such as `{matches: [{…}], isCut: false}`, and the object's other fields.
  * @param {unknown} value
  * @returns {{name: string, table: Table, rest: Record<string, any>} | null}
  */
@@ -32,7 +32,7 @@ export function tableIn(value) {
 }
 
 /**
- * The rows in the order of one column; numbers by size, the rest as text, empty ones last.
+ * Return the rows sorted by one column: numbers by size, the rest as text, empty cells last.
  * @param {Record<string, any>[]} rows
  * @param {string} column
  * @param {boolean} isDescending
@@ -48,13 +48,13 @@ export function sortedRows(rows, column, isDescending) {
   });
 }
 
-/** A cell in words. @param {unknown} cell */
+/** Return the text of a cell. @param {unknown} cell */
 export function cellText(cell) {
   if (cell === undefined || cell === null) return '';
   return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
 }
 
-/** Lines with tabs between, as spreadsheets take them. @param {Table} table */
+/** Return the table as tab-separated lines, as spreadsheets accept them. @param {Table} table */
 export function asTabs({columns, rows}) {
   const clean = (/** @type {unknown} */ cell) => cellText(cell).replaceAll(/[\t\r\n]+/g, ' ');
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) => line.map(clean).join('\t')).join('\n');

@@ -1,5 +1,5 @@
 /**
- * Unified diffs as tools give them, alone or inside of other text.
+ * Unified diffs as returned by tools, alone or inside other text.
  *
  * @typedef {{kind: 'context' | 'added' | 'removed' | 'note', before: number | null, after: number | null, text: string}} DiffLine
  * @typedef {{title: string, lines: DiffLine[]}} Hunk
@@ -9,7 +9,7 @@
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/;
 
 /**
- * The text cut into parts that are diffs and parts that are not, in their order.
+ * Split a text into parts that are diffs and parts that are not, in order.
  * @param {string} text
  * @returns {{isDiff: boolean, text: string}[]}
  */
@@ -30,11 +30,11 @@ export function partsOf(text) {
   return parts.map(({isDiff, lines: own}) => ({isDiff, text: own.join('\n')})).filter((part) => part.isDiff || part.text.trim());
 }
 
-/** Whether there is a diff in a text. @param {string} text */
+/** Return true if a text contains a diff. @param {string} text */
 export const holdsDiff = (text) => /^@@ -\d/m.test(text) && partsOf(text).some(({isDiff}) => isDiff);
 
 /**
- * The files of a diff.
+ * Parse a diff into its files.
  * @param {string} text
  * @returns {FileDiff[]}
  */
@@ -58,7 +58,7 @@ export function parseDiff(text) {
   return files;
 }
 
-/** The line after a diff that begins here; the line itself when none does. @param {string[]} lines @param {number} start */
+/** Return the index of the line after a diff that starts here; `start` itself if none does. @param {string[]} lines @param {number} start */
 function diffEnd(lines, start) {
   const head = headAt(lines, start);
   let at = head ? head.names + 2 : start;
@@ -67,7 +67,7 @@ function diffEnd(lines, start) {
   return at;
 }
 
-/** The two lines with the names of a file, after what git writes before them. @param {string[]} lines @param {number} at */
+/** Find the two lines with the names of a file, after the header lines of git. @param {string[]} lines @param {number} at */
 function headAt(lines, at) {
   let names = at;
   if (lines[at]?.startsWith('diff ')) {

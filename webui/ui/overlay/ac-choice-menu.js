@@ -8,8 +8,8 @@ import '../ac-icon.js';
 const EDGE_PX = 8;
 
 /**
- * One of a few choices, each said in words, in a menu that opens above or below its button.
- * @slot  Below the choices, such as a link to settings.
+ * Menu to select one of a few choices, which opens above or below its button.
+ * @slot  Content below the choices, such as a link to settings.
  * @fires ac-choose {value: string}
  */
 export class AcChoiceMenu extends LitElement {
@@ -45,14 +45,14 @@ export class AcChoiceMenu extends LitElement {
     /** @type {Choice[]} */
     this.choices = [];
     this.value = '';
-    /** What is chosen here. */
+    /** Name of what is chosen here. */
     this.label = '';
     this.icon = '';
-    /** What the button shows; else the chosen label. */
+    /** Text of the button; default: the chosen label. */
     this.shown = '';
     this.isWarning = false;
     this._isOpen = false;
-    /** @type {AbortController | null} what is listened to while it is open */
+    /** @type {AbortController | null} what removes the listeners that are active while it is open */
     this._opened = null;
   }
 
@@ -110,7 +110,7 @@ export class AcChoiceMenu extends LitElement {
     this._menu.hidePopover();
   }
 
-  /** Above the button where there is more room, and inside of the window. */
+  /** Place the menu inside the window, above the button if there is more room. */
   _place() {
     const [button, menu] = [this._opener.getBoundingClientRect(), this._menu];
     const isAbove = button.top > innerHeight - button.bottom;
@@ -133,7 +133,7 @@ export class AcChoiceMenu extends LitElement {
     const wanted = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1}[event.key];
     if (event.key === 'Tab') return this._close();
     if (event.key === 'Escape') {
-      event.preventDefault(); // the menu closes here, and nothing around it
+      event.preventDefault(); // close only the menu, and nothing around it
       this._close();
       return this._opener.focus();
     }

@@ -35,7 +35,7 @@ export class AcConfirm extends Localized(LitElement) {
 
   /** @param {boolean} answer */
   async _answer(answer) {
-    // closed first: that gives the focus back to where it was
+    // close first, which returns the focus to where it was
     const dialog = /** @type {import('./ac-dialog.js').AcDialog} */ (this.renderRoot.querySelector('ac-dialog'));
     dialog.open = false;
     await dialog.updateComplete;

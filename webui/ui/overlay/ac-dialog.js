@@ -4,10 +4,10 @@ import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 
 /**
- * A modal dialog: the native one, so that focus, Escape and the rest of the page behave.
- * @slot - what it says
+ * A modal dialog, based on the native one, so that focus, Escape and the rest of the page behave.
+ * @slot - content
  * @slot actions - buttons
- * @fires ac-close  a person closed it
+ * @fires ac-close  the user closed it
  * @csspart dialog
  */
 export class AcDialog extends Localized(LitElement) {
@@ -42,11 +42,11 @@ export class AcDialog extends Localized(LitElement) {
     super();
     this.open = false;
     this.heading = '';
-    /** What had the focus before. @type {HTMLElement | null} */
+    /** Element that had the focus before. @type {HTMLElement | null} */
     this._before = null;
   }
 
-  /** Who takes it away while it is open has not closed it, and the browser gives the focus back only then. */
+  /** Close a dialog that is removed while it is open: the browser returns the focus only when it is closed. */
   disconnectedCallback() {
     super.disconnectedCallback();
     const dialog = this.renderRoot?.querySelector('dialog');
@@ -81,11 +81,11 @@ export class AcDialog extends Localized(LitElement) {
 
   /** @param {Event} event */
   _cancel(event) {
-    event.preventDefault(); // whoever opened it closes it
+    event.preventDefault(); // the opener closes it
     this._close();
   }
 
-  /** A click beside the dialog hits the element itself. @param {Event} event */
+  /** Close on a click beside the dialog, which hits the element itself. @param {Event} event */
   _onClick(event) {
     if (event.target === event.currentTarget) this._close();
   }
@@ -95,7 +95,7 @@ export class AcDialog extends Localized(LitElement) {
   }
 }
 
-/** What has the focus, in whatever shadow root. */
+/** Return the focused element, inside any shadow roots. */
 function focused() {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;

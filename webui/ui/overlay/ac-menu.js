@@ -4,21 +4,21 @@ import {base, buttons} from '../styles.js';
 import '../ac-icon.js';
 
 /**
- * One thing to do.
+ * One action.
  * @typedef {object} MenuItem
  * @property {string} label
  * @property {string} [icon]
- * @property {boolean} [isChecked]  makes it one that is on or off
- * @property {boolean} [isChosen]  makes it one of several, of which one is chosen
+ * @property {boolean} [isChecked]  makes it a checkbox item
+ * @property {boolean} [isChosen]  makes it a radio item
  * @property {boolean} [isOff]
- * @property {boolean} [isApart]  a line stands above it
+ * @property {boolean} [isApart]  has a separator above it
  * @property {() => void} run
  */
 
 const EDGE_PX = 8;
 
 /**
- * A menu of things to do, opened beside what it is about: `menu.open(items, anchor, label)`.
+ * A menu of actions, opened next to an element: `menu.open(items, anchor, label)`.
  */
 export class AcMenu extends LitElement {
   static properties = {
@@ -53,7 +53,7 @@ export class AcMenu extends LitElement {
     this._label = '';
     /** @type {HTMLElement | null} */
     this._anchor = null;
-    /** @type {AbortController | null} what is listened to while it is open */
+    /** @type {AbortController | null} what removes the listeners that are active while it is open */
     this._opened = null;
   }
 
@@ -82,7 +82,7 @@ export class AcMenu extends LitElement {
   }
 
   /**
-   * Show the menu below an element, which gets the focus back.
+   * Show the menu below an element, to which the focus returns later.
    * @param {MenuItem[]} items
    * @param {HTMLElement} anchor
    * @param {string} label
@@ -133,7 +133,7 @@ export class AcMenu extends LitElement {
     const items = this._buttons();
     const at = items.indexOf(/** @type {HTMLElement} */ (this.shadowRoot?.activeElement));
     const wanted = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1}[event.key];
-    event.stopPropagation(); // the keys are the menu's, and not of what is around it
+    event.stopPropagation(); // the keys are for the menu only, not for what is around it
     if (event.key === 'Escape' || event.key === 'Tab') {
       event.preventDefault();
       return this._close();

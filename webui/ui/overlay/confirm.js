@@ -1,11 +1,11 @@
-/** Ask before something that cannot be taken back. */
+/** Ask the user before an action that cannot be undone. */
 /**
  * @param {object} question
  * @param {string} question.heading
  * @param {string} question.text
- * @param {string} question.action  what the button says that goes ahead
+ * @param {string} question.action  label of the confirming button
  * @param {boolean} [question.isDangerous]
- * @returns {Promise<boolean>} whether to go ahead
+ * @returns {Promise<boolean>} whether to proceed
  */
 export async function confirm(question) {
   const {AcConfirm} = await import('./ac-confirm.js');

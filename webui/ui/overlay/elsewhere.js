@@ -1,12 +1,12 @@
 /**
- * Hear that a person goes on elsewhere: presses something beside these elements, or leaves the window (a press in a frame is
- * no event here). What lies over the page closes then.
+ * Close an overlay when the user continues elsewhere: presses something outside these elements, or leaves or resizes the window
+ * (a press in a frame causes no event here, but takes the focus from the window).
  *
- * The browser's own way, `popover="auto"`, does not do: Chromium up to 150 takes the release of the right button that opened a
- * menu for a press beside it, and a press on the button that opened one closes it before the click opens it again.
+ * The browser's `popover="auto"` is not usable: Chromium up to 150 treats the release of the right button that opened a menu as
+ * a press outside it, and a press on the button that opened one closes it before the click opens it again.
  * @param {Element[]} inside
  * @param {() => void} close
- * @returns {AbortController} ends it
+ * @returns {AbortController} ends listening when aborted
  */
 export function onElsewhere(inside, close) {
   const ending = new AbortController();
