@@ -12,7 +12,7 @@ import '../ui/ac-icon.js';
 
 /** @typedef {{secrets: {name: string, setAt: number, usedBy: string[]}[], missing: Record<string, string[]>}} Secrets */
 
-/** Secrets by their names, who uses them, and which are missing. A value is typed in the approval view alone. */
+/** Names of secrets, the modules that use them, and missing ones. Values are entered only in the approval view. */
 export class AcSecrets extends Localized(LitElement) {
   static properties = {
     _found: {state: true},

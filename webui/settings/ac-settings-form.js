@@ -17,7 +17,7 @@ import './ac-settings-review.js';
 /** @typedef {import('./settings-model.js').Group} Group */
 /** @typedef {import('./settings-model.js').Row} Row */
 
-/** The settings of one module, or with an empty `module` those of the server: shown, changed, and saved after a look at the diff. */
+/** The settings of one module, or with an empty `module` those of the server: shown, edited, and saved after a review of the diff. */
 export class AcSettingsForm extends Localized(LitElement) {
   static properties = {
     module: {},
@@ -141,7 +141,7 @@ export class AcSettingsForm extends Localized(LitElement) {
       </div>`;
   }
 
-  /** Whether what was changed waits for a confirmation; the server has the last word. @param {SettingsEdit} edit */
+  /** Return true if a change would need a confirmation; the server makes the final decision. @param {SettingsEdit} edit */
   _waits({document, changes, rows}) {
     return document !== null && rows.some((row) => changes.has(row.pointer) && waitsForPerson(document, row));
   }
@@ -183,7 +183,7 @@ export class AcSettingsForm extends Localized(LitElement) {
     toast(t('settings.saved'), {detail: waits ? t('settings.waitsForRestart', {n: waits}) : ''});
   }
 
-  /** What waited goes on by itself once it is decided. @param {{changeId: string, outcome: string}} decided */
+  /** Report the outcome of a pending change once it is decided. @param {{changeId: string, outcome: string}} decided */
   async _decided({changeId, outcome}) {
     await this._edit?.load();
     if (!this._edit?.decided(changeId, outcome)) return;
@@ -192,7 +192,7 @@ export class AcSettingsForm extends Localized(LitElement) {
     else toast(t('settings.notApplied'), {kind: 'info', detail: t('settings.notAppliedText')});
   }
 
-  /** The focus goes back to where it came from; after saving, that is not there any more. */
+  /** Close the review and return the focus to the button that opened it, which no longer exists after saving. */
   async _closeReview() {
     this._edit?.closeReview();
     await this.updateComplete;
@@ -214,7 +214,7 @@ export class AcSettingsForm extends Localized(LitElement) {
   }
 }
 
-/** The server's settings are many: each group stands by itself, and what can be changed comes first. @param {SettingsDocument} document @param {Group} group */
+/** Split the many settings of the server into separate groups, with those that can be changed first. @param {SettingsDocument} document @param {Group} group */
 function partsOf(document, group) {
   if (document.module !== null) return [group];
   const isLocked = (/** @type {Row} */ row) => Number(lockOf(document, row) !== null);

@@ -6,7 +6,7 @@ import {settingHint, settingLabel} from './settings-labels.js';
 import {base, cards} from '../ui/styles.js';
 import './ac-settings-row.js';
 
-/** Settings that belong together, and the groups inside of them. */
+/** A group of settings, and the groups inside it. */
 export class AcSettingsGroup extends Localized(LitElement) {
   static properties = {
     group: {attribute: false},
@@ -43,7 +43,7 @@ export class AcSettingsGroup extends Localized(LitElement) {
     this.isInner = false;
   }
 
-  /** The element of a row, also of one in an inner group. @param {string} pointer @returns {import('./ac-settings-row.js').AcSettingsRow | null} */
+  /** Return the element of a row, also of one in an inner group. @param {string} pointer @returns {import('./ac-settings-row.js').AcSettingsRow | null} */
   elementOf(pointer) {
     for (const element of this.renderRoot.querySelectorAll('ac-settings-row')) {
       const row = /** @type {import('./ac-settings-row.js').AcSettingsRow} */ (element);

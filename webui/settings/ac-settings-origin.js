@@ -2,7 +2,7 @@ import {LitElement, css, html} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 
-/** Where a value comes from: a default, a line of a file, or a variable of the environment. */
+/** Origin of a value: a default, a line of a file, or an environment variable. */
 export class AcSettingsOrigin extends Localized(LitElement) {
   static properties = {origin: {attribute: false}};
 
@@ -26,7 +26,7 @@ export class AcSettingsOrigin extends Localized(LitElement) {
   }
 }
 
-/** The end of a path that tells the files apart. @param {string} file */
+/** Return the end of a path that distinguishes the files. @param {string} file */
 function shortened(file) {
   const parts = file.split('/');
   return parts.slice(parts.at(-2) === 'modules' ? -2 : -1).join('/');

@@ -6,7 +6,7 @@ import '../ui/content/ac-diff.js';
 import '../ui/ac-icon.js';
 
 /**
- * What saving would change in the files, before it is done.
+ * Review of what saving would change in the files.
  * @fires ac-save {reload: boolean}
  * @fires ac-close
  */
@@ -29,7 +29,7 @@ export class AcSettingsReview extends Localized(LitElement) {
     super();
     /** @type {import('./settings-edit.js').Review} */
     this.review = {diff: [], problems: [], isChanged: false, needsConfirmation: false};
-    /** Whether a module can be reloaded afterwards. */
+    /** True if a module can be reloaded afterwards. */
     this.canReload = false;
     this.isBusy = false;
   }

@@ -16,10 +16,10 @@ import './ac-settings-origin.js';
 /** @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument */
 
 /**
- * One setting: what it is, its value, where that comes from; and what can be done about it.
- * @fires ac-setting-change {path, value}  inside of the row; `undefined`: not set
- * @fires ac-setting-unset  take it out of its file
- * @fires ac-setting-undo  forget what was changed
+ * One setting: its description, its value, the origin of that, and the actions on it.
+ * @fires ac-setting-change {path, value}  inside the row; `undefined`: not set
+ * @fires ac-setting-unset  remove it from its file
+ * @fires ac-setting-undo  discard its change
  */
 export class AcSettingsRow extends Localized(LitElement) {
   static properties = {
@@ -65,13 +65,13 @@ export class AcSettingsRow extends Localized(LitElement) {
     this.document = null;
     /** @type {import('./settings-model.js').Changes} */
     this.changes = new Map();
-    /** What the server said of changes. @type {import('../schema/validate.js').FieldError[]} */
+    /** Errors of changes. @type {import('../schema/validate.js').FieldError[]} */
     this.errors = [];
     /** The key of a module's settings. */
     this.settingsKey = '';
   }
 
-  /** Bring the field into the middle of the view, and put the focus on it. */
+  /** Scroll the field to the middle of the view and focus it. */
   show() {
     this.scrollIntoView({block: 'center'});
     const field = /** @type {import('../form/fields/field-element.js').FieldElement | null} */ (this.renderRoot.querySelector('.field > div > :first-child'));
@@ -158,13 +158,13 @@ export class AcSettingsRow extends Localized(LitElement) {
       </div>`;
   }
 
-  /** What is there without the setting: its default, or what app.json says. @param {Row} row @param {SettingsDocument} document @param {string} toDefault @param {string} toApp */
+  /** Return the text key for removing the setting, depending on what applies then: its default, or the value in app.json. @param {Row} row @param {SettingsDocument} document @param {string} toDefault @param {string} toApp */
   _removalText(row, document, toDefault, toApp) {
     if (!isRemovable(document, row)) return 'settings.setInApp';
     return `settings.${document.overApp.includes(row.pointer) ? toApp : toDefault}`;
   }
 
-  /** Why it cannot be changed here, and where it can. @param {Row} row @param {SettingsDocument} document @param {string} lock */
+  /** Render why it cannot be changed here, and where it can. @param {Row} row @param {SettingsDocument} document @param {string} lock */
   _lock(row, document, lock) {
     if (lock === 'environment') return html`<span class="locked"><ac-icon name="lock"></ac-icon></span>`;
     const kind = lock === 'secret' && !isSecret(document, row.pointer) ? 'holdsSecret' : lock;
@@ -183,7 +183,7 @@ export class AcSettingsRow extends Localized(LitElement) {
   }
 }
 
-/** A value that is shown and not changed. @param {unknown} value */
+/** Render a read-only value. @param {unknown} value */
 function plainValue(value) {
   if (value === undefined) return html`<div class="value muted">${t('settings.nothingSet')}</div>`;
   if (value === null || typeof value !== 'object') return html`<div class="value"><code>${String(value)}</code></div>`;

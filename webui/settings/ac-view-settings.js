@@ -11,10 +11,10 @@ import './ac-secrets.js';
 import './ac-settings-form.js';
 import {toolList} from '../client/tool-list.js';
 
-/** The segment of secrets in the address; no module is called so. */
+/** Segment of the address for secrets; no module has this name. */
 const SECRETS = '-secrets';
 
-/** What app.json says, of the server and of each module that it lists. */
+/** The settings in app.json, of the server and of each module that it lists. */
 export class AcViewSettings extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},
@@ -48,7 +48,7 @@ export class AcViewSettings extends Localized(LitElement) {
     /** @type {string[]} */
     this.path = [];
     this.query = new URLSearchParams();
-    /** @type {Element | null | undefined} the link of what is shown */
+    /** @type {Element | null | undefined} the link of the section that is shown */
     this._current = null;
     new Listening(this, () => [moduleList.subscribe(() => this.requestUpdate()), toolList.subscribe(() => this.requestUpdate())]);
   }
@@ -78,7 +78,7 @@ export class AcViewSettings extends Localized(LitElement) {
   }
 
   updated() {
-    // on a narrow page the list is one line
+    // on a narrow page the list is one scrolling line: show the current link
     const link = this.renderRoot.querySelector('nav a[aria-current]');
     const list = link?.parentElement;
     if (link !== this._current && list && list.scrollWidth > list.clientWidth) {

@@ -1,4 +1,4 @@
-/** Models, agents and hosts as entries of a form: what each setting of them is, in the person's language, and what can be picked for it. */
+/** Models, agents and hosts as entries of a form: translated descriptions of their settings, and suggested values. */
 import {chatSetup} from '../models/setup.js';
 import {hasText, locale, t} from '../base/i18n.js';
 import {moduleList} from '../client/module-list.js';
@@ -10,24 +10,24 @@ import {resolve, shapeOf, valuesSchema} from '../schema/shape.js';
 /** @typedef {import('./settings-model.js').Row} Row */
 
 const KINDS = new Set(['models', 'agents', 'hosts']);
-/** What can be picked for these comes of providers, who are asked for it. */
+/** Rows whose suggested values are requested from providers. */
 const OF_PROVIDERS = new Set(['/models', '/agents']);
 const PARTS = ['*', 'environment', 'module:*', 'folder:AGENTS.md', 'folder:CLAUDE.md', 'agent', 'date'];
 
 /** @type {WeakMap<Schema, {of: string, part: Schema}>} */
 const made = new WeakMap();
 
-/** The models that providers said they have, since a person went to such a row. @type {string[]} */
+/** Models reported by the providers, once the user has focused such a row. @type {string[]} */
 let listed = [];
 /** @type {Promise<void> | null} */
 let listing = null;
 
-/** Whether a row of app.json holds models, agents or hosts by name. @param {SettingsDocument} document @param {Row} row */
+/** Return true if a row of app.json contains models, agents or hosts by name. @param {SettingsDocument} document @param {Row} row */
 export function isChatEntries(document, {pointer}) {
   return document.module === null && KINDS.has(pointer.slice(1));
 }
 
-/** Ask the providers for their models, once, for somebody who is about to name one in this row. @param {Row} row */
+/** Ask the providers for their models, once, when the user is about to name one in this row. @param {Row} row */
 export async function listModels({pointer}) {
   if (!OF_PROVIDERS.has(pointer)) return;
   listing ??= (async () => {
@@ -40,7 +40,7 @@ export async function listModels({pointer}) {
   await listing;
 }
 
-/** The schema of such a row, with what is known of it here; the same object as long as that is the same. @param {SettingsDocument} document @param {Row} row @returns {Schema} */
+/** Return the schema of such a row with descriptions and suggested values; the same object as long as these stay the same. @param {SettingsDocument} document @param {Row} row @returns {Schema} */
 export function entriesPart(document, {part, pointer}) {
   const root = document.schema ?? {};
   const kind = pointer.slice(1);
@@ -56,7 +56,7 @@ export function entriesPart(document, {part, pointer}) {
   return after;
 }
 
-/** What can be picked for single settings, beside what a person writes. @param {string} kind @returns {Record<string, string[]>} */
+/** Return the suggested values of single settings; the user can enter others. @param {string} kind @returns {Record<string, string[]>} */
 function picksOf(kind) {
   if (kind === 'models') return {model: listed};
   if (kind === 'hosts') return {modules: moduleList.modules.filter(({block}) => !block).map(({name}) => name)};
@@ -65,7 +65,7 @@ function picksOf(kind) {
   return {model: [...chatSetup.models.map(({name}) => name), ...named], tools: ['*', ...toolList.tools.map(({name}) => name)], system_parts: PARTS};
 }
 
-/** A setting with its name in words; its key in app.json stands behind what it is. @param {Schema} part @param {string} kind @param {string} name @param {string[]} picks @returns {Schema} */
+/** Return the schema of a setting with its translated name and description, followed by its key in app.json. @param {Schema} part @param {string} kind @param {string} name @param {string[]} picks @returns {Schema} */
 function described(part, kind, name, picks) {
   const [label, text] = [`settings.name.${kind}.${name}`, `settings.${kind}.${name}`];
   const description = `${hasText(text) ? t(text) : part.description ?? ''} \`${name}\``;

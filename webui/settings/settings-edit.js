@@ -1,4 +1,4 @@
-/** The settings of one subject while a person changes them: loaded, changed, tried out, saved. Knows nothing of elements. */
+/** Editing of the settings of a module or of the server: load, change, preview and save them. Independent of the elements. */
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 import {t} from '../base/i18n.js';
@@ -12,11 +12,11 @@ import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone
  *
  * @typedef {object} Review  What saving would do.
  * @property {{file: string, text: string}[]} diff
- * @property {import('./settings-model.js').Problem[]} problems  What is wrong still.
- * @property {boolean} isChanged  Whether the files changed since the person began.
- * @property {boolean} needsConfirmation  Whether it counts only once it is confirmed in the approval view.
+ * @property {import('./settings-model.js').Problem[]} problems  Remaining problems.
+ * @property {boolean} isChanged  True if the files changed since the user started editing.
+ * @property {boolean} needsConfirmation  True if it takes effect only once it is confirmed in the approval view.
  *
- * @typedef {'' | 'saved' | 'waits'} Outcome  `waits`: for a confirmation in the approval view.
+ * @typedef {'' | 'saved' | 'waits'} Outcome  `waits`: a confirmation in the approval view is pending.
  */
 
 export class SettingsEdit extends Store {
@@ -30,18 +30,18 @@ export class SettingsEdit extends Store {
     this.error = null;
     /** @type {import('./settings-model.js').Changes} */
     this.changes = new Map();
-    /** What is wrong with changes, at their places. @type {import('../schema/validate.js').FieldError[]} */
+    /** Errors of changes, with their paths. @type {import('../schema/validate.js').FieldError[]} */
     this.errors = [];
-    /** What else keeps the changes from being saved. */
+    /** Why the changes cannot be saved. */
     this.message = '';
     /** @type {Review | null} */
     this.review = null;
     this.isBusy = false;
-    /** What waits for the person, and comes back if it is not applied. @type {{changeId: string, changes: import('./settings-model.js').Changes} | null} */
+    /** Changes that the user has to confirm, restored if they are not applied. @type {{changeId: string, changes: import('./settings-model.js').Changes} | null} */
     this._proposed = null;
   }
 
-  /** Load the settings; what the person changed stays. */
+  /** Load the settings; the user's changes are kept. */
   async load() {
     try {
       this._take(await client.get(this._path));
@@ -55,17 +55,17 @@ export class SettingsEdit extends Store {
     return this.document ? rowsOf(groupsOf(this.document)) : [];
   }
 
-  /** The first row that something is wrong with. */
+  /** The first row with an error. */
   get firstWrong() {
     return this.rows.find((row) => this.errors.some((error) => isOf(error, row))) ?? null;
   }
 
-  /** @param {Row} row @param {(string | number)[]} path  at or inside of it @param {unknown} value */
+  /** @param {Row} row @param {(string | number)[]} path  at or inside the row @param {unknown} value */
   change(row, path, value) {
     if (this.document) this._use(changed(this.document, this.changes, row, path, value), row);
   }
 
-  /** Take a setting out of its file. @param {Row} row */
+  /** Remove a setting from its file. @param {Row} row */
   unset(row) {
     if (this.document) this._use(unset(this.document, this.changes, row), row);
   }
@@ -80,7 +80,7 @@ export class SettingsEdit extends Store {
     this._use(new Map());
   }
 
-  /** Try the changes out, and keep what they would do in `review`. */
+  /** Preview the changes, and store the result in `review`. */
   async preview(isChanged = false) {
     if (this._isWrong()) return this.notify();
     await this._busily(async () => {
@@ -89,7 +89,7 @@ export class SettingsEdit extends Store {
     });
   }
 
-  /** What became of the changes that were shown to the person. @param {string} changeId @param {string} outcome @returns {boolean} whether it was about these */
+  /** Handle the decision on a change; if it was not applied, restore the proposed changes. @param {string} changeId @param {string} outcome @returns {boolean} whether it was about these */
   decided(changeId, outcome) {
     if (this._proposed?.changeId !== changeId) return false;
     const {changes} = this._proposed;
@@ -98,7 +98,7 @@ export class SettingsEdit extends Store {
     return true;
   }
 
-  /** Write the changes, or have them shown to the person. @param {boolean} reloads  whether the module begins anew with them @returns {Promise<Outcome>} what became of them */
+  /** Save the changes, or submit them for confirmation. @param {boolean} reloads  true to reload the module with them @returns {Promise<Outcome>} what happened to them */
   async save(reloads) {
     /** @type {Outcome} */
     let outcome = '';
@@ -161,7 +161,7 @@ export class SettingsEdit extends Store {
     return client.put(`${this._path}${query}`, {expected: document.digest, changes: bodyOf(document, this.changes), ...more});
   }
 
-  /** Whether the page itself sees that a change cannot be saved. */
+  /** Validate the changes in the page; return true if any is invalid. */
   _isWrong() {
     const root = this.document?.schema ?? {};
     this.errors = this.rows.flatMap((row) => {
@@ -188,7 +188,7 @@ export class SettingsEdit extends Store {
     this.message = reported.length && this.errors.length === reported.length ? t('settings.mendFirst') : error.message;
   }
 
-  /** Where the form shows an error: at the row, where what is meant is not in its value any more. @param {Row} row @param {(string | number)[]} path */
+  /** Return the path at which the form shows an error: the row itself if the path is no longer in its value. @param {Row} row @param {(string | number)[]} path */
   _shownPlace(row, path) {
     const change = this.changes.get(row.pointer);
     const isShown = change && 'value' in change && valueAt(change.value, path.slice(row.path.length)) !== undefined;
@@ -199,5 +199,5 @@ export class SettingsEdit extends Store {
 /** @param {import('../schema/validate.js').FieldError} error @param {Row} row */
 const isOf = (error, row) => row.path.every((step, index) => step === error.path[index]);
 
-/** The path that a pointer means in a value: what can only be an index is one. @param {string} pointer */
+/** Return the path of a pointer in a value, with numeric steps as indexes. @param {string} pointer */
 const stepsOf = (pointer) => pathOf(pointer).map((step) => (/^\d+$/.test(step) ? Number(step) : step));

@@ -1,4 +1,4 @@
-/** Names and descriptions of settings: the page's own for app.json, the module's for its settings. */
+/** Names and descriptions of settings: the page's own texts for app.json, the module's texts for its settings. */
 import {hasText, t} from '../base/i18n.js';
 import {shapeOf} from '../schema/shape.js';
 
@@ -11,7 +11,7 @@ export function settingLabel(document, place) {
   if (document.module === null && hasText(key)) return t(key);
   const {title} = schemaOf(document, place);
   const name = place.path.at(-1) ?? '';
-  // a title that was made from the name reads worse than the name as words
+  // a title that was generated from the name reads worse than the name split into words
   const isOwn = title && title.replaceAll(' ', '').toLowerCase() !== name.replaceAll(/[_\s]/g, '').toLowerCase() && place.part;
   return isOwn ? title : inWords(name);
 }
@@ -29,7 +29,7 @@ function schemaOf(document, {part, schema}) {
   return schema ?? shapeOf(part ?? {}, document.schema ?? {}).schema;
 }
 
-/** `base_url` and `baseUrl` as `Base url`. @param {string} name */
+/** Return `base_url` and `baseUrl` as `Base url`. @param {string} name */
 function inWords(name) {
   const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ').trim().toLowerCase();
   return words ? words[0].toUpperCase() + words.slice(1) : name;

@@ -1,4 +1,4 @@
-/** Settings as the server tells them, seen as rows of a form, and what a person wants changed in them. */
+/** Settings as returned by the server, as rows of a form, and the user's changes to them. */
 import {valueAt, withValueAt} from '../schema/paths.js';
 import {shapeOf} from '../schema/shape.js';
 
@@ -19,7 +19,7 @@ import {shapeOf} from '../schema/shape.js';
  * @property {number | null} line
  * @property {string | null} variable
  *
- * @typedef {object} SettingsDocument  The answer of `/api/settings`; places are JSON Pointers.
+ * @typedef {object} SettingsDocument  The response of `/api/settings`; locations are JSON Pointers.
  * @property {string | null} module
  * @property {string[]} files
  * @property {string} digest
@@ -30,9 +30,9 @@ import {shapeOf} from '../schema/shape.js';
  * @property {Problem[]} problems
  * @property {string[]} policy
  * @property {boolean} mayChangePolicy
- * @property {boolean} policyIsConfirmed  Changing policy takes a confirmation in the approval view.
+ * @property {boolean} policyIsConfirmed  True if policy changes need a confirmation in the approval view.
  * @property {string[]} waitsForConfirmation
- * @property {string[]} overApp  What the module's own file sets and app.json too: that shows again once it is removed.
+ * @property {string[]} overApp  Settings in both the module's own file and app.json: the value in app.json applies again once the other is removed.
  * @property {string[]} waitsForRestart
  * @property {boolean} waitsForReload
  *
@@ -40,7 +40,7 @@ import {shapeOf} from '../schema/shape.js';
  * @property {string[]} path
  * @property {string} pointer
  * @property {Schema} part
- * @property {'setting' | 'unknown'} kind  `unknown`: it is set, and there is no such setting.
+ * @property {'setting' | 'unknown'} kind  `unknown`: it is set, but no such setting exists.
  *
  * @typedef {object} Group
  * @property {string[]} path
@@ -56,7 +56,7 @@ import {shapeOf} from '../schema/shape.js';
 const DEPTH = 4;
 const SHOWN_EMPTY = new Set(['text', 'number', 'date', 'json', 'union']);
 
-/** A path as a JSON Pointer (RFC 6901). @param {(string | number)[]} path */
+/** Return a path as a JSON Pointer (RFC 6901). @param {(string | number)[]} path */
 export function pointerOf(path) {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
@@ -66,12 +66,12 @@ export function pathOf(pointer) {
   return pointer.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Whether one place is another one, or lies inside of it. @param {string} pointer @param {string} around */
+/** Return true if a pointer equals another one or is inside it. @param {string} pointer @param {string} around */
 export function isInside(pointer, around) {
   return pointer === around || pointer.startsWith(`${around}/`);
 }
 
-/** The rows of a document: settings that are objects of known settings are groups of their own. @param {SettingsDocument} document @returns {Group} */
+/** Return the rows of a document; settings that are objects of known settings become groups. @param {SettingsDocument} document @returns {Group} */
 export function groupsOf(document) {
   const root = document.schema ?? {};
   return groupOf(document, root, root, []);
@@ -93,7 +93,7 @@ function groupOf(document, root, part, path) {
   return group;
 }
 
-/** What is set in a group and no setting of it. @param {SettingsDocument} document @param {Schema} schema @param {string[]} path @returns {Row[]} */
+/** Return rows for what is set in a group but not in its schema. @param {SettingsDocument} document @param {Schema} schema @param {string[]} path @returns {Row[]} */
 function strangers(document, schema, path) {
   const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false;
   return Object.keys(document.origins).map(pathOf)
@@ -102,12 +102,12 @@ function strangers(document, schema, path) {
     .map((at) => ({path: at, pointer: pointerOf(at), part: {}, kind: isOpen ? 'setting' : 'unknown'}));
 }
 
-/** Every row of a group and of the groups in it. @param {Group} group @returns {Row[]} */
+/** Return every row of a group and of the groups in it. @param {Group} group @returns {Row[]} */
 export function rowsOf(group) {
   return [...group.rows, ...group.groups.flatMap(rowsOf)];
 }
 
-/** What a field shows of a row: a default is left to the field where it can show it as one. @param {SettingsDocument} document @param {Row} row @param {Changes} changes */
+/** Return the value that a field shows for a row; undefined for a default that the field itself can show as such. @param {SettingsDocument} document @param {Row} row @param {Changes} changes */
 export function shownValue(document, row, changes) {
   const change = changes.get(row.pointer);
   if (change && 'value' in change) return change.value;
@@ -118,11 +118,11 @@ export function shownValue(document, row, changes) {
 }
 
 /**
- * The changes with another value at a place in a row; what comes to the same as is saved is no change.
+ * Return the changes with another value at a path in a row; a value that equals the saved one is no change.
  * @param {SettingsDocument} document
  * @param {Changes} changes
  * @param {Row} row
- * @param {(string | number)[]} path  at or inside of the row
+ * @param {(string | number)[]} path  at or inside the row
  * @param {unknown} value  undefined: not set
  * @returns {Changes}
  */
@@ -132,7 +132,7 @@ export function changed(document, changes, row, path, value) {
 }
 
 /**
- * Whether a row can be taken out of the file that changes go to: what only app.json says of a module stays there.
+ * Return true if a row can be removed from the file that changes are written to: a module's setting that is only in app.json stays there.
  * @param {SettingsDocument} document
  * @param {Row} row
  */
@@ -141,17 +141,17 @@ export function isRemovable({module, origins, overApp}, {pointer}) {
   return Boolean(origin) && (module === null || origin.kind === 'module' || overApp.includes(pointer));
 }
 
-/** The changes with a row taken out of its file. @param {SettingsDocument} document @param {Changes} changes @param {Row} row */
+/** Return the changes with a row removed from its file. @param {SettingsDocument} document @param {Changes} changes @param {Row} row */
 export function unset(document, changes, row) {
   return withChange(changes, row, document.origins[row.pointer] ? {remove: true} : null);
 }
 
-/** The changes without that of a row. @param {Changes} changes @param {Row} row */
+/** Return the changes without that of a row. @param {Changes} changes @param {Row} row */
 export function undone(changes, row) {
   return withChange(changes, row, null);
 }
 
-/** The changes that are changes still, now that the settings are others. @param {SettingsDocument} document @param {Changes} changes */
+/** Return the changes that still differ from the settings, after these have changed. @param {SettingsDocument} document @param {Changes} changes */
 export function stillWanted(document, changes) {
   const rows = new Map(rowsOf(groupsOf(document)).map((row) => [row.pointer, row]));
   return new Map([...changes].filter(([pointer, change]) => {
@@ -161,12 +161,12 @@ export function stillWanted(document, changes) {
   }));
 }
 
-/** The changes as the server takes them. @param {SettingsDocument} document @param {Changes} changes */
+/** Return the changes in the form that the server accepts. @param {SettingsDocument} document @param {Changes} changes */
 export function bodyOf(document, changes) {
   return [...changes].flatMap(([path, change]) => ('value' in change ? partsOf(document, path, change.value) : [{path, ...change}]));
 }
 
-/** A change of an object part by part, and of the parts of it of which not all is shown: that stays, and what another file says of it. @param {SettingsDocument} document @param {string} path @param {any} value @returns {object[]} */
+/** Split a change of an object into changes of its keys, recursively where values are withheld, so that withheld values and those from other files are preserved. @param {SettingsDocument} document @param {string} path @param {any} value @returns {object[]} */
 function partsOf(document, path, value) {
   const saved = /** @type {any} */ (valueAt(document.values, pathOf(path)));
   if (!isObject(saved) || !isObject(value)) return [{path, value}];
@@ -199,7 +199,7 @@ function withChange(changes, {pointer}, change) {
 }
 
 /**
- * Why a person cannot change a row here; null if they can.
+ * Return why the user cannot change a row here; null if they can.
  * @param {SettingsDocument} document
  * @param {Row} row
  * @returns {'secret' | 'policy' | 'environment' | null}
@@ -213,12 +213,12 @@ export function lockOf(document, {pointer, kind}) {
   return document.policy.includes(pointer) || hides ? 'policy' : null;
 }
 
-/** Whether a change of a row waits for a confirmation. @param {SettingsDocument} document @param {Row} row */
+/** Return true if a change of a row needs a confirmation. @param {SettingsDocument} document @param {Row} row */
 export function waitsForPerson(document, {pointer, kind}) {
   return document.policyIsConfirmed && (kind === 'unknown' || document.policy.includes(pointer) || isSecret(document, pointer));
 }
 
-/** Whether a row is a secret by its schema. @param {SettingsDocument} document @param {string} pointer */
+/** Return true if a row is a secret according to its schema. @param {SettingsDocument} document @param {string} pointer */
 export function isSecret(document, pointer) {
   const path = pathOf(pointer);
   let part = /** @type {Schema} */ (document.schema ?? {});
@@ -227,18 +227,18 @@ export function isSecret(document, pointer) {
   return Boolean(schema.writeOnly) || (options.length > 0 && options.every((option) => option.writeOnly));
 }
 
-/** The problems that belong to a row. @param {SettingsDocument} document @param {Row} row */
+/** Return the problems that belong to a row. @param {SettingsDocument} document @param {Row} row */
 export function problemsOf(document, {pointer}) {
   return document.problems.filter(({path}) => path && isInside(path, pointer));
 }
 
-/** The problems that belong to no row. @param {SettingsDocument} document @param {Group} group */
+/** Return the problems that belong to no row. @param {SettingsDocument} document @param {Group} group */
 export function problemsElsewhere(document, group) {
   const rows = rowsOf(group);
   return document.problems.filter(({path}) => !path || !rows.some(({pointer}) => isInside(path, pointer)));
 }
 
-/** The environment variable that sets a row. @param {SettingsDocument} document @param {Row} row @param {string} key of the module's settings */
+/** Return the environment variable that sets a row. @param {SettingsDocument} document @param {Row} row @param {string} key of the module's settings */
 export function variableOf(document, {path}, key) {
   const steps = document.module === null ? path : ['config', key, ...path];
   return `AGENTCORE_${steps.join('__').toUpperCase()}`;

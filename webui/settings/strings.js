@@ -1,4 +1,4 @@
-/** Texts of the settings: forms of app.json and of modules, with the page's own words for what app.json may say. */
+/** Texts of the settings: forms of app.json and of modules, with the page's own texts for the settings in app.json. */
 export const settings = {
   en: {
     title: 'Settings',
