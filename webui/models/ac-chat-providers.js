@@ -9,7 +9,7 @@ import './ac-local-servers.js';
 import './ac-provider-form.js';
 import './ac-provider-models.js';
 
-/** Models and where they come from: keys of providers, servers on this machine, what is set up already. */
+/** Sources of models: keys of providers and servers on this machine; and the models that are already configured. */
 export class AcChatProviders extends Localized(LitElement) {
   static properties = {_shown: {state: true}};
 
@@ -47,14 +47,14 @@ export class AcChatProviders extends Localized(LitElement) {
       ${chatSetup.models.length ? html`<section class="models" aria-labelledby="models"><h2 id="models">${t('models.models')}</h2><ul>${chatSetup.models.map((model) => this._renderModel(model))}</ul></section>` : nothing}`;
   }
 
-  /** A key of another provider was entered: its form goes on with it. @param {CustomEvent<{provider: string, key: string}>} event */
+  /** Switch to the form of another provider, whose key was entered. @param {CustomEvent<{provider: string, key: string}>} event */
   _onProvider({detail: {provider, key}}) {
     this._shown = provider;
     this._key = key;
   }
 
   updated() {
-    this._key = ''; // the form has it
+    this._key = ''; // the form has received it
   }
 
   /** @param {string} id @param {string | undefined} label @param {string} shown */
@@ -62,7 +62,7 @@ export class AcChatProviders extends Localized(LitElement) {
     return html`<button aria-pressed=${id === shown} @click=${() => { this._shown = id; this._key = ''; }}>${label}</button>`;
   }
 
-  /** What one provider has at one address is not another one's, also when the answer comes late. @param {import('./setup.js').Provider} given */
+  /** Render the models of a provider; keyed by its address, so that a late response never appears at another one. @param {import('./setup.js').Provider} given */
   _renderModelsOf({provider, baseUrl, hasKey}) {
     if (!hasKey && !baseUrl) return nothing;
     const asks = chatSetup.listed === provider;

@@ -13,8 +13,8 @@ const NAMED = 3;
 /** @typedef {import('./setup.js').LocalServer} LocalServer */
 
 /**
- * The model servers that run on this machine, with their models. They are looked for as long as this is shown, so that one
- * that is started later appears by itself.
+ * Model servers that run on this machine, with their models. Polled while this is shown, so that a server that is started
+ * later appears automatically.
  * @fires ac-use-model {model: string}
  */
 export class AcLocalServers extends Localized(LitElement) {
@@ -108,7 +108,7 @@ export class AcLocalServers extends Localized(LitElement) {
     this.dispatchEvent(new CustomEvent('ac-use-model', {detail: {model}, bubbles: true, composed: true}));
   }
 
-  /** Look now, and again after a while: what was not there may be started meanwhile. */
+  /** Check now, and again after a while, because a server may be started meanwhile. */
   async _look() {
     clearTimeout(this._timer);
     if (this._isLooking || document.hidden || !this.isConnected) return;
@@ -123,7 +123,7 @@ export class AcLocalServers extends Localized(LitElement) {
       const {found} = await chatSetup.lookForServers();
       if (JSON.stringify(found) !== JSON.stringify(this._found)) this._found = found;
     } catch {
-      // the page says whether the server answers; it is asked again
+      // the page shows whether the server responds; the next poll tries again
     }
   }
 

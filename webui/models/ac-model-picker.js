@@ -9,8 +9,8 @@ import './ac-chat-providers.js';
 import './ac-provider-models.js';
 
 /**
- * The models that can be asked now, to choose one: of app.json, and of every provider that has a key or an address.
- * Without any of these, the ways to one.
+ * Picker for the models that are available now: those in app.json, and those of every provider that has a key or an address.
+ * If there are none, it shows how to set one up.
  * @fires ac-use-model {model: string}
  * @fires ac-open-providers
  */
@@ -30,7 +30,7 @@ export class AcModelPicker extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** What is used now, and need not be offered. */
+    /** Name of the model in use, which need not be offered. */
     this.inUse = '';
     new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
   }

@@ -9,7 +9,7 @@ import '../ui/ac-icon.js';
 /** @typedef {import('./setup.js').Provider} Provider */
 /** @typedef {import('../client/client.js').ApiError} ApiError */
 
-/** Which field an error is shown at; others are shown above the buttons. @type {Record<string, 'key' | 'url'>} */
+/** Field at which an error is shown; other errors are shown above the buttons. @type {Record<string, 'key' | 'url'>} */
 const FIELDS = {
   provider_unauthorized: 'key',
   provider_unreachable: 'url',
@@ -19,13 +19,13 @@ const FIELDS = {
   invalid_body: 'url',
 };
 
-/** Errors of a test after which the user may store what they entered all the same. */
+/** Errors of a test after which the user may store the input anyway. */
 const FORCEABLE = new Set(['provider_unauthorized', 'provider_unreachable', 'provider_timeout', 'provider_failed', 'provider_rate_limited', 'models_not_listed', 'models_empty']);
 
 /**
- * The key and the address of one provider. They are tested before they are stored; a key goes to the server and is never
- * shown again.
- * @fires ac-provider {provider: string, key: string}  the key that was entered is one of another provider
+ * Form for the key and the address of one provider. They are tested before they are stored; a key is sent to the server and
+ * never shown again.
+ * @fires ac-provider {provider: string, key: string}  the entered key belongs to another provider
  */
 export class AcProviderForm extends Localized(LitElement) {
   static properties = {
@@ -57,9 +57,9 @@ export class AcProviderForm extends Localized(LitElement) {
     super();
     /** @type {Provider | null} */
     this.provider = null;
-    /** Whether it refused the key, or that there was none, when it was asked last. */
+    /** True if the provider refused the key, or the lack of one, at the last request. */
     this.isRefused = false;
-    /** A key that was entered at another provider's form, and belongs here. */
+    /** A key that was entered in another provider's form and belongs here. */
     this.enteredKey = '';
     /** @type {'' | 'testing' | 'saving'} */
     this._work = '';
@@ -68,7 +68,7 @@ export class AcProviderForm extends Localized(LitElement) {
     this._error = null;
     this._missing = false;
     this._showsUrl = false;
-    /** Whether what was tested last had a key. */
+    /** True if the last test included a key. */
     this._hasTestedKey = false;
     /** @type {AbortController | null} */
     this._test = null;
@@ -179,7 +179,7 @@ export class AcProviderForm extends Localized(LitElement) {
     this._input('url').focus();
   }
 
-  /** What is wrong with what was entered is said until it is changed. @param {InputEvent} event */
+  /** Clear the errors of the previous input, and pass a key of another provider on to its form. @param {InputEvent} event */
   _onInput(event) {
     this._error = null;
     this._missing = false;
@@ -192,7 +192,7 @@ export class AcProviderForm extends Localized(LitElement) {
     this.dispatchEvent(new CustomEvent('ac-provider', {detail: {provider: other.provider, key}, bubbles: true, composed: true}));
   }
 
-  /** What was entered and differs from what is stored. @returns {{key?: string, baseUrl?: string}} */
+  /** Input that differs from what is stored. @returns {{key?: string, baseUrl?: string}} */
   get _entered() {
     const key = this._input('key').value.trim();
     const url = withScheme(this._input('url')?.value.trim() ?? this.provider?.baseUrl ?? '');
@@ -233,7 +233,7 @@ export class AcProviderForm extends Localized(LitElement) {
     }
   }
 
-  /** The cursor goes to the field that has to be corrected. @param {ApiError} error */
+  /** Show an error and focus the field that has to be corrected. @param {ApiError} error */
   async _show(error) {
     this._error = error;
     const field = FIELDS[error.type];
@@ -253,7 +253,7 @@ export class AcProviderForm extends Localized(LitElement) {
   /** @param {string} provider @param {{key?: string, baseUrl?: string}} changes @param {import('./setup.js').TestedProvider | null} tested */
   async _save(provider, changes, tested) {
     if (await this._do(() => chatSetup.keepProvider(provider, changes, tested), 'models.keySaved')) this._input('url')?.blur();
-    // whatever came of it, what is secret does not stay in the page
+    // whatever the outcome, the secret must not stay in the page
     if (this._input('key')) this._input('key').value = '';
   }
 
@@ -284,7 +284,7 @@ function messageOf(error) {
   return toldOf(error);
 }
 
-/** An address that was written as people write it: a host without a scheme, on this machine or elsewhere. @param {string} text */
+/** Return an address with a scheme: if it has none, http for local addresses, https for others. @param {string} text */
 function withScheme(text) {
   if (!text || /^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   return `${/^(localhost|127\.|\[::1\]|10\.|192\.168\.)/.test(text) ? 'http' : 'https'}://${text}`;

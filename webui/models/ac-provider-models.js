@@ -13,7 +13,7 @@ const MANY = 8;
 /** @typedef {import('../client/client.js').ApiError} ApiError */
 
 /**
- * The models that a provider says it has; where it says nothing, one can be named. `asks`: at once; else when a person asks.
+ * The models that a provider reports; if it reports none, the user can name one. `asks`: requested at once; otherwise by a button.
  * @fires ac-use-model {model: string}  `provider:model`
  */
 export class AcProviderModels extends Localized(LitElement) {
@@ -45,9 +45,9 @@ export class AcProviderModels extends Localized(LitElement) {
     super();
     this.provider = '';
     this.asks = false;
-    /** Whether the form of the provider's key stands beside this already. */
+    /** True if the form for the provider's key is already shown beside this. */
     this.besideForm = false;
-    /** What is used now, `provider:model`. */
+    /** The model in use, `provider:model`. */
     this.inUse = '';
     /** @type {string[] | null} */
     this._models = null;
@@ -63,7 +63,7 @@ export class AcProviderModels extends Localized(LitElement) {
     if (this.asks) void this._ask();
   }
 
-  /** A key that was confirmed while the list was refused for want of one. */
+  /** Request the list again if it was refused for lack of a key, and one has been confirmed since. */
   _onSetup() {
     if (this._error && chatSetup.listed === this.provider && !this._isBusy) void this._ask();
     this.requestUpdate();
@@ -91,7 +91,7 @@ export class AcProviderModels extends Localized(LitElement) {
     if (this._error.type === 'models_not_listed') return html`<p class="notice" role="alert">${t('models.noList')}</p>`;
     if (this._error.type !== 'provider_unauthorized') return html`<ac-setup-error .error=${this._error}></ac-setup-error>`;
     const provider = chatSetup.providers.find((one) => one.provider === this.provider);
-    // what it refused is said at the key's field
+    // the key's field shows the refusal
     return this.besideForm || !provider ? nothing : html`<ac-provider-form class="key" .provider=${provider} ?refused=${chatSetup.refused.has(provider.provider)}></ac-provider-form>`;
   }
 
@@ -111,7 +111,7 @@ export class AcProviderModels extends Localized(LitElement) {
         <button class="small ${isFirst ? 'primary' : ''}" aria-label=${t('models.useNamed', {name})} @click=${() => this._use(name)}>${t('models.useModel')}</button></li>`;
   }
 
-  /** The suggested one first, the others in the provider's order. */
+  /** Matching models: the suggested one first, the others in the provider's order. */
   get _shown() {
     const wanted = this._wanted.trim().toLowerCase();
     const matching = (this._models ?? []).filter((name) => name.toLowerCase().includes(wanted));
@@ -123,7 +123,7 @@ export class AcProviderModels extends Localized(LitElement) {
     this._wanted = /** @type {HTMLInputElement} */ (event.target).value;
   }
 
-  /** Enter takes the only one that is left, or the name that was written. @param {KeyboardEvent} event */
+  /** On Enter, use the only model that is left, or the typed name. @param {KeyboardEvent} event */
   _onKey(event) {
     if (event.key !== 'Enter' || isComposing(event) || !this._wanted.trim()) return;
     const shown = this._shown;

@@ -7,8 +7,8 @@ import {detailsOf, toldOf} from './provider-error.js';
 import '../ui/ac-icon.js';
 
 /**
- * Why a key or a model was not taken: what went wrong, or that it waits for a person, until they have decided.
- * @fires ac-show-approvals {}  a person wants to decide; only the approval view can
+ * Why a key or a model was not accepted: the error, or that it is pending until the user has decided.
+ * @fires ac-show-approvals {}  the user wants to decide, which is only possible in the approval view
  */
 export class AcSetupError extends Localized(LitElement) {
   static properties = {
@@ -53,7 +53,7 @@ export class AcSetupError extends Localized(LitElement) {
   }
 }
 
-/** A change that a person began leads straight to where they confirm it. @param {HTMLElement} from @param {import('../client/client.js').ApiError} error */
+/** Lead the user to the approval view if their change needs a confirmation. @param {HTMLElement} from @param {import('../client/client.js').ApiError} error */
 export function toConfirmation(from, error) {
   if (error.type === 'confirmation_required') from.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
 }

@@ -1,22 +1,22 @@
-/** What went wrong at a provider, in the words and the language of a person. */
+/** Readable texts for errors of a provider, in the user's language. */
 import {hasText, t} from '../base/i18n.js';
 
 /** @typedef {{type: string, message: string, context?: Record<string, unknown>}} ErrorObject */
 
-/** Why a provider could not be asked, or sent what is no answer; empty: the error does not say. @param {ErrorObject} error */
+/** Return why a provider could not be reached, or sent an invalid response; empty if the error contains no reason. @param {ErrorObject} error */
 export function reasonOf({context}) {
   if (typeof context?.reason !== 'string') return '';
   const key = `models.reason.${context.reason}${context.reason === 'web_page' && context.title ? '_titled' : ''}`;
   return hasText(key) ? t(key, texts(context)) : '';
 }
 
-/** What a person is told who has asked a provider for something else than an answer. @param {ErrorObject} error */
+/** Return the message for an error of a request to a provider other than a chat completion. @param {ErrorObject} error */
 export function toldOf(error) {
   const key = `models.refused.${error.type}`;
   return reasonOf(error) || (hasText(key) ? t(key, texts(error.context ?? {})) : error.message);
 }
 
-/** The technical words, for whoever mends it. @param {ErrorObject} error */
+/** Return the technical details, for debugging. @param {ErrorObject} error */
 export function detailsOf({type, context}) {
   const {model, status, detail} = context ?? {};
   return [type, model, status && `HTTP ${status}`, detail].filter(Boolean).join('\n');

@@ -1,4 +1,4 @@
-/** What one can chat with here: agents, models, providers and their keys, approval modes. */
+/** Setup for chats: agents, models, providers and their keys, approval modes. */
 import {client} from '../client/client.js';
 import {Store} from '../base/store.js';
 
@@ -10,34 +10,34 @@ import {Store} from '../base/store.js';
  * @property {string} model
  * @property {string | null} [baseUrl]
  * @property {boolean} isUsable
- * @property {string | null} [hint]  what it lacks
+ * @property {string | null} [hint]  what is missing
  * @typedef {object} Provider
  * @property {string} provider
  * @property {Record<string, string>} label  by language
- * @property {string} ownBaseUrl  what is asked where no other address is set
+ * @property {string} ownBaseUrl  used if no other address is set
  * @property {string | null} baseUrl
  * @property {boolean} hasKey
  * @property {'environment' | 'stored' | null} keyOrigin
- * @property {boolean} [isFixed]  the environment sets it: what is entered has no effect
- * @property {Record<string, string>} [addresses]  base URLs of other services like it, by name
- * @property {string} [keyPrefix]  how its own keys begin
+ * @property {boolean} [isFixed]  set by the environment: input has no effect
+ * @property {Record<string, string>} [addresses]  base URLs of similar services, by name
+ * @property {string} [keyPrefix]  prefix of its own keys
  * @typedef {{baseUrl: string | null, models: string[], suggested: string | null, isOnlyChoice: boolean}} TestedProvider
- * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  where a kind of server on this machine is looked for
+ * @typedef {{kind: string, label: string, baseUrl: string}} LocalPlace  address at which a kind of server is searched on this machine
  * @typedef {{kind: string, baseUrl: string, models: string[]}} LocalServer
  */
 
 /**
- * What goes on once a change counts: the models of a provider are listed, or a model is used.
+ * What happens once a change takes effect: the models of a provider are listed, or a model is used.
  * @typedef {{list: string} | {use: string}} NextStep
  */
 
-/** Errors of a chat that another model, or another key, mends. */
+/** Errors of a chat that another model or another key fixes. */
 const OF_MODELS = new Set(['model_not_configured', 'model_not_found', 'provider_unauthorized']);
 
 /** @param {string | undefined} errorType */
 export const isAboutModels = (errorType) => OF_MODELS.has(errorType ?? '');
 
-/** The modes that every server has, from the most careful on; the server's own list is shown in its order. */
+/** Modes that every server has, starting with the most careful; the server's own list is shown in its order. */
 const MODES = ['ask', 'ask_writes', 'allow', 'deny'];
 
 export class ChatSetup extends Store {
@@ -61,23 +61,23 @@ export class ChatSetup extends Store {
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
-    /** The provider whose models are to be chosen from, because its key or its address was kept just now. */
+    /** Provider whose models are offered, because its key or address has just been stored. */
     this.listed = '';
-    /** @type {Set<string>} Providers that refused their key when they were asked last. */
+    /** @type {Set<string>} Providers that refused their key at the last request. */
     this.refused = new Set();
-    /** @type {Map<string, NextStep>} By the change that a person has to confirm. */
+    /** @type {Map<string, NextStep>} By the id of the change that the user has to confirm. */
     this._waiting = new Map();
     /** @type {NextStep | null} */
     this._next = null;
-    // a key or a model that waited for a person is there from now on
+    // a pending key or model may be available now
     client.on('policy.decided', (event) => void this._onDecided(event));
     client.on('settings.changed', () => void this.load());
     client.on('connection', (connection) => { if (connection === 'open' && this.isLoaded) void this.load(); });
   }
 
-  /** Load it (again); requests meanwhile are the same load. */
+  /** Load the setup (again); concurrent calls share one load. */
   load() {
-    if (this._loading) this._isStale = true; // its answer may be of before
+    if (this._loading) this._isStale = true; // its response may be outdated
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
     return this._loading;
   }
@@ -89,14 +89,14 @@ export class ChatSetup extends Store {
     } while (this._isStale);
   }
 
-  /** What a person began here and has confirmed; whoever takes it goes on with it. @returns {NextStep | null} */
+  /** Return and clear the next step of a change that has taken effect; the caller continues with it. @returns {NextStep | null} */
   takeNext() {
     const next = this._next;
     this._next = null;
     return next;
   }
 
-  /** A model has been chosen. */
+  /** End the choice of a model. */
   endChoice() {
     if (!this.listed) return;
     this.listed = '';
@@ -108,20 +108,20 @@ export class ChatSetup extends Store {
     return client.post(`/api/chat/providers/${provider}/test`, entered, {signal});
   }
 
-  /** Keep a provider's key or address on the server. What is kept is never given back. @param {string} provider @param {{key?: string, baseUrl?: string}} given @param {TestedProvider | null} tested  what a test found, if there was one */
+  /** Store a provider's key or address on the server. A stored key is never returned. @param {string} provider @param {{key?: string, baseUrl?: string}} given @param {TestedProvider | null} tested  result of a test, if there was one */
   async keepProvider(provider, given, tested) {
     const next = tested?.isOnlyChoice && tested.suggested ? {use: `${provider}:${tested.suggested}`} : {list: provider};
     await this._change(() => client.put(`/api/chat/providers/${provider}`, given), next, provider);
   }
 
-  /** Forget what is stored of a provider. @param {string} provider */
+  /** Delete what is stored for a provider. @param {string} provider */
   async dropProvider(provider) {
     await client.del(`/api/chat/providers/${provider}`);
     this.refused.delete(provider);
     await this.load();
   }
 
-  /** The names of the models that a provider says it has, and which to begin with. @param {string} provider @returns {Promise<{models: string[], suggested: string | null}>} */
+  /** Return the names of the models that a provider reports, and the suggested one. @param {string} provider @returns {Promise<{models: string[], suggested: string | null}>} */
   async modelsOf(provider) {
     try {
       const found = await client.post(`/api/chat/providers/${provider}/models`, {});
@@ -141,7 +141,7 @@ export class ChatSetup extends Store {
     this.notify();
   }
 
-  /** Have a model asked wherever none is named. @param {string} model */
+  /** Use a model wherever none is specified. @param {string} model */
   async useByDefault(model) {
     if (!this.models.some(({name}) => name === model)) await client.put('/api/chat/model', {model});
   }
@@ -151,12 +151,12 @@ export class ChatSetup extends Store {
     return client.post('/api/chat/local-servers', {});
   }
 
-  /** Have a model by this name from now on. @param {string} name @param {Record<string, unknown>} model */
+  /** Add a model under this name. @param {string} name @param {Record<string, unknown>} model */
   async addModel(name, model) {
     await this._change(() => client.put(`/api/chat/models/${encodeURIComponent(name)}`, model), {use: name});
   }
 
-  /** Make a change, and go on; where a person has to confirm it, when they have. @param {() => Promise<unknown>} send @param {NextStep} next @param {string} [provider]  whose key or address it is */
+  /** Make a change and continue with the next step, or after the confirmation if the user has to confirm it. @param {() => Promise<unknown>} send @param {NextStep} next @param {string} [provider]  whose key or address it is */
   async _change(send, next, provider = '') {
     try {
       await send();
@@ -166,7 +166,7 @@ export class ChatSetup extends Store {
       throw error;
     }
     await this.load();
-    this.refused.delete(provider); // it is asked with what counts from now on
+    this.refused.delete(provider); // the next request uses the new key or address
     this._goOn(next);
   }
 
@@ -182,7 +182,7 @@ export class ChatSetup extends Store {
   _goOn(next) {
     if ('list' in next) {
       this.listed = next.list;
-      this.refused.delete(next.list); // it is asked with what counts from now on
+      this.refused.delete(next.list); // the next request uses the new key or address
     }
     this._next = next;
     this.notify();
@@ -193,7 +193,7 @@ export class ChatSetup extends Store {
     return this.agents.find((agent) => agent.id === (id || 'default'));
   }
 
-  /** The model that answers when none is chosen. @param {string} agentId */
+  /** Return the model that is used if none is chosen. @param {string} agentId */
   modelOf(agentId) {
     return this.agent(agentId)?.model || this.defaultModel;
   }

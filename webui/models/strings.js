@@ -1,4 +1,4 @@
-/** Texts about providers of models: keys, addresses, lists, what is chosen. */
+/** Texts about providers of models: keys, addresses, lists, choices. */
 export const models = {
   en: {
     setUp: 'Connect a model',
