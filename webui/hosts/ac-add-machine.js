@@ -7,7 +7,7 @@ import '../ui/ac-icon.js';
 
 const LOOPBACK = /^(localhost|127\.|\[::1\])/;
 
-/** How another machine becomes a host, in two steps. The page itself adds none: that takes who may approve. */
+/** Instructions for adding another machine as a host, in two steps. The page itself cannot add one: that requires an approver. */
 export class AcAddMachine extends Localized(LitElement) {
   static styles = [base, buttons, cards, css`
     .card { padding: var(--ac-space-4); }

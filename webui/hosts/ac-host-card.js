@@ -12,8 +12,8 @@ import {fact, hostCardStyles, meterOf, meters, sentence} from './host-card-style
  * @property {string} name
  * @property {'process'} kind
  * @property {'stopped' | 'starting' | 'running' | 'failed'} state
- * @property {string} reason  why it has failed, or why it ended the last time
- * @property {string} lastWords  the end of what it wrote before that
+ * @property {string} reason  why it failed, or why it exited the last time
+ * @property {string} lastWords  the end of its output before that
  * @property {number} since
  * @property {number | null} pid
  * @property {string} python
@@ -27,7 +27,7 @@ import {fact, hostCardStyles, meterOf, meters, sentence} from './host-card-style
  * @property {HostedModule[]} modules
  */
 
-/** One host on this machine: how it is and why, what it runs, what it takes.  @fires ac-restart {host: KnownHost} */
+/** One host on this machine: its state and the reason, its modules, its resource usage.  @fires ac-restart {host: KnownHost} */
 export class AcHostCard extends Localized(LitElement) {
   static properties = {
     known: {attribute: false},

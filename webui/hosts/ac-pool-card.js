@@ -16,12 +16,12 @@ import {saidByHost} from './remote-host.js';
  * @property {'nats'} kind
  * @property {'running' | 'away' | 'failed'} state
  * @property {string} reason
- * @property {string} address  NATS servers, `, ` between them
- * @property {string[]} labels  those that its hosts need here
- * @property {RemoteModule[]} modules  those that app.json lists; `stopped`: none of its hosts has it
+ * @property {string} address  NATS servers, separated by `, `
+ * @property {string[]} labels  required of its hosts here
+ * @property {RemoteModule[]} modules  those listed in app.json; `stopped`: none of its hosts has it
  */
 
-/** A pool: how it stands, where it is, what it offers, and its hosts.  @fires ac-act {host: PoolHost, action: Action} */
+/** A pool: its state, address, modules and hosts.  @fires ac-act {host: PoolHost, action: Action} */
 export class AcPoolCard extends Localized(LitElement) {
   static properties = {
     pool: {attribute: false},
@@ -51,7 +51,7 @@ export class AcPoolCard extends Localized(LitElement) {
     this.pool = null;
     /** @type {PoolHost[]} */
     this.hosts = [];
-    /** What is being done, by the names of hosts. @type {Record<string, string>} */
+    /** Actions in progress, by host name. @type {Record<string, string>} */
     this.busy = {};
   }
 
@@ -77,7 +77,7 @@ export class AcPoolCard extends Localized(LitElement) {
       </article>`;
   }
 
-  /** What its state means, where that does not go without saying. @param {Pool} pool */
+  /** Explain its state, unless that is obvious. @param {Pool} pool */
   _state({state, reason}) {
     if (state === 'running') return nothing;
     if (state === 'failed') {
@@ -121,7 +121,7 @@ export class AcPoolCard extends Localized(LitElement) {
       </li>`;
   }
 
-  /** How a host is started: what there is to do where there is none. @param {Pool} pool */
+  /** Explain how to start a host; folded if there are hosts already. @param {Pool} pool */
   _start({name, address, labels}) {
     const words = ['agentcore host', `--pool ${name}`, `--server ${address.replaceAll(', ', ',')}`, ...labels.map((label) => `--label ${label}`)];
     const how = html`

@@ -7,9 +7,9 @@ import '../ui/ac-state.js';
 import {meterOf, meters} from './host-card-styles.js';
 import {saidByHost} from './remote-host.js';
 
-/** @typedef {import('./remote-host.js').RemoteHost & {capacity: number | null, used: number | null, labels: string[]}} PoolHost  `used` of `capacity`, of all servers; null: not known just now */
+/** @typedef {import('./remote-host.js').RemoteHost & {capacity: number | null, used: number | null, labels: string[]}} PoolHost  `used` of `capacity`, by all servers; null: currently unknown */
 
-/** The hosts of a pool, a row each; on a narrow page, a block each.  @fires ac-act {host: PoolHost, action: Action} */
+/** The hosts of a pool, one per row; on a narrow page, one per block.  @fires ac-act {host: PoolHost, action: Action} */
 export class AcPoolHosts extends Localized(LitElement) {
   static properties = {
     pool: {},
@@ -55,9 +55,9 @@ export class AcPoolHosts extends Localized(LitElement) {
     this.pool = '';
     /** @type {PoolHost[]} */
     this.hosts = [];
-    /** The names of those that app.json lists. @type {string[]} */
+    /** Names of the modules listed in app.json. @type {string[]} */
     this.modules = [];
-    /** What is being done, by the names of hosts. @type {Record<string, string>} */
+    /** Actions in progress, by host name. @type {Record<string, string>} */
     this.busy = {};
   }
 
@@ -91,7 +91,7 @@ export class AcPoolHosts extends Localized(LitElement) {
       </tr>`;
   }
 
-  /** What a person wants to know of it beside: where it is, or why not. @param {PoolHost} host */
+  /** Render further details: its platform and version, or since when and why it is away. @param {PoolHost} host */
   _about({state, since, reason, platform, version}) {
     const words = state === 'away'
       ? [t('hosts.poolSince', {time: formatTime(since, {seconds: false})}), saidByHost(reason)]
@@ -105,7 +105,7 @@ export class AcPoolHosts extends Localized(LitElement) {
     return this.modules.every((name) => modules.some((module) => module.name === name && module.state === 'ready'));
   }
 
-  /** How many of the wanted ones it has, and what of them is wrong. @param {PoolHost} host */
+  /** Render how many of the listed modules are ready, and which are failed or missing. @param {PoolHost} host */
   _modules(host) {
     const {modules} = host;
     const all = this.modules.length;

@@ -15,10 +15,10 @@ const ICONS = {drain: 'pause', undrain: 'play', disconnect: 'ban', connect: 'log
 const MODULES = 24;
 const TITLE_CHARACTERS = 60;
 
-/** They come in the order in which they were ready. @param {{name: string}} one @param {{name: string}} other */
+/** Compare modules by name; they arrive in the order in which they became ready. @param {{name: string}} one @param {{name: string}} other */
 const byName = (one, other) => one.name.localeCompare(other.name);
 
-/** A host on another machine: how it stands, where it is, what it offers and does.  @fires ac-act {host: RemoteHost, action: Action} */
+/** A host on another machine: its state, address, modules and activity.  @fires ac-act {host: RemoteHost, action: Action} */
 export class AcRemoteHostCard extends Localized(LitElement) {
   static properties = {
     known: {attribute: false},
@@ -45,7 +45,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
     super();
     /** @type {RemoteHost | null} */
     this.known = null;
-    /** What is being done to it. @type {Action | ''} */
+    /** Action in progress. @type {Action | ''} */
     this.busy = '';
   }
 
@@ -78,7 +78,7 @@ export class AcRemoteHostCard extends Localized(LitElement) {
       </button>`;
   }
 
-  /** What its state means, where that does not go without saying. @param {RemoteHost} known */
+  /** Explain its state, unless that is obvious. @param {RemoteHost} known */
   _state({name, state, reason}) {
     if (state === 'running') return nothing;
     return html`

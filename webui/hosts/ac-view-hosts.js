@@ -24,11 +24,11 @@ import {act, heldBy} from './remote-host.js';
 /** @typedef {KnownHost | RemoteHost | Pool | PoolHost} AnyHost */
 /** @typedef {import('./remote-host.js').Action} Action */
 
-/** No event tells of memory and latency. */
+/** Polling interval: no event reports memory and latency. */
 const LOOK_MS = 5000;
 const OFTEN = ['host.stateChanged', 'module.stateChanged', 'call.*', 'resource.stateChanged', 'tools.changed', 'policy.*', 'events.reset'];
 
-/** Where modules run beside the server: on other machines, and in processes on this one; and how there come to be some. */
+/** The hosts in which modules run outside the server: on other machines and in processes on this one; and how to add one. */
 export class AcViewHosts extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},
@@ -60,7 +60,7 @@ export class AcViewHosts extends Localized(LitElement) {
     this._hosts = null;
     /** @type {unknown} */
     this._error = null;
-    /** What is being done, by the names of hosts. @type {Record<string, Action | 'restart'>} */
+    /** Actions in progress, by host name. @type {Record<string, Action | 'restart'>} */
     this._busy = {};
     const soon = new Soon(() => void this._load()); // calls come in bursts
     new Listening(this, () => {
@@ -188,7 +188,7 @@ export class AcViewHosts extends Localized(LitElement) {
   }
 }
 
-/** Ask before something ends that cannot be taken back. @param {RemoteHost} host @param {Action} action */
+/** Ask the user before an action that ends something irreversibly. @param {RemoteHost} host @param {Action} action */
 async function isMeant(host, action) {
   const {name, callsInFlight: calls} = host;
   const held = heldBy(host);
@@ -198,7 +198,7 @@ async function isMeant(host, action) {
   return confirm(question);
 }
 
-/** What app.json would say for a module that runs in the server now. @param {{name: string}[]} hosts */
+/** Return an example for app.json, with a module that runs in the server now. @param {{name: string}[]} hosts */
 function exampleOf(hosts) {
   const free = moduleList.modules.filter(({listed, host, block}) => listed && !host && !block).map(({name}) => name);
   const chosen = free.find((name) => name === 'browser') ?? free[0] ?? 'browser';

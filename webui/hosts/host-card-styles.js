@@ -1,4 +1,4 @@
-/** What cards of hosts have in common: their look, a fact with its name, how much is used, and tools that wait. */
+/** Common parts of host cards: styles, a fact with its name, a usage meter, and pending tools. */
 import {css, html} from 'lit';
 import {approvalOrigin} from '../approval/frame/pending.js';
 import {t} from '../base/i18n.js';
@@ -10,17 +10,17 @@ export const fact = (name, value, kind = '') => html`<div class=${kind}><dt>${na
 /** @param {string} text */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Tools that nobody has seen yet are offered to no model. @param {number} n */
+/** Render the number of tools that the user has not seen yet; these are offered to no model. @param {number} n */
 export function waitingTools(n) {
   const said = html`<ac-icon name="shield-alert"></ac-icon>${t('hosts.toolsWait', {n})}`;
   if (!approvalOrigin) return html`<span class="badge warn">${said}</span>`;
   return html`<a class="badge warn" href=${approvalOrigin} target="_blank" rel="noopener" title=${t('hosts.toolsWaitHint')}>${said}</a>`;
 }
 
-/** From this share of its bound on, something is shown as scarce. */
+/** Share of its limit from which a resource is shown as scarce. */
 const SCARCE = 0.85;
 
-/** How much of something is used, for eyes; the words stand beside it. @param {number} used @param {number} bound */
+/** Render a usage meter, hidden from screen readers, because the text is beside it. @param {number} used @param {number} bound */
 export const meterOf = (used, bound) => html`<meter aria-hidden="true" min="0" max=${bound} low=${bound * SCARCE} high=${bound} optimum="0" .value=${used}></meter>`;
 
 export const meters = css`

@@ -1,8 +1,8 @@
-/** Hosts on other machines: what is known of one, what can be done to it, and what of it is safe to show. */
+/** Hosts on other machines: their data, the possible actions, and safe display of what they report. */
 import {client} from '../client/client.js';
 import {visibleText} from '../approval/guard/visible.js';
 
-/** @typedef {{name: string, title: string, state: string, isListed: boolean, reason: string, tools: number, waiting: number}} RemoteModule  `reason`: why it does not run; `waiting`: tools that a person has not seen yet */
+/** @typedef {{name: string, title: string, state: string, isListed: boolean, reason: string, tools: number, waiting: number}} RemoteModule  `reason`: why it does not run; `waiting`: tools that the user has not seen yet */
 /** @typedef {'waiting' | 'running' | 'away' | 'draining' | 'drained' | 'disconnected'} RemoteState  `waiting`: it was never added */
 /**
  * @typedef {object} RemoteHost
@@ -15,7 +15,7 @@ import {visibleText} from '../approval/guard/visible.js';
  * @property {string} platform
  * @property {string} version
  * @property {number | null} pairedAt
- * @property {boolean} mayUseChats  the user let it use chats
+ * @property {boolean} mayUseChats  the user allowed it to use chats
  * @property {number | null} lastSeen
  * @property {number | null} latencyMs
  * @property {string[]} workspace
@@ -25,7 +25,7 @@ import {visibleText} from '../approval/guard/visible.js';
  */
 /** @typedef {'drain' | 'undrain' | 'disconnect' | 'connect' | 'forget'} Action */
 
-/** What does something in each state. @type {Record<RemoteState, Action[]>} */
+/** Actions that have an effect in each state. @type {Record<RemoteState, Action[]>} */
 const OFFERED = {
   waiting: [],
   running: ['drain', 'disconnect', 'forget'],
@@ -40,13 +40,13 @@ const SHOWN_CHARACTERS = 200;
 /** @param {RemoteHost} host @returns {Action[]} */
 export const actionsFor = ({state}) => OFFERED[state] ?? [];
 
-/** Whether it is connected. @param {RemoteHost} host */
+/** Return true if a host is connected. @param {RemoteHost} host */
 export const isUp = ({state}) => UP.has(state);
 
-/** How much is open in it. @param {RemoteHost} host */
+/** Return the number of resources that are open in a host. @param {RemoteHost} host */
 export const heldBy = ({resources}) => resources.reduce((sum, {count}) => sum + count, 0);
 
-/** What a host says of itself, which may be anything: one line, of some length, of which all can be seen. @param {string} text @param {number} [most] */
+/** Return a text reported by a host, which may be anything: one line, limited in length, with invisible characters written out. @param {string} text @param {number} [most] */
 export function saidByHost(text, most = SHOWN_CHARACTERS) {
   const [line, ...rest] = text.trim().split('\n');
   const characters = [...line];

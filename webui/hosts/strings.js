@@ -1,4 +1,4 @@
-/** Texts of the view of hosts, and of where modules and calls run. */
+/** Texts of the hosts view, and about the hosts of modules and calls. */
 export const hosts = {
   en: {
     title: 'Hosts',
