@@ -29,7 +29,7 @@ import '../ui/ac-icon.js';
 
 const CONNECTIONS = 5;
 
-/** One client: since when, what it has open, what it calls and what it may.  @fires ac-revoke {name: string} */
+/** One client: since when it exists, its connections, its calls and its limits.  @fires ac-revoke {name: string} */
 export class AcClientRow extends Localized(LitElement) {
   static properties = {
     known: {attribute: false},

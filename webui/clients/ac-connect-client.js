@@ -5,7 +5,7 @@ import '../ui/ac-command.js';
 import '../ui/ac-copy.js';
 import {CLIENTS} from './connecting.js';
 
-/** How a client is connected: by one command, or by hand. The page makes no key. */
+/** Instructions for connecting a client: by one command, or by hand. The page creates no key. */
 export class AcConnectClient extends Localized(LitElement) {
   static properties = {
     address: {},

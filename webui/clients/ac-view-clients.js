@@ -14,7 +14,7 @@ import './ac-connect-client.js';
 
 /** @typedef {import('./ac-client-row.js').KnownClient} KnownClient */
 
-/** The clients that hold a key: agents that call tools over MCP, and what else was paired; and how one is connected. */
+/** The clients that have a key: those that call tools over MCP, and other paired ones; and how to connect one. */
 export class AcViewClients extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},

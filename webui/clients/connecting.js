@@ -1,8 +1,8 @@
-/** The clients that people use most, and the form in which each takes an MCP server over HTTP. */
+/** The most common clients, and the configuration format in which each accepts an MCP server over HTTP. */
 
 /**
  * @typedef {object} KnownClient
- * @property {string} id  as `agentcore connect` calls it
+ * @property {string} id  its name in `agentcore connect`
  * @property {string} title
  * @property {(url: string, key: string) => string} block
  */

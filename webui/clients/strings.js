@@ -1,4 +1,4 @@
-/** Texts of the view of clients. */
+/** Texts of the clients view. */
 export const clients = {
   en: {
     title: 'Clients',
