@@ -10,7 +10,7 @@ export function reasonOf({context}) {
   return hasText(key) ? t(key, texts(context)) : '';
 }
 
-/** Return the message for an error of a request to a provider other than a chat completion. @param {ErrorObject} error */
+/** Return the message for an error of a request to a provider other than a chat response. @param {ErrorObject} error */
 export function toldOf(error) {
   const key = `models.refused.${error.type}`;
   return reasonOf(error) || (hasText(key) ? t(key, texts(error.context ?? {})) : error.message);

@@ -10,7 +10,7 @@ import {bodyOf, changed, groupsOf, isInside, pathOf, rowsOf, stillWanted, undone
  * @typedef {import('./settings-model.js').SettingsDocument} SettingsDocument
  * @typedef {import('./settings-model.js').Row} Row
  *
- * @typedef {object} Review  What saving would do.
+ * @typedef {object} Review  Result of a preview.
  * @property {{file: string, text: string}[]} diff
  * @property {import('./settings-model.js').Problem[]} problems  Remaining problems.
  * @property {boolean} isChanged  True if the files changed since the user started editing.
@@ -41,7 +41,7 @@ export class SettingsEdit extends Store {
     this._proposed = null;
   }
 
-  /** Load the settings; the user's changes are kept. */
+  /** Load the settings; the user's changes are preserved. */
   async load() {
     try {
       this._take(await client.get(this._path));

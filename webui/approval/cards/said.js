@@ -1,4 +1,4 @@
-/** Texts about a pending call in the user's language: from its module, and about the reason for asking. */
+/** Texts about a pending call, in the user's language: descriptions from its module, and the reason for asking. */
 import {locale, t} from '../../base/i18n.js';
 import {translatedSchema} from '../../client/translation.js';
 

@@ -1,4 +1,4 @@
-/** Arms the buttons once the user can have seen them: visible for half a second, whole, unobstructed, and without movement. */
+/** Arming of the buttons: they work once the user can have seen them for half a second, whole, unobstructed, and without movement. */
 import {isFramed} from './framing.js';
 import {canDecideHere, watcher} from './seen.js';
 

@@ -1,4 +1,4 @@
-/** Tracks whether the user has seen all of some content: both its start and its end were visible. */
+/** Tracking of read content: the user has seen all of it once both its start and its end were visible. */
 import {html} from 'lit';
 import {watcher} from './seen.js';
 

@@ -1,5 +1,5 @@
 /**
- * Detects whether the user can see an element: it is in view, nearly whole, and nothing covers, fades or transforms it.
+ * Visibility of elements: the user can see one that is in view, nearly whole, and that nothing covers, fades or transforms.
  *
  * A page that frames this one could cover it, or slide it under the pointer. Intersection Observer v2 detects that
  * (https://w3c.github.io/IntersectionObserver/v2/). In a browser without it, the user decides in a separate window, which
