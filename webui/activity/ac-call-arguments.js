@@ -5,7 +5,7 @@ import {Localized, t} from '../base/i18n.js';
 import {base, buttons, code} from '../ui/styles.js';
 import '../ui/ac-copy.js';
 
-/** What a call was given, as the record keeps it: secrets masked, long ones cut. */
+/** Arguments of a call as recorded: secrets masked, long arguments truncated. */
 export class AcCallArguments extends Localized(LitElement) {
   static properties = {call: {attribute: false}};
 

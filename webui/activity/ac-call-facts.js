@@ -6,7 +6,7 @@ import {href} from '../base/router.js';
 import {base} from '../ui/styles.js';
 import '../ui/ac-copy.js';
 
-/** What else the record knows of a call: who made and who allowed it, how long it took, where it belongs. */
+/** Metadata of a recorded call: who made it, who allowed it, its duration, host, module and session. */
 export class AcCallFacts extends Localized(LitElement) {
   static properties = {
     call: {attribute: false},

@@ -4,7 +4,7 @@ import {Localized, formatDuration, formatTime} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
-/** The columns of the list of calls, for its head as well. */
+/** Column layout of the call list, shared with its header. */
 export const columns = css`
   .columns {
     display: grid; align-items: center; column-gap: var(--ac-space-3); padding-inline: var(--ac-space-4);
@@ -22,7 +22,7 @@ export const columns = css`
   }
 `;
 
-/** One row of the record in a list. */
+/** One row of the call list. */
 export class AcCallRow extends Localized(LitElement) {
   static properties = {call: {attribute: false}};
 
@@ -74,7 +74,7 @@ export class AcCallRow extends Localized(LitElement) {
   }
 }
 
-/** As much as can be seen, without the braces that every row would begin with. @param {string} text */
+/** Return as much of the arguments as is visible, without the outer braces. @param {string} text */
 function shortened(text) {
   return text === '{}' ? '' : text.slice(0, 240).replace(/^\{/, '').replace(/\}$/, '');
 }

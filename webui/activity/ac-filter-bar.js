@@ -15,7 +15,7 @@ const OUTCOMES = [
   'internal_error', 'module_stopping', 'resource_not_found', 'unknown_tool',
 ];
 
-/** What of the record is wanted.  @fires ac-filter {filter: CallFilter} */
+/** Search field and filters of the call log.  @fires ac-filter {filter: CallFilter} */
 export class AcFilterBar extends Localized(LitElement) {
   static properties = {
     filter: {attribute: false},
@@ -46,7 +46,7 @@ export class AcFilterBar extends Localized(LitElement) {
     super();
     /** @type {CallFilter} */
     this.filter = {};
-    /** Sessions that are offered. @type {string[]} */
+    /** Suggested session IDs. @type {string[]} */
     this.sessions = [];
     /** @type {string[]} */
     this._tools = [];
@@ -114,7 +114,7 @@ export class AcFilterBar extends Localized(LitElement) {
       const {tools} = await client.get('/api/tools');
       this._tools = tools.map((/** @type {{name: string}} */ {name}) => name);
     } catch {
-      // names to choose from are a convenience; any can be typed
+      // suggestions are optional; any name can be typed
     }
   }
 

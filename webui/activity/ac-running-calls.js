@@ -10,7 +10,7 @@ import '../ui/ac-icon.js';
 
 const SHOWN = 12;
 
-/** The calls that have not ended, in one line of a fixed height: nothing moves when they come and go. */
+/** Running calls in one line of fixed height, so that the layout does not shift as they start and end. */
 export class AcRunningCalls extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { min-height: 3rem; display: flex; align-items: center; gap: var(--ac-space-3); padding-inline: var(--ac-space-4); border-bottom: 1px solid var(--ac-border); font-size: var(--ac-text-s); }

@@ -15,14 +15,14 @@ import './ac-view-call.js';
 
 /** @typedef {import('./call-log.js').CallFilter} CallFilter */
 
-/** Names of the filter in the address, and in the question to the server. @type {[string, keyof CallFilter][]} */
+/** Filter names in the address and in the server query. @type {[string, keyof CallFilter][]} */
 const IN_ADDRESS = [['tool', 'tool'], ['module', 'module'], ['session', 'session_id'], ['client', 'client'], ['outcome', 'outcome'], ['q', 'q']];
 const ROW_REM = 2.25;
 const TALL_ROW_REM = 3.5;
 const NARROW_REM = 38;
 const SESSIONS = 50;
 
-/** The record of calls as it grows, and one of them beside it. */
+/** The live call log, with one call open beside it. */
 export class AcViewActivity extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},
@@ -174,13 +174,13 @@ export class AcViewActivity extends Localized(LitElement) {
       </ac-empty>`;
   }
 
-  /** Counted from the oldest row: it stays when rows come, and does not wait for the row. @param {number} index */
+  /** Return a key counted from the oldest row: it is stable when rows are added, and known before the row is loaded. @param {number} index */
   _keyOf = (index) => this._log.count - index;
 
   /** @param {number} index */
   _renderRow = (index) => html`<ac-call-row .call=${this._log.at(index)}></ac-call-row>`;
 
-  /** The place of the call that is open, if it is among the newest. */
+  /** Return the index of the open call, or -1 if it is not among the loaded rows. */
   _selected() {
     const [callId] = this.path;
     if (!callId) return -1;
@@ -219,7 +219,7 @@ export class AcViewActivity extends Localized(LitElement) {
   }
 }
 
-/** Pixels of a rem: people choose their own size of text. */
+/** Return the size of a rem in pixels; users can change their text size. */
 function remPx() {
   return parseFloat(getComputedStyle(document.documentElement).fontSize);
 }

@@ -19,7 +19,7 @@ import '../ui/ac-icon.js';
 /** @typedef {import('./call-log.js').CallRow} CallRow */
 /** @typedef {import('./running-calls.js').RunningCall} RunningCall */
 
-/** One row of the record: what was asked, by whom, who allowed it, how it ended, what belongs to it. */
+/** Details of one recorded call: its arguments, caller, approval, outcome and related calls. */
 export class AcViewCall extends Localized(LitElement) {
   static properties = {
     callId: {attribute: false},
@@ -55,7 +55,7 @@ export class AcViewCall extends Localized(LitElement) {
   constructor() {
     super();
     this.callId = '';
-    /** The address of the list. */
+    /** Address of the call list. */
     this.back = '#/activity';
     /** @type {CallRow[]} */
     this._rows = [];
@@ -193,7 +193,7 @@ export class AcViewCall extends Localized(LitElement) {
     return html`<ac-icon class=${tone} name=${icon}></ac-icon><span class="visually-hidden">${rowText(call)}</span>`;
   }
 
-  /** The same list behind another call. @param {string} callId */
+  /** Return the address of another call, with the list's filter unchanged. @param {string} callId */
   _addressOf(callId) {
     return this.back.replace(/^#\/activity/, href(['activity', callId]));
   }
@@ -213,13 +213,13 @@ async function pageOf(wanted) {
   return (await client.get(`/api/calls?${new URLSearchParams(entries)}`)).calls;
 }
 
-/** A call with its decisions; a row without a call by its number. @param {string} id */
+/** Load a call with its decisions, or a row without a call by its sequence number. @param {string} id */
 function rowsOf(id) {
   const seq = /^seq-(\d+)$/.exec(id)?.[1];
   return seq ? pageOf({after: Number(seq) - 1, before: Number(seq) + 1}) : pageOf({call_id: id, limit: 20});
 }
 
-/** Fill in the console's form as the call was; what the record masks or has cut is left to the person. @param {CallRow} row */
+/** Prefill the console's form with the recorded arguments; masked or truncated ones are left to the user. @param {CallRow} row */
 function leadToConsole(row) {
   const args = recordedArguments(row.arguments);
   if (args) keepDraft(row.tool, {args, sessionId: row.session_id, host: hostIn(row.module ?? '') || undefined});

@@ -1,15 +1,15 @@
 /**
- * The record of calls as a list that is looked at in the middle while rows are added at its top.
+ * The call log as a list that can be read in the middle while rows are added at its top.
  *
- * Rows are counted from a fixed one downwards, in pages that are loaded when they come into view; what is newer stands
- * above, and is loaded a few times a second at most, however many calls end.
+ * Rows are counted downwards from a fixed anchor row, in pages that are loaded when they scroll into view. Newer rows are
+ * above the anchor, and are loaded a few times a second at most, however many calls end.
  */
 import {Soon} from '../base/soon.js';
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
 
 /**
- * @typedef {object} CallRow  A row of the record, as `/api/calls` gives it.
+ * @typedef {object} CallRow  A row of the call log, as returned by `/api/calls`.
  * @property {number} seq
  * @property {number} time_ms
  * @property {string} call_id
@@ -33,9 +33,9 @@ import {client} from '../client/client.js';
 const PAGE_ROWS = 200;
 const PAGES_KEPT = 60;
 const NEWER_ROWS = 1000;
-/** Rows above the fixed one that are kept; beyond, they become part of what is below it. */
+/** Maximum number of rows above the anchor; at this limit they are merged into the pages below it. */
 const NEWER_KEPT = 5000;
-/** Fast scrolling passes pages that nobody looks at. */
+/** Delay before pages are loaded, so that pages passed by fast scrolling are skipped. */
 const SETTLE_MS = 60;
 
 export class CallLog extends Store {
@@ -44,16 +44,16 @@ export class CallLog extends Store {
     /** @type {CallFilter} */
     this.filter = {};
     this.isLoaded = false;
-    /** Grows with every change. */
+    /** Incremented with every change. */
     this.version = 0;
     /** @type {unknown} */
     this.error = null;
-    /** Whether rows that come are kept back, so that what is looked at stays where it is. */
+    /** True while new rows are held back, so that the visible rows do not move. */
     this.isPaused = false;
     /** @type {CallRow[]} newest last */
     this._newer = [];
     this._shownNewer = 0;
-    /** Whether rows came while others were kept back that nobody has loaded. */
+    /** True if more rows arrived while paused than can be held back; the excess is not loaded. */
     this._hasGap = false;
     this._anchor = 0;
     this._below = 0;
@@ -61,9 +61,9 @@ export class CallLog extends Store {
     this._pages = new Map();
     this._generation = 0;
     this._isCatchingUp = false;
-    /** Answers to `reload` that are on their way. */
+    /** Number of `reload` requests in flight. */
     this._reloads = 0;
-    /** Whether something happened meanwhile that they may not tell of. */
+    /** True if an event arrived that responses in flight may not include. */
     this._isBehind = false;
     this._catchingUp = new Soon(() => void this._catchUp());
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -72,7 +72,7 @@ export class CallLog extends Store {
     this._ends = [];
   }
 
-  /** Begin to follow the record. */
+  /** Start following the call log. */
   start() {
     this._ends = [
       client.on('call.finished', () => this._catchUpSoon()),
@@ -89,28 +89,28 @@ export class CallLog extends Store {
     this._generation += 1;
   }
 
-  /** How many rows there are to show. */
+  /** Number of rows to show. */
   get count() {
     return this._shownNewer + this._below;
   }
 
-  /** How many rows came since rows are kept back. */
+  /** Number of rows that are held back. */
   get heldBack() {
     return this._newer.length - this._shownNewer;
   }
 
-  /** Whether more came since than can be kept back. */
+  /** True if more rows arrived than can be held back. */
   get hasMore() {
     return this._hasGap;
   }
 
-  /** Rows that are here, the newest first. @param {number} limit */
+  /** Return loaded rows, newest first. @param {number} limit */
   loaded(limit) {
     const first = this._pages.get(0);
     return [...this._newer.slice(-limit).reverse(), ...(Array.isArray(first) ? first : [])].slice(0, limit);
   }
 
-  /** The place of a call among the rows that are here; -1 when it is not. @param {string} callId */
+  /** Return the index of a call among the loaded rows, or -1. @param {string} callId */
   placeOf(callId) {
     for (let at = this._shownNewer - 1; at >= 0; at--) if (isOf(this._newer[at], callId)) return this._shownNewer - 1 - at;
     for (const [number, page] of this._pages) {
@@ -126,7 +126,7 @@ export class CallLog extends Store {
     return this.reload();
   }
 
-  /** Load from the newest row on. */
+  /** Reload from the newest row. */
   async reload() {
     const generation = ++this._generation;
     this._reloads += 1;
@@ -146,7 +146,7 @@ export class CallLog extends Store {
     this.notify();
   }
 
-  /** Keep back what comes, or show what was kept back. @param {boolean} isPaused */
+  /** Hold back new rows, or show those that were held back. @param {boolean} isPaused */
   pause(isPaused) {
     if (isPaused === this.isPaused) return;
     this.isPaused = isPaused;
@@ -155,7 +155,7 @@ export class CallLog extends Store {
     this.notify();
   }
 
-  /** The row at a place, the newest first; null while it is not here yet. @param {number} index @returns {CallRow | null} */
+  /** Return the row at an index, newest first; null until it is loaded, which this requests. @param {number} index @returns {CallRow | null} */
   at(index) {
     if (index < this._shownNewer) return this._newer[this._shownNewer - 1 - index];
     const place = index - this._shownNewer;
@@ -175,7 +175,7 @@ export class CallLog extends Store {
     this._pages = new Map([[0, calls]]);
   }
 
-  /** What is newer becomes part of the pages; no row changes its place. */
+  /** Show the rows that were held back; at the limit, merge them into the pages without changing any index. */
   _release() {
     this._shownNewer = this._newer.length;
     if (this._newer.length < NEWER_KEPT) return;
@@ -194,7 +194,7 @@ export class CallLog extends Store {
   _want(page) {
     const state = this._pages.get(page);
     if (state === 'loading') return;
-    // what was wanted before and is not any more is out of view: the last request counts
+    // move the page to the end: only the latest requests are loaded, since earlier ones may be out of view by now
     this._pages.delete(page);
     this._pages.set(page, 'wanted');
     clearTimeout(this._settleTimer);
@@ -249,10 +249,10 @@ export class CallLog extends Store {
       if (generation !== this._generation) return;
       const isTooMuch = calls.length === NEWER_ROWS || (this.isPaused && this._newer.length > NEWER_KEPT);
       if (!isTooMuch) this._add(calls);
-      else if (this.isPaused) this._hasGap = true; // somebody reads in the middle: begin anew after that
+      else if (this.isPaused) this._hasGap = true; // the user is reading further down: reload on resume
       else void this.reload();
     } catch {
-      // the connection's own state tells that the server is away, and its return tries this again
+      // the connection state shows that the server is unreachable; reconnecting retries this
     } finally {
       this._isCatchingUp = false;
     }
@@ -282,7 +282,7 @@ export class CallLog extends Store {
   }
 }
 
-/** Whether a row is the one that an address names: by its call, or by its number where it has none. @param {CallRow} row @param {string} id */
+/** Return true if an address refers to this row: by its call ID, or by its sequence number if it has no call. @param {CallRow} row @param {string} id */
 export function isOf(row, id) {
   return row.call_id ? row.call_id === id : `seq-${row.seq}` === id;
 }

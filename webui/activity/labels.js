@@ -1,4 +1,4 @@
-/** What a row of the record means, in words and signs. */
+/** Texts and icons for rows of the call log. */
 import {deciderText} from '../tools/decider.js';
 import {hasText, t} from '../base/i18n.js';
 import {MASK} from '../schema/secrets.js';
@@ -6,16 +6,16 @@ import {MASK} from '../schema/secrets.js';
 /** @typedef {import('./call-log.js').CallRow} CallRow */
 /** @typedef {'ok' | 'warn' | 'danger' | 'accent' | ''} Tone */
 
-/** Outcomes that somebody wanted, or that wait: no failure of a tool. */
+/** Outcomes that are intended or pending, not failures of a tool. */
 const MILD = new Set(['cancelled', 'approval_denied', 'approval_required', 'module_stopping', 'stopped', 'interrupted']);
 
-/** How a call ended, in words; the type of an error that the page does not know as it is. @param {string} outcome */
+/** Return the text of an outcome; an unknown error type is returned unchanged. @param {string} outcome */
 export function outcomeText(outcome) {
   const key = `activity.outcome.${outcome}`;
   return hasText(key) ? t(key) : outcome;
 }
 
-/** What a row is about, in words. @param {Pick<CallRow, 'kind' | 'outcome' | 'decision'>} row */
+/** Return the text of a row. @param {Pick<CallRow, 'kind' | 'outcome' | 'decision'>} row */
 export function rowText({kind, outcome, decision}) {
   if (kind === 'call') return outcomeText(outcome);
   const type = kind === 'decision' ? decision : outcome;
@@ -34,14 +34,14 @@ export function rowSign({kind, outcome, decision}) {
   return MILD.has(outcome) ? {icon: 'circle-alert', tone: 'warn'} : {icon: 'circle-x', tone: 'danger'};
 }
 
-/** Who called, in words; a client that calls tools by its name. @param {string} kind @param {string} [id] */
+/** Return the text for a caller; an MCP client is shown by its name. @param {string} kind @param {string} [id] */
 export function callerText(kind, id = '') {
   if (kind === 'mcp' && id) return id;
   const key = `activity.by.${kind}`;
   return hasText(key) ? t(key) : kind;
 }
 
-/** Who allowed a call, in words. @param {Pick<CallRow, 'decision' | 'decided_by'>} row */
+/** Return the text for who allowed a call. @param {Pick<CallRow, 'decision' | 'decided_by'>} row */
 export function allowedText({decision, decided_by: by}) {
   if (by === 'own_call') return t('activity.allowed.own_call');
   if (by === 'session') return t('activity.allowed.session');
@@ -51,14 +51,14 @@ export function allowedText({decision, decided_by: by}) {
   return by ? t('activity.allowed.person', {by: deciderText(by)}) : t('activity.allowed.asked');
 }
 
-/** What a failure means and what to do; empty for one that the page does not know. @param {string} outcome */
+/** Return what a failure means and how to resolve it, or '' if the outcome is unknown. @param {string} outcome */
 export function explanation(outcome) {
   const key = `activity.explain.${outcome}`;
   return hasText(key) ? t(key) : '';
 }
 
 /**
- * The recorded arguments for reading: laid out where they are whole.
+ * Format the recorded arguments for display: indented, or as they are if they were truncated.
  * @param {string} text
  */
 export function argumentsText(text) {
@@ -69,7 +69,7 @@ export function argumentsText(text) {
   }
 }
 
-/** The recorded arguments without what is masked; null where the record has only their beginning. @param {string} text */
+/** Return the recorded arguments without masked values, or null if the record is truncated. @param {string} text */
 export function recordedArguments(text) {
   try {
     return /** @type {Record<string, any>} */ (withoutMasks(JSON.parse(text)));

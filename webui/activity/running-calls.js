@@ -1,4 +1,4 @@
-/** The calls that have not ended, with what they tell of their progress. */
+/** Running calls and their progress. */
 import {Soon} from '../base/soon.js';
 import {Store} from '../base/store.js';
 import {client} from '../client/client.js';
@@ -18,7 +18,7 @@ import {client} from '../client/client.js';
  * @property {string | undefined} [message]
  */
 
-/** Calls that are over sooner are not shown: they would only flicker. */
+/** Calls that end sooner are not shown, because they would only flicker. */
 const SHOWN_AFTER_MS = 400;
 
 class RunningCalls extends Store {
@@ -32,7 +32,7 @@ class RunningCalls extends Store {
     this._ends = [];
   }
 
-  /** Those that have been on their way for a moment, the newest first. @returns {RunningCall[]} */
+  /** Calls that have been running for `SHOWN_AFTER_MS`, newest first. @returns {RunningCall[]} */
   get calls() {
     const shownBefore = Date.now() - SHOWN_AFTER_MS;
     return [...this._calls.values()].filter(({time_ms}) => time_ms <= shownBefore).reverse();
@@ -43,7 +43,7 @@ class RunningCalls extends Store {
     return this._calls.get(callId) ?? null;
   }
 
-  /** Follow the calls while somebody looks at them. @param {() => void} handler @returns {() => void} */
+  /** Subscribe to changes; calls are followed while there are subscribers. @param {() => void} handler @returns {() => void} */
   subscribe(handler) {
     const end = super.subscribe(handler);
     if (this._users++ === 0) this._start();
@@ -71,14 +71,14 @@ class RunningCalls extends Store {
     this._calls.clear();
   }
 
-  /** Load what events do not tell: arguments, and who called. */
+  /** Load what events do not carry: the arguments and the caller. */
   async load() {
     try {
       const {calls} = await client.get('/api/calls/on-the-way');
       this._calls = new Map(calls.toReversed().map((/** @type {RunningCall} */ call) => [call.call_id, {...this._calls.get(call.call_id), ...call}]));
       this.notify();
     } catch {
-      // the connection's own state tells that the server is away, and its return loads this again
+      // the connection state shows that the server is unreachable; reconnecting loads this again
     }
   }
 

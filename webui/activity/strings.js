@@ -1,4 +1,4 @@
-/** Texts of the activity view: the record of calls, and one call. */
+/** Texts of the activity view: the call log and one call. */
 export const activity = {
   en: {
     title: 'Activity',

@@ -28,13 +28,13 @@ import '../ui/ac-icon.js';
  */
 
 /**
- * A form made from the JSON Schema of an object, and the same value as JSON text.
+ * A form generated from an object's JSON Schema, with a JSON text view of the same value.
  *
- * `errors` are the server's (`[{path, message}]`); each is shown at its field until the value there changes.
- * `notes` are what the owner says of single fields, by the text of their path.
+ * `errors` are the server's validation errors (`[{path, message}]`); each is shown at its field until that field's value changes.
+ * `notes` are the owner's notes on individual fields, keyed by path text.
  *
- * @fires ac-change {value: object}  After each change; `value` is new, parts that did not change are shared.
- * @slot heading  Beside the choice between form and JSON.
+ * @fires ac-change {value: object}  Fired after each change; `value` is a new object that shares its unchanged parts.
+ * @slot heading  Content beside the form/JSON switch.
  */
 export class AcSchemaForm extends Localized(LitElement) {
   static properties = {
@@ -78,11 +78,11 @@ export class AcSchemaForm extends Localized(LitElement) {
     /** @type {'form' | 'json'} */
     this.view = 'form';
     this.onlyForm = false;
-    /** @type {string | null} The JSON text as it was typed; null when it is the value's own. */
+    /** @type {string | null} The JSON text as typed; null if it is generated from the value. */
     this._text = null;
     this._textError = '';
     this._isChecked = false;
-    /** @type {Record<string, any>} The value that the server's errors are about. */
+    /** @type {Record<string, any>} The value to which the server's errors refer. */
     this._refused = {};
     /** @type {unknown} */
     this._reported = undefined;
@@ -98,7 +98,7 @@ export class AcSchemaForm extends Localized(LitElement) {
     if (changed.has('schema')) this._isChecked = false;
   }
 
-  /** What is wrong now: what the server said of values that are still there, and what the schema says. @returns {FieldError[]} */
+  /** The current errors: the server's errors for values that have not changed, plus schema errors once checked. @returns {FieldError[]} */
   get _errors() {
     const refused = placedErrors(this.errors, this.schema, this._refused)
       .filter(({path}) => path.length === 0 ? this.value === this._refused : valueAt(this.value, path) === valueAt(this._refused, path));
@@ -106,7 +106,7 @@ export class AcSchemaForm extends Localized(LitElement) {
   }
 
   /**
-   * Look at the value, show what is wrong and put the focus there.
+   * Validate the value, show its errors and focus the first one.
    * @returns {boolean} whether the value can be sent
    */
   check() {
@@ -120,21 +120,21 @@ export class AcSchemaForm extends Localized(LitElement) {
     return isRight;
   }
 
-  /** Put the focus on the first field that is shown to be wrong. */
+  /** Focus the first field that shows an error. */
   async showErrors() {
-    // the errors go down through all fields first
+    // errors must propagate to all nested fields first
     await new Promise((resolve) => requestAnimationFrame(resolve));
     const first = this._firstWrong(this.renderRoot);
     if (first) first.focusControl();
     else this.focus();
   }
 
-  /** Whether there is a text that is no JSON, so that there is nothing to send. */
+  /** True if the JSON text is invalid, so that there is nothing to send. */
   get hasTextError() {
     return this._textError !== '';
   }
 
-  /** Put the focus on the first field. */
+  /** Focus the first field. */
   focus() {
     const first = this.renderRoot.querySelector('textarea') ?? this._firstField(this.renderRoot);
     if (first instanceof FieldElement) first.focusControl();

@@ -1,4 +1,4 @@
-/** Texts of forms made from a JSON Schema. */
+/** Texts of forms generated from a JSON Schema. */
 export const form = {
   en: {
     form: 'Form',

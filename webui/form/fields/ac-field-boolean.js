@@ -3,7 +3,7 @@ import {live} from 'lit/directives/live.js';
 import {t} from '../../base/i18n.js';
 import {FieldElement, withCode} from './field-element.js';
 
-/** Yes or no; where neither is the default, also neither. */
+/** Boolean field: a checkbox, or a select with "not set" if the value may be unset. */
 export class AcFieldBoolean extends FieldElement {
   static styles = [FieldElement.styles, css`
     .check { display: grid; grid-template-columns: auto 1fr; gap: 0 var(--ac-space-2); align-items: baseline; padding-block: var(--ac-space-1); }

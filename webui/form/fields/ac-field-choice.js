@@ -3,10 +3,10 @@ import {live} from 'lit/directives/live.js';
 import {t} from '../../base/i18n.js';
 import {FieldElement} from './field-element.js';
 
-const BUTTONS = 4; // so many short values stand side by side
+const BUTTONS = 4; // maximum number of short values shown side by side
 const SHORT = 14;
 
-/** One of a fixed set of values. */
+/** Field for one of a fixed set of values. */
 export class AcFieldChoice extends FieldElement {
   static styles = [FieldElement.styles, css`
     fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }

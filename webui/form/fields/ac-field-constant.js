@@ -1,7 +1,7 @@
 import {css, html} from 'lit';
 import {FieldElement} from './field-element.js';
 
-/** The only value that is possible; an optional one is given or not. */
+/** Field for a constant; if it is optional, a checkbox includes it. */
 export class AcFieldConstant extends FieldElement {
   static styles = [FieldElement.styles, css`
     .fixed { display: flex; align-items: center; gap: var(--ac-space-2); min-height: var(--ac-control); }

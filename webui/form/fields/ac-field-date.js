@@ -6,12 +6,12 @@ import {FieldElement} from './field-element.js';
 /** @type {Record<string, string>} */
 const INPUTS = {date: 'date', time: 'time', 'date-time': 'datetime-local'};
 
-/** A date, a time, or a moment; a moment is sent with the offset of this machine's time zone. */
+/** Field for a date, time or date-time; a date-time is sent with the local UTC offset. */
 export class AcFieldDate extends FieldElement {
   render() {
     const {format} = this.schema;
     const shown = format === 'date-time' ? localText(this.value) : this.value ?? '';
-    // a value that the native input cannot hold is shown as it is
+    // a value that the native input cannot represent is shown as text
     const type = shown === null ? 'text' : INPUTS[format];
     return this.renderFrame(html`
       <div class="row">
@@ -34,14 +34,14 @@ customElements.define('ac-field-date', AcFieldDate);
 /** @param {Date} date */
 const shifted = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
 
-/** A moment as `datetime-local` takes it; null when it is no moment. @param {string | undefined} value */
+/** Return a date-time in `datetime-local` format, or null if it is invalid. @param {string | undefined} value */
 function localText(value) {
   if (value === undefined) return '';
   const date = new Date(value);
   return Number.isNaN(date.getTime()) ? null : shifted(date).slice(0, 19);
 }
 
-/** RFC 3339 with the local offset. @param {Date} date */
+/** Format a date as RFC 3339 with the local offset. @param {Date} date */
 function withOffset(date) {
   const minutes = -date.getTimezoneOffset();
   const two = (/** @type {number} */ n) => String(Math.floor(n)).padStart(2, '0');

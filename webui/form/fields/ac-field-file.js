@@ -2,10 +2,10 @@ import {css, html, nothing} from 'lit';
 import {formatBytes, t} from '../../base/i18n.js';
 import {FieldElement} from './field-element.js';
 
-const FILE_BYTES = 3 * 1024 * 1024; // as base64 that is 4 MiB, what a body may have
-const CHUNK = 0x8000; // arguments that one call of a function can take
+const FILE_BYTES = 3 * 1024 * 1024; // 4 MiB as base64, the limit of a request body
+const CHUNK = 0x8000; // number of arguments that is safe in one function call
 
-/** The bytes of a file as base64, chosen or dropped. */
+/** Field for a chosen or dropped file, sent as base64. */
 export class AcFieldFile extends FieldElement {
   static properties = {
     _note: {state: true},

@@ -5,7 +5,7 @@ import {growing} from '../../ui/growing.js';
 import {FieldElement} from './field-element.js';
 import {canShow} from '../../schema/shape.js';
 
-/** Any JSON value, as text: where a schema leaves open what it is, or where a value does not fit its field. */
+/** JSON text field, for values without a specific schema and for values that do not fit their field. */
 export class AcFieldJson extends FieldElement {
   static properties = {_text: {state: true}};
 
@@ -15,7 +15,7 @@ export class AcFieldJson extends FieldElement {
 
   constructor() {
     super();
-    /** @type {string | null} What was typed; null when it is the value's own text. */
+    /** @type {string | null} What the user typed; null if the text is generated from the value. */
     this._text = null;
     /** @type {unknown} */
     this._reported = undefined;
@@ -40,7 +40,7 @@ export class AcFieldJson extends FieldElement {
       ${fits ? nothing : html`<p class="hint">${t('form.doesNotFit')}</p>`}`, kind);
   }
 
-  /** While a value is typed that may soon fit another kind of field, the field must not change under the fingers. @param {Event} event */
+  /** Store the text without applying it: once the value fits another kind of field, that field would replace this one during typing. @param {Event} event */
   _hold(event) {
     this._text = /** @type {HTMLTextAreaElement} */ (event.target).value;
   }

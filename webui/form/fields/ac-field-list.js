@@ -10,7 +10,7 @@ const SIMPLE = new Set(['text', 'number', 'boolean', 'choice', 'constant', 'date
 
 let keys = 0;
 
-/** Entries of a list: added, removed, moved; a list of fixed length has one field for each place. */
+/** List field whose entries can be added, removed and moved; a list of fixed length has one field per position. */
 export class AcFieldList extends FieldElement {
   static properties = {_announcement: {state: true}};
 
@@ -32,7 +32,7 @@ export class AcFieldList extends FieldElement {
 
   constructor() {
     super();
-    /** @type {number[]} A name for each entry that stays with it when it moves. */
+    /** @type {number[]} A stable key for each entry, which moves with it. */
     this._keys = [];
     this._announcement = '';
   }
@@ -159,7 +159,7 @@ export class AcFieldList extends FieldElement {
     (moved.find((one) => one.matches(buttons) && !one.disabled) ?? moved.find((one) => !one.disabled))?.focus();
   }
 
-  /** Wait until the change has come back down and is shown. */
+  /** Wait until the change has been passed back down and rendered. */
   async _settled() {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     await this.updateComplete;

@@ -2,7 +2,7 @@ import {css, html} from 'lit';
 import {live} from 'lit/directives/live.js';
 import {FieldElement} from './field-element.js';
 
-/** Any number of a fixed set of values, each once. */
+/** Field for any subset of a fixed set of values. */
 export class AcFieldMany extends FieldElement {
   static styles = [FieldElement.styles, css`
     fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }

@@ -3,7 +3,7 @@ import {live} from 'lit/directives/live.js';
 import {t} from '../../base/i18n.js';
 import {FieldElement} from './field-element.js';
 
-/** A number. What is typed and is none is kept and marked, and not taken for a value. */
+/** Number field; invalid input stays visible and is marked, but is not used as a value. */
 export class AcFieldNumber extends FieldElement {
   render() {
     const {minimum, maximum, multipleOf, default: byDefault, type} = this.schema;
@@ -15,7 +15,7 @@ export class AcFieldNumber extends FieldElement {
         ?required=${this.field.isRequired} ?disabled=${this.isDisabled} autocomplete="off" @input=${this._onInput}>`);
   }
 
-  /** `1.` and `1e` are on their way to a number: what stands there stays while it means the value. */
+  /** Return the text to show; intermediate input such as `1.` or `1e` is left alone while it equals the value. */
   _text() {
     const control = this._control;
     if (control && control.value !== '' && Number(control.value) === this.value) return control.value;

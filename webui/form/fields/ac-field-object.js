@@ -8,7 +8,7 @@ import {emptyValue, initialValue} from '../../schema/initial.js';
 import {withValueAt} from '../../schema/paths.js';
 import {shapeOf, valuesSchema} from '../../schema/shape.js';
 
-/** Fields for the properties of an object, required ones first, and for entries under names that are free. */
+/** Fields for an object's properties, required ones first, and for entries with arbitrary names. */
 export class AcFieldObject extends FieldElement {
   static properties = {
     _newKey: {state: true},
@@ -38,7 +38,7 @@ export class AcFieldObject extends FieldElement {
   constructor() {
     super();
     this._newKey = '';
-    /** The entry that is given another name just now. */
+    /** The entry that is being renamed. */
     this._renamed = '';
     this._rename = '';
   }
@@ -93,7 +93,7 @@ export class AcFieldObject extends FieldElement {
 
   /** @param {string} name @param {import('../../schema/shape.js').Schema} part @param {boolean} isRequired */
   _renderProperty(name, part, isRequired) {
-    // settings have a name in a person's words; what a tool takes is called by its own name
+    // settings have a display name; tool arguments are labelled with their own name
     const field = {part, path: [...this.field.path, name], label: part['x-label'] ?? name, isRequired, isBare: false};
     const value = this.value?.[name];
     return html`<div class=${isWide(field, value, this.form) ? 'wide' : ''}>${fieldTemplate(field, value, this.form)}</div>`;
@@ -151,7 +151,7 @@ export class AcFieldObject extends FieldElement {
     else this._endRenaming();
   }
 
-  /** The entry keeps its place: the order may mean something. */
+  /** Rename the entry in place, because the order may be significant. */
   _endRenaming() {
     const [before, after] = [this._renamed, this._rename];
     if (!after || (after !== before && Object.hasOwn(this.value, after))) return;
@@ -184,7 +184,7 @@ export class AcFieldObject extends FieldElement {
 
   _addEntry() {
     if (!this._newKey || Object.hasOwn(this.value ?? {}, this._newKey)) return;
-    // null and '' are values: what is there is shown, and can be filled in
+    // null and '' count as values, so the new entry is shown and can be filled in
     const first = initialValue(valuesSchema(this.schema) ?? {}, this.form.root) ?? (this._isText() ? '' : null);
     this.change(withValueAt(this.value ?? {}, [this._newKey], first));
     this._newKey = '';

@@ -4,11 +4,11 @@ import {formatBytes, t} from '../../base/i18n.js';
 import {growing} from '../../ui/growing.js';
 import {FieldElement} from './field-element.js';
 
-const FILE_BYTES = 2 * 1024 * 1024; // what a call can carry, with room for the rest of it
-const LONG = 20_000; // longer than any path or address: such a text is not meant for one line
+const FILE_BYTES = 2 * 1024 * 1024; // fits into a call, with room for the rest of it
+const LONG = 20_000; // longer than any path or URL: a field that allows this much is not meant for one line
 const LONG_NAMES = /^(content|contents|text|body|prompt|message|code|script|diff|patch|old|new|html|markdown|sql)$|_(text|content|body)$/i;
 
-/** A text: one line or several, typed, pasted, or taken from a file; a secret is not shown. */
+/** Text field, single-line or multiline, which can be filled from a file; secrets are hidden. */
 export class AcFieldText extends FieldElement {
   static properties = {
     _isLong: {state: true},
@@ -45,7 +45,7 @@ export class AcFieldText extends FieldElement {
     return this._isLong ?? this._isMeantLong();
   }
 
-  /** What the schema says, and where it says nothing, what the name tells. */
+  /** Return true if the schema, or else the name, suggests a multiline text. */
   _isMeantLong() {
     const {schema} = this;
     if (schema.format || schema.pattern || schema.contentMediaType?.startsWith('text/')) return Boolean(schema.contentMediaType);
@@ -108,11 +108,11 @@ export class AcFieldText extends FieldElement {
   _onInput(event) {
     this._fileNote = '';
     const {value} = /** @type {HTMLInputElement} */ (event.target);
-    // an optional text that is emptied is not sent
+    // an optional text is not sent if it is empty
     this.change(value === '' && !this.field.isRequired ? undefined : value);
   }
 
-  /** @param {ClipboardEvent} event  A line would lose the line ends. */
+  /** @param {ClipboardEvent} event  A single-line input would drop the line breaks. */
   _onPaste(event) {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (this.isSecret || !text.trimEnd().includes('\n')) return;

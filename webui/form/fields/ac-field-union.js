@@ -7,7 +7,7 @@ import {initialValue} from '../../schema/initial.js';
 import {canShow, resolve, shapeOf} from '../../schema/shape.js';
 import {optionOf} from '../../schema/validate.js';
 
-/** One of several kinds of value: the kind, and its field. */
+/** Field for one of several variants: a variant select and the field of the chosen variant. */
 export class AcFieldUnion extends FieldElement {
   static properties = {_chosen: {state: true}};
 
@@ -18,7 +18,7 @@ export class AcFieldUnion extends FieldElement {
 
   constructor() {
     super();
-    /** @type {number | null} What the person chose; null: what the value is. */
+    /** @type {number | null} What the user chose; null if the variant follows from the value. */
     this._chosen = null;
   }
 
@@ -26,7 +26,7 @@ export class AcFieldUnion extends FieldElement {
     return this._index >= 0;
   }
 
-  /** The index of the variant that is shown; -1: there is no value. */
+  /** The index of the variant that is shown, or -1 if there is no value. */
   get _index() {
     const {options} = this.shape;
     if (this._chosen !== null && (this.value === undefined || canShow(shapeOf(options[this._chosen], this.form.root), this.value))) return this._chosen;
@@ -67,7 +67,7 @@ export class AcFieldUnion extends FieldElement {
     return description ? html`<p class="hint">${description}</p>` : nothing;
   }
 
-  /** What tells a variant from the others: its title, its fixed property, its type. @param {import('../../schema/shape.js').Schema} option */
+  /** Return what distinguishes a variant: its title, its constant property or its type. @param {import('../../schema/shape.js').Schema} option */
   _nameOf(option) {
     const {kind, schema} = shapeOf(option, this.form.root);
     if (schema.title) return schema.title;
@@ -85,7 +85,7 @@ export class AcFieldUnion extends FieldElement {
     this._chosen = index < 0 ? null : index;
     const option = this.shape.options[index];
     if (!option) return this.change(undefined);
-    // a text that is typed already stays when the other kind is a text as well
+    // keep a value that is already entered if the new variant can show it
     const stays = this.value !== undefined && typeof this.value !== 'object' && canShow(shapeOf(option, this.form.root), this.value);
     if (!stays) this.change(initialValue(option, this.form.root));
   }

@@ -1,4 +1,4 @@
-/** What all fields of a form share: their place, their frame of label, description and errors, how they tell of a change. */
+/** Base class of form fields: path, frame of label, description and errors, and change events. */
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../../base/i18n.js';
 import {base, buttons, fields} from '../../ui/styles.js';
@@ -16,17 +16,17 @@ import {shapeOf} from '../../schema/shape.js';
  * @property {Path} path
  * @property {string} label
  * @property {boolean} isRequired
- * @property {boolean} isBare     Without a visible label, because what stands around it names it.
+ * @property {boolean} isBare     True if there is no visible label because the surrounding element already names the field.
  *
- * @typedef {object} FieldNote    What a form's owner says of one field.
- * @property {unknown} [note]     Shown below it: a text or a template.
+ * @typedef {object} FieldNote    The form owner's note on one field.
+ * @property {unknown} [note]     Shown below the field: a text or a template.
  * @property {boolean} [isReadOnly]
- * @property {boolean} [isSet]    A secret that is there and is not shown.
+ * @property {boolean} [isSet]    True if a secret is set; its value is not shown.
  *
- * @typedef {object} FormContext  What is the same for all fields of a form.
+ * @typedef {object} FormContext  State shared by all fields of a form.
  * @property {Schema} root
  * @property {FieldError[]} errors
- * @property {Record<string, FieldNote>} notes  By the text of the path.
+ * @property {Record<string, FieldNote>} notes  Keyed by path text.
  * @property {boolean} isDisabled
  */
 
@@ -35,7 +35,7 @@ const NOWHERE = {part: {}, path: [], label: '', isRequired: false, isBare: false
 
 /**
  * A field of a form.
- * @fires ac-field-change {path: Path, value: unknown}  `undefined` when there is no value (any more).
+ * @fires ac-field-change {path: Path, value: unknown}  `undefined` if there is no value (any more).
  */
 export class FieldElement extends Localized(LitElement) {
   /** @type {import("lit").PropertyDeclarations} */
@@ -73,7 +73,7 @@ export class FieldElement extends Localized(LitElement) {
     this.value = undefined;
     /** @type {FormContext} */
     this.form = {root: {}, errors: [], notes: {}, isDisabled: false};
-    /** @type {FieldError | null} An error of what was typed, where it is no value at all. */
+    /** @type {FieldError | null} An error for input that is not a value at all. */
     this.typingError = null;
   }
 
@@ -96,7 +96,7 @@ export class FieldElement extends Localized(LitElement) {
     return this.form.isDisabled || Boolean(this.note.isReadOnly);
   }
 
-  /** Whether fields of their own stand below this one, and show the errors there. */
+  /** True if nested fields show their own errors. */
   get hasFields() {
     return false;
   }
@@ -116,13 +116,13 @@ export class FieldElement extends Localized(LitElement) {
     }));
   }
 
-  /** Put the focus on what the person types into. */
+  /** Focus the field's control. */
   focusControl() {
     const control = this.renderRoot.querySelector('input, select, textarea, button');
     /** @type {HTMLElement | null} */ (control)?.focus();
   }
 
-  /** Attributes of the control that join it to its label, description and errors. */
+  /** IDs of the description and errors, for `aria-describedby` of the control. */
   get described() {
     return `${this.schema.description && !this.field.isBare ? 'hint ' : ''}${this.errors.length ? 'errors' : ''}`.trim() || nothing;
   }
@@ -131,15 +131,15 @@ export class FieldElement extends Localized(LitElement) {
     return this.errors.length ? 'true' : nothing;
   }
 
-  /** A label that is not shown, for a control in a bare field. */
+  /** `aria-label` for the control of a bare field. */
   get spokenLabel() {
     return this.field.isBare ? this.field.label : nothing;
   }
 
   /**
-   * The frame around a control with the id `control`.
+   * Render the frame around a control with the ID `control`.
    * @param {unknown} control
-   * @param {unknown} [beside]  At the end of the line of the label.
+   * @param {unknown} [beside]  Shown at the end of the label's line.
    */
   renderFrame(control, beside = nothing) {
     const head = html`
@@ -156,7 +156,7 @@ export class FieldElement extends Localized(LitElement) {
     return this.field.isRequired ? html`<span class="must">${t('form.required')}</span>` : nothing;
   }
 
-  /** Null is sent on purpose only where leaving the field empty does not mean it already. */
+  /** Render the button that sets null, unless leaving the field empty already means null. */
   renderNull() {
     const {isNullable, schema} = this.shape;
     if (!isNullable || (!this.field.isRequired && (schema.default ?? null) === null)) return nothing;
@@ -178,19 +178,19 @@ export class FieldElement extends Localized(LitElement) {
       ${this.note.note ? html`<div class="hint note">${this.note.note}</div>` : nothing}`;
   }
 
-  /** What a person can do about an error with one click. @param {FieldError} _error @returns {unknown} */
+  /** Render a one-click fix for an error. @param {FieldError} _error @returns {unknown} */
   renderRemedy(_error) {
     return nothing;
   }
 }
 
-/** An error in words. @param {FieldError} error */
+/** Return the text of an error. @param {FieldError} error */
 export function errorText(error) {
   if (!error.message) return t(error.key ?? '', error.values);
   return error.message[0].toUpperCase() + error.message.slice(1);
 }
 
-/** A text with the parts between backticks as code. @param {string} text */
+/** Render a text with the parts between backticks as code. @param {string} text */
 export function withCode(text) {
   return text.split('`').map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
 }

@@ -1,4 +1,4 @@
-/** The element that shows a part of a form: one for each kind of shape. */
+/** Selects the form element for each kind of shape. */
 import {html} from 'lit';
 import {canShow, shapeOf} from '../../schema/shape.js';
 
@@ -8,7 +8,7 @@ import {canShow, shapeOf} from '../../schema/shape.js';
  */
 
 /**
- * The field for one part of a schema; a value that its kind cannot show is shown as JSON.
+ * Render the field for one part of a schema; a value that its kind cannot show is shown as JSON.
  * @param {Field} field
  * @param {any} value
  * @param {FormContext} form
@@ -35,7 +35,7 @@ export function fieldTemplate(field, value, form) {
 const NARROW = new Set(['number', 'boolean', 'choice', 'date', 'constant']);
 
 /**
- * Whether a field needs a line of its own.
+ * Return true if a field needs its own row.
  * @param {Field} field
  * @param {any} value
  * @param {FormContext} form
