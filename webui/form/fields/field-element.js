@@ -34,7 +34,7 @@ import {shapeOf} from '../../schema/shape.js';
 const NOWHERE = {part: {}, path: [], label: '', isRequired: false, isBare: false};
 
 /**
- * A field of a form.
+ * Base class of form fields.
  * @fires ac-field-change {path: Path, value: unknown}  `undefined` if there is no value (any more).
  */
 export class FieldElement extends Localized(LitElement) {
