@@ -14,7 +14,7 @@ import {bodyOf} from './pasted-blocks.js';
 const TYPING_MS = 250;
 
 /**
- * Adds modules of a family by a pasted text, or changes one; what would be written is shown whole before anything is asked for.
+ * Dialog that adds modules of a family from pasted text, or edits one. It shows in full what would be written before the change is requested.
  * @fires ac-close
  */
 export class AcBlockDialog extends Localized(LitElement) {
@@ -96,7 +96,7 @@ export class AcBlockDialog extends Localized(LitElement) {
       </ac-dialog>`;
   }
 
-  /** What the text does not say itself. @param {Pasted} pasted */
+  /** Render inputs for the family and name if the text does not specify them. @param {Pasted} pasted */
   _meant({family, blocks}) {
     const asksFamily = !family || this._family;
     const asksKey = blocks.length === 1 && (!blocks[0].key || this._key);
@@ -119,7 +119,7 @@ export class AcBlockDialog extends Localized(LitElement) {
   /** @param {Event} event */
   _onInput(event) {
     this.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
-    this._pasted = null; // what is asked for is never another text than the one that stands there
+    this._pasted = null; // never submit the result of an earlier text
     this._soon();
   }
 
@@ -129,7 +129,7 @@ export class AcBlockDialog extends Localized(LitElement) {
   }
 
   _soon() {
-    this._asked++; // what is still being read was of another text
+    this._asked++; // discard a pending result of an earlier text
     clearTimeout(this._timer);
     this._timer = setTimeout(() => void this._read(), TYPING_MS);
   }

@@ -11,7 +11,10 @@ import {toolList} from '../client/tool-list.js';
 
 const ICONS = {enable: 'play', disable: 'power', reload: 'refresh-cw'};
 
-/** What can be done with a module: open its page; enable it, or reload code that changed, once that is confirmed in the approval view; disable and reload it at once. `compact`: small and quiet, for lists. */
+/**
+ * Actions of a module. Enabling it and reloading changed code are confirmed in the approval view; opening its page, disabling it
+ * and other reloads happen at once. `compact`: small and quiet, for lists.
+ */
 export class AcModuleActions extends Localized(LitElement) {
   static properties = {
     module: {attribute: false},
@@ -72,7 +75,7 @@ export class AcModuleActions extends Localized(LitElement) {
     }
   }
 
-  /** How many calls end with it. @param {string} name @returns {Promise<number>} */
+  /** Return how many calls in flight the action would end. @param {string} name @returns {Promise<number>} */
   async _callsIn(name) {
     return (await client.get(`/api/modules/${encodeURIComponent(name)}`)).callsInFlight;
   }

@@ -1,7 +1,7 @@
 import {LitElement, css, html} from 'lit';
 import {hasIcon} from '../ui/ac-icon.js';
 
-/** The icon of a module: of its component, by name or from a file of its own, else one that all modules have. */
+/** Icon of a module: its component's icon, by name or from the module's own file, else a default icon. */
 export class AcModuleIcon extends LitElement {
   static properties = {module: {attribute: false}};
 

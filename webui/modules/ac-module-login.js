@@ -12,9 +12,9 @@ import '../ui/ac-icon.js';
 const LOOK_MS = 1500;
 
 /**
- * The log-in that a module needs: begins it, shows whole what is to be opened, and says how it ended.
+ * Login of a module: starts it, shows the full address to open, and shows the outcome.
  *
- * @fires ac-login-changed  with how it stands now; with null when that is to be asked
+ * @fires ac-login-changed  Carries the current state, or null if it has to be fetched.
  */
 export class AcModuleLogin extends Localized(LitElement) {
   static properties = {

@@ -12,7 +12,7 @@ import '../ui/ac-icon.js';
 
 const KINDS = {accepted: 'ok', waiting: 'warn', refused: 'danger'};
 
-/** How a module is just now: what it says of what it speaks to, the end of that one's log, and what was said of its tools. */
+/** Current report of a module: facts about the service that it talks to, the end of that service's log, and the decisions on its tools. */
 export class AcModuleReport extends Localized(LitElement) {
   static properties = {
     module: {},
@@ -109,7 +109,7 @@ export class AcModuleReport extends Localized(LitElement) {
       const report = await client.get(`/api/modules/${encodeURIComponent(module)}/report`);
       if (module === this.module) this._report = report;
     } catch {
-      this._report = null; // what is wrong with the module stands above
+      this._report = null; // the page shows the module's errors above
     } finally {
       this._isBusy = false;
     }

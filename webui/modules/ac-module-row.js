@@ -10,7 +10,7 @@ import '../ui/ac-state.js';
 import './ac-module-actions.js';
 import './ac-module-icon.js';
 
-/** One module in a list: what it is, how it is, what it brings, and why not if it is not well. */
+/** One module in a list: its description, state and contents, and the reason if it failed. */
 export class AcModuleRow extends Localized(LitElement) {
   static properties = {module: {attribute: false}};
 
@@ -57,13 +57,13 @@ export class AcModuleRow extends Localized(LitElement) {
     super();
     /** @type {import('../client/module-list.js').Module | null} */
     this.module = null;
-    /** As it was when it was ready. @type {import('../client/module-list.js').Module | null} */
+    /** The module as of the last time it was ready. @type {import('../client/module-list.js').Module | null} */
     this._known = null;
     new Listening(this, () => [toolList.subscribe(() => this.requestUpdate())]);
   }
 
   firstUpdated() {
-    if (locale() !== 'en' && !toolList.isLoaded) void toolList.load(); // it has what is said in other languages
+    if (locale() !== 'en' && !toolList.isLoaded) void toolList.load(); // provides the translated texts
   }
 
   willUpdate() {
@@ -97,7 +97,7 @@ export class AcModuleRow extends Localized(LitElement) {
       </article>`;
   }
 
-  /** While it comes back, as it was before: nothing that stands below it moves. @param {import('../client/module-list.js').Module} module */
+  /** Return the module as last ready while it reloads, so that the rows below do not move. @param {import('../client/module-list.js').Module} module */
   _shown(module) {
     const isOnTheWay = module.listed && ['stopping', 'stopped', 'loading'].includes(module.state);
     return isOnTheWay && this._known?.name === module.name ? this._known : module;

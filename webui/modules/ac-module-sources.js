@@ -8,7 +8,7 @@ import {toolList} from '../client/tool-list.js';
 
 /** @typedef {import('../client/module-list.js').Source} Source */
 
-/** What stands behind a module's name and was not chosen: each with its file, and a button that has a person asked. */
+/** Other sources of a module's name that are not in use: each with its file, and a button that requests the user's approval to use it. */
 export class AcModuleSources extends Localized(LitElement) {
   static properties = {
     module: {attribute: false},

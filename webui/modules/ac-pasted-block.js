@@ -7,7 +7,7 @@ import {nameFor, placeOf, writtenBlock} from './pasted-blocks.js';
 const shownPlace = (pointer) => pointer.slice(1).replaceAll('/', '.');
 const NAME = '[A-Za-z_][A-Za-z0-9_.\\-]{0,63}';
 
-/** One block as it would be written, whole, with what in it looks like a secret.  @fires ac-keep {place: string, name: string} */
+/** One block in full, as it would be written, with the values in it that look like secrets.  @fires ac-keep {place: string, name: string} */
 export class AcPastedBlock extends Localized(LitElement) {
   static properties = {
     block: {attribute: false},

@@ -22,7 +22,7 @@ import './ac-module-sources.js';
 
 /** @typedef {import('../client/module-list.js').Module} Module */
 
-/** One module: how it is and why, what it brings, its settings, where it comes from. */
+/** Page of one module: its state and reason, contents, settings and origin. */
 export class AcViewModule extends Localized(LitElement) {
   static properties = {
     name: {},
@@ -67,7 +67,7 @@ export class AcViewModule extends Localized(LitElement) {
   constructor() {
     super();
     this.name = '';
-    /** While its block is being changed. @type {{key: string}[]} */
+    /** The family of its block while that is being edited, else empty. @type {{key: string}[]} */
     this._families = [];
     new Listening(this, () => [
       moduleList.subscribe(() => this.requestUpdate()),
@@ -140,7 +140,7 @@ export class AcViewModule extends Localized(LitElement) {
       </section>`;
   }
 
-  /** Of a module that failed they come first: they are often what mends it. @param {Module} module */
+  /** Render the settings; a failed module shows them first, because they are often the fix. @param {Module} module */
   _settings({name, listed, state}) {
     if (state === 'missing' || (!listed && state !== 'ready')) return nothing;
     void import('../settings/ac-settings-form.js');
@@ -291,7 +291,7 @@ export class AcViewModule extends Localized(LitElement) {
   }
 }
 
-/** A block as one would paste it. @param {string} family @param {string} key @param {string} text */
+/** Return a block as text that can be pasted. @param {string} family @param {string} key @param {string} text */
 function textOf(family, key, text) {
   return JSON.stringify({[family]: {[key]: JSON.parse(text)}}, null, 2);
 }

@@ -13,7 +13,7 @@ import '../requirements/ac-requirements.js';
 import './ac-module-row.js';
 import './ac-view-module.js';
 
-/** All modules: those that app.json lists, and those that are installed and could be listed. Or one of them. */
+/** The modules listed in app.json and those that are installed but not listed, or the page of one module. */
 export class AcViewModules extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},
@@ -76,7 +76,7 @@ export class AcViewModules extends Localized(LitElement) {
     try {
       this._families = (await client.get('/api/families')).families;
     } catch {
-      // what the list says of the connection is enough
+      // the module list shows connection errors already
     }
   }
 

@@ -1,4 +1,4 @@
-/** A pasted text on its way to the server: what is read of it, and what is asked for. */
+/** Pasted module blocks: what the server read from the text, and the request to write them. */
 
 /**
  * @typedef {object} PastedSecret
@@ -25,25 +25,25 @@
  * @property {string[]} ignored
  */
 
-/** Names of secrets that a person chose, by `placeOf`; an empty one: the value stays where it is. @typedef {Record<string, string>} Kept */
+/** Secret names chosen by the user, keyed by `placeOf`; an empty name leaves the value in the block. @typedef {Record<string, string>} Kept */
 
 /** @param {PastedBlock} block @param {PastedSecret} secret */
 export const placeOf = ({key}, {path, name}) => `${key} ${path} ${name}`;
 
 const REFERENCE = /\$\{secret:([^}]*)\}/g;
 
-/** What the secret would be called; empty: it stays in the block. @param {Kept} kept @param {PastedBlock} block @param {PastedSecret} secret */
+/** Return the name of a secret, or '' if the value stays in the block. @param {Kept} kept @param {PastedBlock} block @param {PastedSecret} secret */
 export function nameFor(kept, block, secret) {
   return kept[placeOf(block, secret)] ?? secret.name;
 }
 
-/** The block as it would stand in app.json. @param {PastedBlock} block @param {Kept} kept @returns {Record<string, any>} */
+/** Return the block as it would be written to app.json. @param {PastedBlock} block @param {Kept} kept @returns {Record<string, any>} */
 export function writtenBlock(block, kept) {
   const written = structuredClone(block.block);
   for (const path of new Set(block.secrets.map((secret) => secret.path))) {
     const secrets = block.secrets.filter((secret) => secret.path === path);
     if (!secrets.some((secret) => nameFor(kept, block, secret))) continue;
-    // of several in one text, what stands there instead of the last one has references for all of them
+    // if one text has several secrets, `instead` of the last one has references for all of them
     const {instead} = /** @type {PastedSecret} */ (secrets.at(-1));
     put(written, path, instead.replace(REFERENCE, (reference, name) => {
       const secret = secrets.find((each) => each.name === name);
@@ -55,7 +55,7 @@ export function writtenBlock(block, kept) {
   return written;
 }
 
-/** What the server is asked for. @param {Pasted} pasted @param {Kept} kept */
+/** Return the body of the request. @param {Pasted} pasted @param {Kept} kept */
 export function bodyOf({blocks}, kept) {
   /** @type {Record<string, string>} */
   const secrets = {};
