@@ -8,9 +8,9 @@ import './ac-run-state.js';
 /** @typedef {import('./runs.js').Run} Run */
 
 /**
- * The runs of a tool, the newest first.
+ * Runs of a tool, newest first.
  * @fires ac-select {id: number}  Show this run.
- * @fires ac-use {id: number}     Its arguments are wanted in the form.
+ * @fires ac-use {id: number}     Copy its arguments into the form.
  * @fires ac-clear
  */
 export class AcRunList extends Localized(LitElement) {
@@ -71,7 +71,7 @@ export class AcRunList extends Localized(LitElement) {
 }
 customElements.define('ac-run-list', AcRunList);
 
-/** Arguments on one line. @param {Record<string, any>} args */
+/** Return the arguments on one line. @param {Record<string, any>} args */
 function summary(args) {
   return Object.entries(args).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);

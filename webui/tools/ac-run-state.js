@@ -12,7 +12,7 @@ const LOOKS = {
   lost: {icon: 'circle-help', kind: ''},
 };
 
-/** How a run is, in one word. */
+/** Badge with the state of a run. */
 export class AcRunState extends Localized(LitElement) {
   static properties = {run: {attribute: false}};
   static styles = [base, badges, css`:host { display: inline-flex; }`];

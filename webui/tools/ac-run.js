@@ -10,7 +10,7 @@ import './ac-run-state.js';
 const TICK_MS = 100;
 
 /**
- * One run: how far it is, or how it ended and with what.
+ * One run: its progress, or its outcome and result.
  * @fires ac-cancel
  * @fires ac-again
  */

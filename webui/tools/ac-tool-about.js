@@ -7,7 +7,7 @@ import '../ui/content/ac-json-tree.js';
 import './ac-tool-effects.js';
 import './ac-tool-icon.js';
 
-/** What a tool is: its description, what it may do and what its calls are like, in plain words. */
+/** Description of a tool, its effects and the properties of its calls. */
 export class AcToolAbout extends Localized(LitElement) {
   static properties = {tool: {attribute: false}};
 

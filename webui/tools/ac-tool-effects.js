@@ -13,7 +13,7 @@ const LOOKS = {
   dangerous: {icon: 'shield-alert', kind: 'danger'},
 };
 
-/** What a tool may do to the world: words, or with `brief` only signs. */
+/** Effects of a tool, as labelled badges, or with `brief` as icons only. */
 export class AcToolEffects extends Localized(LitElement) {
   static properties = {
     effects: {attribute: false},

@@ -15,8 +15,8 @@ const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
 const SESSION = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * What is wanted of a tool: its arguments, a session, a time limit; and the buttons that run it or copy it.
- * @fires ac-draft {draft: Draft}   After each change.
+ * Form for a tool call: arguments, session, time limit and host, with buttons to run or copy the call.
+ * @fires ac-draft {draft: Draft}   Fired after each change.
  * @fires ac-run {draft: Draft}
  * @fires ac-reset
  */
@@ -60,7 +60,7 @@ export class AcToolForm extends Localized(LitElement) {
     });
   }
 
-  /** Put the focus on the first argument that is wrong. */
+  /** Focus the first invalid argument. */
   showErrors() {
     this._form?.showErrors();
   }
@@ -177,7 +177,7 @@ export class AcToolForm extends Localized(LitElement) {
     this._run();
   }
 
-  /** In one line of a tool that only reads, as people expect of a form; a slip must not change anything. @param {EventTarget} at */
+  /** Return true if Enter alone runs the tool: only in single-line inputs of read-only tools, so that a slip changes nothing. @param {EventTarget} at */
   _isEnterEnough(at) {
     const isLine = at instanceof HTMLInputElement && ['text', 'number', 'password'].includes(at.type);
     return isLine && (this.tool?.effects.every((effect) => effect === 'read') ?? false);
@@ -185,7 +185,7 @@ export class AcToolForm extends Localized(LitElement) {
 
   _run() {
     if (this.isRunning) return;
-    // what does not pass the page's look may pass the server's: the person decides
+    // the server may accept what the page's validation rejects: let the user decide
     if (this._form?.check()) this._send();
     else this._isRefused = !this._form?.hasTextError;
   }

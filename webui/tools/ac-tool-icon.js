@@ -2,7 +2,7 @@ import {LitElement, css, html, nothing} from 'lit';
 import {Listening} from '../base/listening.js';
 import {onLook, shownTheme} from '../base/look.js';
 
-/** The picture of a tool, if it has one: a file in itself, so that nothing is loaded, and no script in it runs. */
+/** Icon of a tool, if it has one: a self-contained image, so that nothing is loaded and no script in it runs. */
 export class AcToolIcon extends LitElement {
   static properties = {icons: {attribute: false}};
 

@@ -15,8 +15,8 @@ import './ac-tool-icon.js';
 /** @typedef {{thing: Tool, positions: number[][]}} Found */
 
 /**
- * All tools, by module; with a query, those that it finds, the best first. The arrow keys go from the query through
- * the list, `/` goes to the query from anywhere.
+ * All tools, grouped by module, or those that match the query, best match first. Arrow keys move from the search field through
+ * the list; `/` focuses the search field from anywhere.
  * @fires ac-query {query: string}
  */
 export class AcToolList extends Localized(LitElement) {
@@ -97,7 +97,7 @@ export class AcToolList extends Localized(LitElement) {
       <ul aria-labelledby="of-${name}">${repeat(found.filter(({thing}) => thing.module === name), ({thing}) => thing.name, row)}</ul>`);
   }
 
-  /** One link of the list can be reached by Tab, the others from there. @param {Found} found @param {boolean} isFirst */
+  /** Render a tool's link; only one is in the tab order, the others are reached with arrow keys. @param {Found} found @param {boolean} isFirst */
   _renderTool({thing: {name, description, effects, icons, module}, positions}, isFirst) {
     const query = this.query.trim();
     return html`
@@ -165,7 +165,7 @@ export class AcToolList extends Localized(LitElement) {
 }
 customElements.define('ac-tool-list', AcToolList);
 
-/** A text with the letters that were found. @param {string} text @param {number[]} [positions] */
+/** Render a text with the matched characters marked. @param {string} text @param {number[]} [positions] */
 function marked(text, positions = []) {
   if (!positions.length) return text;
   const hits = new Set(positions);

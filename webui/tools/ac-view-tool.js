@@ -16,9 +16,9 @@ import {stateOf} from './ac-run-state.js';
 /** @typedef {import('../client/tool-list.js').Tool} Tool */
 /** @typedef {import('./drafts.js').Draft} Draft */
 
-const RESULT_PX = 160; // so much of a result says how the run ended
+const RESULT_PX = 160; // enough of the result to show how the run ended
 
-/** The page of one tool: what it is, its form, and what came of running it. */
+/** Page of one tool: its description, form and runs. */
 export class AcViewTool extends Localized(LitElement) {
   static properties = {
     tool: {attribute: false},
@@ -46,10 +46,10 @@ export class AcViewTool extends Localized(LitElement) {
     this._draft = {args: {}};
     /** @type {{path?: string, message: string}[]} */
     this._errors = [];
-    /** @type {number | null} The run that is shown; null: the newest. */
+    /** @type {number | null} The ID of the selected run; null selects the newest. */
     this._selected = null;
     this._announcement = '';
-    /** @type {number | null} The run that was started last, until its end was told. */
+    /** @type {number | null} The ID of the last started run, until its end is announced. */
     this._watched = null;
     new Listening(this, () => [runs.subscribe(() => this._onRuns())]);
   }
@@ -58,7 +58,7 @@ export class AcViewTool extends Localized(LitElement) {
   willUpdate(changed) {
     if (!changed.has('tool') || !this.tool) return;
     const before = /** @type {Tool | null | undefined} */ (changed.get('tool'));
-    if (before?.name === this.tool.name) return; // it was reloaded: what the person filled in stays
+    if (before?.name === this.tool.name) return; // the tool was reloaded: keep the user's input
     this._draft = draftOf(this.tool.name) ?? this._empty();
     this._errors = [];
     this._selected = null;
@@ -125,8 +125,7 @@ export class AcViewTool extends Localized(LitElement) {
     void this._showResult();
   }
 
-  /** What was just run is looked at next: where the form fills the window, its place comes up from below, and is
-   *  large enough not to move again when the result arrives. */
+  /** Scroll the result area into view if the form fills the window. The area is large enough not to move again when the result arrives. */
   async _showResult() {
     await this.updateComplete;
     const result = /** @type {HTMLElement} */ (this.renderRoot.querySelector('.result'));
@@ -152,7 +151,7 @@ export class AcViewTool extends Localized(LitElement) {
     this._form?.focus();
   }
 
-  /** Tell how the run ended that the person waits for, and show what it said of single arguments at their fields. */
+  /** Announce how the watched run ended, and show its argument errors at their fields. */
   async _onRuns() {
     this.requestUpdate();
     const run = runs.of(this.tool?.name ?? '').find(({id}) => id === this._watched);

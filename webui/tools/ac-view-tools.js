@@ -17,7 +17,7 @@ import './ac-view-tool.js';
 const RECENT = 6;
 const WIDE = matchMedia('(min-width: 64rem)');
 
-/** The console: all tools, and the page of the one that the address names. */
+/** Console: the tool list, and the page of the tool in the address. */
 export class AcViewTools extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},

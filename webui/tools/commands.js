@@ -1,4 +1,4 @@
-/** One call as others make it: a curl command, the command line, the JSON body. */
+/** A call as a curl command, a CLI command or a JSON body. */
 import {canShow, shapeOf} from '../schema/shape.js';
 
 /**
@@ -7,11 +7,11 @@ import {canShow, shapeOf} from '../schema/shape.js';
  * @property {Record<string, any>} args
  * @property {string} [sessionId]
  * @property {number} [timeoutMs]
- * @property {string} [host]  on another machine
+ * @property {string} [host]  host on another machine
  */
 
 /**
- * The body of `POST /api/tools/NAME/call`.
+ * Return the body of `POST /api/tools/NAME/call`.
  * @param {RunRequest} request
  */
 export function bodyOf({args, sessionId, timeoutMs, host}) {
@@ -19,7 +19,7 @@ export function bodyOf({args, sessionId, timeoutMs, host}) {
 }
 
 /**
- * A command for a POSIX shell; the token comes from the environment, so that it does not get into a history.
+ * Return a command for a POSIX shell; the token comes from the environment, so that it does not end up in the shell history.
  * @param {RunRequest} request
  * @param {string} origin  Such as `http://127.0.0.1:8000`.
  */
@@ -33,8 +33,7 @@ export function asCurl(request, origin) {
 }
 
 /**
- * `agentcore call …` with the same arguments: `key=value` where the command line reads it by the schema, `key:=JSON`
- * elsewhere.
+ * Return `agentcore call …` with the same arguments: `key=value` where the CLI parses the value by the schema, else `key:=JSON`.
  * @param {RunRequest} request
  * @param {import('../schema/shape.js').Schema} [schema]  The tool's input schema.
  */
@@ -55,7 +54,7 @@ export function asCli({tool, args, sessionId, timeoutMs, host}, schema = {}) {
 }
 
 /**
- * The arguments as indented JSON.
+ * Return the request body as indented JSON.
  * @param {RunRequest} request
  */
 export const asJson = (request) => JSON.stringify(bodyOf(request), null, 2);
@@ -66,11 +65,11 @@ const PLAIN_KINDS = new Set(['text', 'date', 'file', 'number', 'boolean']);
 function word(name, value, part, root) {
   const shape = shapeOf(part, root);
   const isPlain = PLAIN_KINDS.has(shape.kind) && value !== null && canShow(shape, value);
-  // a text that begins with @ would be taken for the name of a file
+  // a text that starts with @ would be read as a file name
   return isPlain && !String(value).startsWith('@') ? `${name}=${value}` : `${name}:=${JSON.stringify(value)}`;
 }
 
-/** A text as one word of a POSIX shell. @param {string} text */
+/** Quote a text as one word for a POSIX shell. @param {string} text */
 export function quoted(text) {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

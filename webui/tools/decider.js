@@ -1,7 +1,7 @@
-/** Who decided on a call, as a person calls them. */
+/** Labels for who decided on a call. */
 import {hasText, t} from '../base/i18n.js';
 
-/** @param {string} by  as the record has it: `approver:ID`, `client:NAME`, `terminal` */
+/** @param {string} by  as in the call log: `approver:ID`, `client:NAME`, `terminal` */
 export function deciderText(by) {
   const [kind, name = ''] = by.split(/:(.*)/s);
   const key = `tools.decider.${kind}`;

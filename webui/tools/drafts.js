@@ -1,11 +1,11 @@
-/** What a person has filled in for a tool, kept while the tab is open: a reload or a look elsewhere takes nothing away. */
+/** Form input per tool, stored while the tab is open, so that it survives reloads and navigation. */
 
 /**
  * @typedef {object} Draft
  * @property {Record<string, any>} args
  * @property {string} [sessionId]
  * @property {number} [timeoutMs]
- * @property {string} [host]  on another machine
+ * @property {string} [host]  host on another machine
  */
 
 const PREFIX = 'agentcore.draft.';
@@ -24,7 +24,7 @@ export function draftOf(tool) {
 }
 
 /**
- * Keep a draft. Whoever leads a person to a tool with arguments keeps them here first, then goes to `#/tools/NAME`.
+ * Store a draft. To open a tool with given arguments, store them here first, then navigate to `#/tools/NAME`.
  * @param {string} tool
  * @param {Draft} draft  Without secrets.
  */
@@ -33,11 +33,11 @@ export function keepDraft(tool, draft) {
   try {
     if (text.length <= LIMIT_CHARS) sessionStorage.setItem(PREFIX + tool, text);
   } catch {
-    // the browser's room is full: the draft lives on in the page
+    // the browser's storage is full: the draft remains in the page only
   }
 }
 
-/** Keep an example as a draft, unless there is one of the person's own. @param {string} tool @param {Record<string, unknown>} args */
+/** Store an example as a draft, unless the user has a draft already. @param {string} tool @param {Record<string, unknown>} args */
 export function keepExample(tool, args) {
   if (Object.keys(args).length && !draftOf(tool)) keepDraft(tool, {args});
 }

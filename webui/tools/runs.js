@@ -1,4 +1,4 @@
-/** The calls that were made from this page: on their way and ended, kept while the tab is open. */
+/** Calls made from this page, running and finished, stored while the tab is open. */
 import {Store} from '../base/store.js';
 import {ApiError, client} from '../client/client.js';
 
@@ -10,49 +10,49 @@ import {ApiError, client} from '../client/client.js';
  * @property {Record<string, any>} shownArgs   Without secrets.
  * @property {string} sessionId
  * @property {number | null} timeoutMs
- * @property {string} [host]                   On another machine; those that were kept by an earlier page have none.
+ * @property {string} [host]                   Host on another machine; absent in runs stored by an earlier version of the page.
  * @property {number} startedAt                Milliseconds since 1970.
- * @property {number | null} durationMs        As the person saw it.
- * @property {'running' | 'done' | 'lost'} state  `lost`: the page was loaded anew before it ended.
+ * @property {number | null} durationMs        As measured in the page.
+ * @property {'running' | 'done' | 'lost'} state  `lost`: the page was reloaded before the call ended.
  * @property {string} callId
  * @property {boolean} isCancelling
  * @property {{fraction?: number, message?: string} | null} progress
- * @property {{reason: string} | null} approval  It waits for a person.
+ * @property {{reason: string} | null} approval  Set while the call waits for approval.
  * @property {import('../client/client.js').Envelope | null} envelope
  */
 
 const KEY = 'agentcore.runs';
 const KEPT = 30;
-const RESULT_CHARS = 40_000; // a larger result is not kept over a reload
+const RESULT_CHARS = 40_000; // larger results do not survive a reload
 
 class Runs extends Store {
   constructor() {
     super();
-    /** @type {Run[]} The newest first. */
+    /** @type {Run[]} The newest run first. */
     this._runs = restored();
     this._next = Math.max(0, ...this._runs.map(({id}) => id)) + 1;
     /** @type {Map<number, AbortController>} */
     this._endings = new Map();
     client.on('approval.decided', ({callId}) => this._onDecided(callId));
     this._isLeaving = false;
-    // a page that goes away loses its calls, which does not mean that they failed
+    // unloading the page aborts its requests, which does not mean that the calls failed
     window.addEventListener('pagehide', () => { this._isLeaving = true; });
     window.addEventListener('pageshow', () => { this._isLeaving = false; });
   }
 
-  /** The runs of a tool, the newest first. @param {string} tool */
+  /** Return the runs of a tool, newest first. @param {string} tool */
   of(tool) {
     return this._runs.filter((run) => run.tool === tool);
   }
 
-  /** The newest run of each tool, so many tools at most. @param {number} limit */
+  /** Return the newest run of each tool, for at most `limit` tools. @param {number} limit */
   recent(limit) {
     const seen = new Set();
     return this._runs.filter(({tool}) => !seen.has(tool) && seen.add(tool)).slice(0, limit);
   }
 
   /**
-   * Call a tool; the run is listed at once and follows the call to its end.
+   * Call a tool; its run is listed at once and updated until the call ends.
    * @param {Pick<Run, 'tool' | 'args' | 'shownArgs' | 'sessionId' | 'timeoutMs' | 'host'>} request
    * @returns {Run}
    */
@@ -68,13 +68,13 @@ class Runs extends Store {
     return run;
   }
 
-  /** End a call; its envelope says that it was. @param {number} id */
+  /** Cancel a call; its envelope reports the cancellation. @param {number} id */
   cancel(id) {
     this._change(id, {isCancelling: true});
     this._endings.get(id)?.abort();
   }
 
-  /** Forget the runs of a tool that have ended. @param {string} tool */
+  /** Remove the finished runs of a tool. @param {string} tool */
   clear(tool) {
     this._runs = this._runs.filter((run) => run.tool !== tool || run.state === 'running');
     this._publish();
@@ -98,13 +98,13 @@ class Runs extends Store {
     this._change(id, {envelope, callId, state: 'done', durationMs: performance.now() - began, progress: null, approval: null});
   }
 
-  /** A call that waited runs now, or has its answer in a moment. @param {string} callId */
+  /** Clear a pending approval: the call runs now, or its result follows shortly. @param {string} callId */
   _onDecided(callId) {
     const run = this._runs.find((one) => one.callId === callId && one.approval !== null);
     if (run) this._change(run.id, {approval: null}, false);
   }
 
-  /** @param {number} id @param {Partial<Run>} change @param {boolean} [isKept]  What passes soon is not worth writing. */
+  /** @param {number} id @param {Partial<Run>} change @param {boolean} [isKept]  False for transient changes, which are not stored. */
   _change(id, change, isKept = true) {
     this._runs = this._runs.map((run) => (run.id === id ? {...run, ...change} : run));
     this._publish(isKept);
@@ -116,7 +116,7 @@ class Runs extends Store {
   }
 }
 
-/** What was refused before it became a call is shown like a call that failed. @param {unknown} error */
+/** Convert a request that was rejected before it became a call into a failed envelope. @param {unknown} error */
 function asEnvelope(error) {
   const {type, message, context, retryable} = error instanceof ApiError ? error : new ApiError({type: 'unreachable', message: String(error)});
   return {ok: false, callId: '', error: {type, message, context, retryable}};
@@ -131,7 +131,7 @@ function keep(runs) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(small));
   } catch {
-    // the browser's room is full: the runs live on in the page
+    // the browser's storage is full: the runs remain in the page only
   }
 }
 

@@ -1,4 +1,4 @@
-/** Texts of the console: the list of tools, the page of a tool, its runs. */
+/** Texts of the console: the tool list, the page of a tool and its runs. */
 export const tools = {
   en: {
     'decider.approver': 'you, in the approval view',
