@@ -9,7 +9,7 @@ import '../ui/ac-error-card.js';
 import '../ui/ac-icon.js';
 import './ac-result-image.js';
 
-/** Something that is stored beside the result: its first part, any other part by range, a search in it, a download. */
+/** An artifact of a result: preview, reading by byte ranges, text search and download. */
 export class AcArtifact extends Localized(LitElement) {
   static properties = {
     link: {attribute: false},

@@ -6,7 +6,7 @@ import '../ui/content/ac-code.js';
 import '../ui/content/ac-diff.js';
 import './ac-todo-list.js';
 
-/** What a call does, as a person means it: its command, its file and lines, what it changes, its things to do. */
+/** User-facing summary of a call: its command, file and lines, changes or to-do items. */
 export class AcCallMeaning extends Localized(LitElement) {
   static properties = {
     display: {attribute: false},
@@ -23,7 +23,7 @@ export class AcCallMeaning extends Localized(LitElement) {
     super();
     /** @type {import('./display.js').Display | null} */
     this.display = null;
-    /** Whether the result shows the difference already. */
+    /** True if the result shows the diff already. */
     this.hasDiff = false;
   }
 

@@ -2,12 +2,12 @@ import {LitElement, css, html} from 'lit';
 import {Localized, t} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 
-const LINES = 200; // more than anybody reads while it goes by
+const LINES = 200; // more than a user reads while it scrolls by
 const CHARS = 20_000;
 
 /**
- * The end of what a command writes, growing while it runs. The frame keeps to the newest line, until a reader scrolls
- * away; where nobody sees it, nothing is rendered.
+ * The end of a command's output, updated while it runs. It follows the newest line until the user scrolls away, and renders
+ * nothing while it is out of view.
  */
 export class AcOutput extends Localized(LitElement) {
   static properties = {
@@ -57,7 +57,7 @@ export class AcOutput extends Localized(LitElement) {
 }
 customElements.define('ac-output', AcOutput);
 
-/** The last lines. @param {string} text */
+/** Return the last lines of a text. @param {string} text */
 function endOf(text) {
   const end = text.slice(-CHARS).replace(/\n$/, '');
   const lines = end.split('\n');

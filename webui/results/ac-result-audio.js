@@ -3,7 +3,7 @@ import {Localized, formatBytes, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
-/** A sound of a result, given as base64. It is played from memory: nothing is loaded from elsewhere. */
+/** Base64 audio of a result. It is played from memory: nothing is loaded from elsewhere. */
 export class AcResultAudio extends Localized(LitElement) {
   static properties = {
     mime: {},

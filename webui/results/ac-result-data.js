@@ -5,7 +5,7 @@ import {base, buttons} from '../ui/styles.js';
 import '../ui/content/ac-json-tree.js';
 import '../ui/content/ac-table.js';
 
-/** Structured data: a table where it is one, with what stands beside it; else a tree. */
+/** Structured data: a table with the remaining values beside it if it has that form, else a tree. */
 export class AcResultData extends Localized(LitElement) {
   static properties = {
     value: {attribute: false},
@@ -29,7 +29,7 @@ export class AcResultData extends Localized(LitElement) {
     super();
     /** @type {any} */
     this.value = null;
-    /** Whether other forms are chosen elsewhere. */
+    /** True if the switch between forms is elsewhere. */
     this.onlyTable = false;
     this._isTree = false;
   }

@@ -7,11 +7,11 @@ import {base, badges, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 import '../ui/content/ac-json-tree.js';
 
-/** What is shown elsewhere, or tells nothing that the message does not say. */
+/** Context entries that are shown elsewhere or add nothing to the message. */
 const KNOWN = new Set(['errors', 'parameters']);
 
 /**
- * Why a call failed, and what to do.
+ * Error of a call, with advice.
  * @slot actions
  */
 export class AcResultError extends Localized(LitElement) {

@@ -3,7 +3,7 @@ import {Localized, formatBytes, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
-/** A picture of a result. `source` is a `data:` or `blob:` address: nothing is loaded from elsewhere. */
+/** Image of a result. `source` is a `data:` or `blob:` URL: nothing is loaded from elsewhere. */
 export class AcResultImage extends Localized(LitElement) {
   static properties = {
     source: {},

@@ -12,7 +12,7 @@ import './ac-result-data.js';
 const LINE_CHARS = 240; // a short text on one line needs no frame
 
 /**
- * One text of a result, as what it is; a person can choose another form. `name`: of the file that it may come from.
+ * One text of a result in its detected form; the user can choose another. `name`: the file that it may come from.
  */
 export class AcResultText extends Localized(LitElement) {
   static properties = {

@@ -12,10 +12,9 @@ import './ac-result-image.js';
 import './ac-result-text.js';
 
 /**
- * How a call ended: its content as what it is, its data, or its error. `isRaw` shows the envelope as JSON;
- * `isBrief` leaves the structured data
- * to whoever shows them beside it, but for a diff in them.
- * @slot actions  For the error, such as a button to try again.
+ * Result of a call: its content blocks by type, its data, or its error. `isRaw` shows the envelope as JSON;
+ * `isBrief` omits structured data that accompanies content, except for diffs in it.
+ * @slot actions  Actions for the error, such as a button to retry.
  */
 export class AcResult extends Localized(LitElement) {
   static properties = {
@@ -76,7 +75,7 @@ export class AcResult extends Localized(LitElement) {
     }
   }
 
-  /** A document for itself, below its address. @param {{uri: string, mime: string, text?: string, base64?: string}} block */
+  /** Render an embedded document below its URI. @param {{uri: string, mime: string, text?: string, base64?: string}} block */
   _renderResource({uri, mime, text, base64 = ''}) {
     const caption = html`<p class="notice"><code>${uri}</code> · ${mime}</p>`;
     if (text !== undefined) return html`${caption}<ac-result-text .text=${text}></ac-result-text>`;
@@ -94,14 +93,14 @@ export class AcResult extends Localized(LitElement) {
 }
 customElements.define('ac-result', AcResult);
 
-/** Whether a text is nothing but the data, written for a model. @param {string} text @param {any} data */
+/** Return true if a text only repeats the data for the model. @param {string} text @param {any} data */
 function repeats(text, data) {
   if (typeof data !== 'object') return text === String(data);
   const value = jsonOf(text);
   return value !== undefined && JSON.stringify(value) === JSON.stringify(data);
 }
 
-/** The file that a result is about, if its data says so: its lines are shown in the colours of its language. @param {any} data */
+/** Return the file that a result is about, if its data names one; it selects the syntax highlighting. @param {any} data */
 function fileName(data) {
   return data !== null && typeof data === 'object' && typeof data.path === 'string' ? data.path : '';
 }

@@ -6,7 +6,7 @@ import '../ui/ac-icon.js';
 /** @type {Record<string, string>} */
 const ICONS = {pending: 'circle', in_progress: 'arrow-right', completed: 'circle-check', done: 'circle-check', cancelled: 'ban'};
 
-/** Things to do, each with how far it is. */
+/** To-do items with their status. */
 export class AcTodoList extends Localized(LitElement) {
   static properties = {
     todos: {attribute: false},

@@ -1,4 +1,4 @@
-/** A stored text, read in parts that begin and end with lines. */
+/** Text artifact that is read in parts of whole lines. */
 import {client} from '../client/client.js';
 
 /** @typedef {{text: string, start: number, end: number}} Part  Offsets in bytes. */
@@ -15,7 +15,7 @@ export class ArtifactText {
   }
 
   /**
-   * The part that begins here.
+   * Return the part that starts at an offset.
    * @param {number} start
    * @returns {Promise<Part>}
    */
@@ -23,13 +23,13 @@ export class ArtifactText {
     const bytes = await this._read(start, Math.min(start + PART_BYTES, this._size));
     const isLast = start + bytes.length >= this._size;
     const newline = bytes.lastIndexOf(NEWLINE);
-    // a line longer than a part is cut where a character begins
+    // a line longer than a part is cut at a character boundary
     const length = isLast ? bytes.length : newline >= 0 ? newline + 1 : wholeCharacters(bytes);
     return {text: new TextDecoder().decode(bytes.subarray(0, length)), start, end: start + length};
   }
 
   /**
-   * The part that ends here.
+   * Return the part that ends at an offset.
    * @param {number} end
    * @returns {Promise<Part>}
    */
@@ -42,7 +42,7 @@ export class ArtifactText {
   }
 
   /**
-   * Lines that hold a text.
+   * Find the lines that contain a text, ignoring case.
    * @param {string} text
    * @returns {Promise<{matches: {line: number, offset: number, text: string}[], isCut: boolean}>}
    */
@@ -58,7 +58,7 @@ export class ArtifactText {
   }
 }
 
-/** How many bytes are left when a character that was cut at the end is taken away. @param {Uint8Array} bytes */
+/** Return the length without a truncated character at the end. @param {Uint8Array} bytes */
 function wholeCharacters(bytes) {
   let length = bytes.length;
   while (length > 0 && (bytes[length - 1] & 0xc0) === 0x80) length -= 1;
@@ -66,7 +66,7 @@ function wholeCharacters(bytes) {
   return lead >= 0xc0 ? length - 1 : bytes.length;
 }
 
-/** How many bytes at the beginning belong to a character that began before. @param {Uint8Array} bytes */
+/** Return the number of leading bytes that belong to a character that starts earlier. @param {Uint8Array} bytes */
 function brokenBytes(bytes) {
   let count = 0;
   while (count < bytes.length && (bytes[count] & 0xc0) === 0x80) count += 1;

@@ -1,10 +1,10 @@
 /**
- * What a call says to a person, as its tool declares it (`display`): read from its arguments and, once it ended, from its
- * data. The page knows the words of the declaration, and no tool.
+ * User-facing summary of a call, as declared by its tool (`display`): read from its arguments and, once it has ended, from its
+ * data. The page knows the roles of the declaration, but no specific tool.
  *
  * @typedef {{old: string, new: string}} Edit
  * @typedef {object} Display
- * @property {string} subject  what it is about, in one line
+ * @property {string} subject  summary in one line
  * @property {string} command
  * @property {string} path
  * @property {number | null} firstLine
@@ -12,9 +12,9 @@
  * @property {string | null} content  the whole new text of the file
  * @property {Edit[]} edits
  * @property {any[]} todos
- * @property {string | null} output  what a command wrote; null: that is not known
+ * @property {string | null} output  output of a command; null if it is unknown
  * @property {number | null} exitCode
- * @property {Record<string, any>} rest  arguments that are none of these
+ * @property {Record<string, any>} rest  arguments without a role
  */
 import {t} from '../base/i18n.js';
 
@@ -22,7 +22,7 @@ import {t} from '../base/i18n.js';
 
 /**
  * @param {Record<string, any>} args
- * @param {any} data  the result's; null: there is none
+ * @param {any} data  of the result; null if there is none
  * @param {Record<string, Role>} [declared]
  * @returns {Display}
  */
@@ -30,7 +30,7 @@ export function readDisplay(args, data, declared = {}) {
   const values = data !== null && typeof data === 'object' ? {...args, ...data} : args;
   const found = (/** @type {Role} */ role) => Object.entries(declared).filter(([, own]) => own === role).map(([name]) => values[name]);
   const text = (/** @type {Role} */ role) => found(role).find((value) => typeof value === 'string') ?? '';
-  // the data come after the arguments in a declaration, and say what it was in the end
+  // data come after arguments in a declaration, and have the final value
   const number = (/** @type {Role} */ role) => found(role).findLast((value) => typeof value === 'number') ?? null;
   const list = (/** @type {Role} */ role) => found(role).find(Array.isArray) ?? [];
   const outputs = found('output').filter((value) => typeof value === 'string');
@@ -50,7 +50,7 @@ export function readDisplay(args, data, declared = {}) {
   };
 }
 
-/** A call in one line; empty: its tool declares nothing that says it. @param {Display} display */
+/** Return a call's one-line summary, or '' if its tool declares nothing for it. @param {Display} display */
 export function headline({subject, command, path, firstLine, lastLine, todos}) {
   if (subject || command) return firstLineOf(subject || command);
   if (path && firstLine !== null && lastLine !== null && lastLine >= firstLine) return `${path} · ${t('results.lines', {first: firstLine, last: lastLine})}`;
@@ -58,7 +58,7 @@ export function headline({subject, command, path, firstLine, lastLine, todos}) {
   return todos.length ? t('results.todoCount', {done: todos.filter(isDone).length, all: todos.length}) : '';
 }
 
-/** A new file, or a replacement, as a unified diff. @param {Display} display @returns {string} */
+/** Return a new file or its edits as a unified diff. @param {Display} display @returns {string} */
 export function diffOf({path, content, edits}) {
   const name = path || t('ui.diff');
   if (content !== null) {
@@ -71,7 +71,7 @@ export function diffOf({path, content, edits}) {
 /** @param {any} todo */
 export const isDone = ({status} = {}) => status === 'completed' || status === 'done' || status === 'cancelled';
 
-/** What both texts begin and end with stands around what differs. @param {Edit} edit */
+/** Return an edit as a hunk; common lines at the start and end become context lines. @param {Edit} edit */
 function hunkOf({old, new: now}) {
   const [before, after] = [old.split('\n'), now.split('\n')];
   let head = 0;

@@ -1,4 +1,4 @@
-/** What a text is, told from itself: a person can choose otherwise. */
+/** Detects the form of a text from its content; the user can choose another. */
 import {tableIn, tableOf} from '../ui/content/table-of.js';
 import {holdsDiff} from '../ui/content/unified-diff.js';
 
@@ -9,7 +9,7 @@ const MARKS = [/^#{1,6} \S/m, /^(```|~~~)/m, /\[[^\]\n]+\]\([^)\s]+\)/, /\*\*[^*
 const JSON_CHARS = 2_000_000;
 
 /**
- * The forms that a text can be shown in, the fitting one first.
+ * Return the forms in which a text can be shown, best fit first.
  * @param {string} text
  * @returns {Form[]}
  */
@@ -23,7 +23,7 @@ export function formsOf(text) {
 }
 
 /**
- * The diffs that structured data hold at their top: they are for reading, whatever the text beside them says.
+ * Return the diffs among the top-level values of structured data; they are shown whatever the text beside them says.
  * @param {any} data
  * @returns {string[]}
  */
@@ -33,7 +33,7 @@ export function diffsIn(data) {
 }
 
 /**
- * The object or list that a text is; undefined when it is none.
+ * Parse a text that is a JSON object or array; undefined if it is neither.
  * @param {string} text
  * @returns {any}
  */
@@ -48,7 +48,7 @@ export function jsonOf(text) {
 }
 
 /**
- * The lines of a text that has a number and a tab before each, as `cat -n` writes; null when it has not.
+ * Return the lines of a text in which each has a number and a tab before it, as written by `cat -n`; null otherwise.
  * @param {string} text
  * @returns {{first: number, text: string} | null}
  */
@@ -69,7 +69,7 @@ const LANGUAGES = {
 };
 
 /**
- * The language of a file by its name; empty when it is not known.
+ * Return the language of a file by its name, or '' if it is unknown.
  * @param {unknown} name
  */
 export function languageOf(name) {
