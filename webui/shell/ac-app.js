@@ -17,7 +17,7 @@ import '../ui/ac-toasts.js';
 
 const NARROW = matchMedia('(max-width: 48rem)');
 
-/** The application: side bar, tabs, and the view that the address names; or the log-in. */
+/** The application: sidebar, tabs and the view in the address, or the login. */
 export class AcApp extends Localized(LitElement) {
   static properties = {
     isStarted: {attribute: false},
@@ -100,7 +100,7 @@ export class AcApp extends Localized(LitElement) {
       </div>`;
   }
 
-  /** The way past what stands on every view, the first stop of the keyboard. @param {string} [slot] */
+  /** Render the skip link past the parts that all views share; it is first in the tab order. @param {string} [slot] */
   _renderSkip(slot) {
     return html`<a class="button skip" slot=${slot ?? nothing} href="#main" @click=${this._skip}>${t('shell.skip')}</a>`;
   }
@@ -136,7 +136,7 @@ export class AcApp extends Localized(LitElement) {
       </div>`;
   }
 
-  /** Another view begins at its top; a filter in the address moves nothing. @param {string} path */
+  /** Scroll to the top if the path changed, but not if only the query changed. @param {string} path */
   _arrive(path) {
     this._drawer()?.close();
     if (path !== this._path) this.renderRoot.querySelector('main')?.scrollTo(0, 0);
@@ -154,14 +154,14 @@ export class AcApp extends Localized(LitElement) {
     if (event.target === event.currentTarget) this._drawer()?.close();
   }
 
-  /** The fragment is the address of the view, so that the link moves the focus itself. @param {Event} event */
+  /** Move the focus by script, because the fragment holds the address of the view. @param {Event} event */
   _skip(event) {
     event.preventDefault();
     /** @type {HTMLElement} */ (this.renderRoot.querySelector('main')).focus();
   }
 }
 
-/** The notice about what is missing on the machine, which is loaded once something is. */
+/** Load the notice about missing requirements, which is needed only if something is missing. */
 function loadNotice() {
   return import('../requirements/ac-requirement-notice.js');
 }
@@ -172,17 +172,17 @@ async function lookForMissing() {
     const {requirements} = await client.get('/api/requirements');
     if (requirements.some((/** @type {{state: string}} */ {state}) => state !== 'met')) await loadNotice();
   } catch {
-    // the connection says what is wrong, and this is repeated when it is there again
+    // the connection state shows the problem, and this is repeated on reconnect
   }
 }
 
-/** Whether the view scrolls inside of itself, so that no room is kept for a scroll bar beside it. */
+/** Return true if the view scrolls internally, so that no space is reserved for a scroll bar. */
 function isFilled() {
   const [id] = route().path;
   return id === 'pages' || SECTIONS.some((section) => section.id === id && section.fills);
 }
 
-/** Whether the view stands on its bottom. */
+/** Return true if the view is anchored to its bottom. */
 function growsUp() {
   const [id] = route().path;
   return SECTIONS.some((section) => section.id === id && section.growsUp);

@@ -15,7 +15,7 @@ const OTHERS = {
   pages: {tag: 'ac-view-page', load: () => import('../module-pages/ac-view-page.js')},
 };
 
-/** The view that the address names, loaded at first use. It gets `path`, the segments after the first, and `query`. */
+/** The view in the address, loaded on first use. It receives `path`, the segments after the first, and `query`. */
 export class AcOutlet extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host { display: contents; }
@@ -45,7 +45,7 @@ export class AcOutlet extends Localized(LitElement) {
     this._showTitle();
   }
 
-  /** The tab of the browser says where one is, and before it how much waits. */
+  /** Set the document title to the current location, preceded by the number of pending approvals. */
   _showTitle() {
     const [id, ...rest] = route().path;
     const section = SECTIONS.find((known) => known.id === id);

@@ -16,7 +16,7 @@ import '../modules/ac-module-icon.js';
 import '../ui/ac-preferences.js';
 import './ac-stop.js';
 
-/** Where one can go: the sections, the pages of modules; and what is always at hand below. */
+/** Navigation: the sections and module pages, with controls that are always available below. */
 export class AcSidebar extends Localized(LitElement) {
   static styles = [base, buttons, css`
     :host {
@@ -101,7 +101,7 @@ export class AcSidebar extends Localized(LitElement) {
   }
 
   _showApprovals() {
-    // the menu of a small screen goes away for it
+    // on small screens this also closes the menu
     this.dispatchEvent(new CustomEvent('ac-show-approvals', {detail: {}, bubbles: true, composed: true}));
   }
 

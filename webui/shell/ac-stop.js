@@ -9,7 +9,7 @@ import '../ui/ac-icon.js';
 
 const ASKABLE_AFTER_MS = 1000;
 
-/** The emergency stop: ends everything that runs, after one question. `compact`: an icon with a name. */
+/** Emergency stop: stops everything that runs, after one confirmation. `compact`: an icon with an accessible name. */
 export class AcStop extends Localized(LitElement) {
   static properties = {
     isCompact: {type: Boolean, attribute: 'compact'},
@@ -42,8 +42,8 @@ export class AcStop extends Localized(LitElement) {
   }
 
   firstUpdated() {
-    // not needed to begin with, and at hand before the server may be too busy to send it
-    setTimeout(() => import('../ui/overlay/ac-confirm.js').catch(() => {}), ASKABLE_AFTER_MS); // else it is tried again when asked
+    // not needed at startup, but loaded before the server may be too busy to send it
+    setTimeout(() => import('../ui/overlay/ac-confirm.js').catch(() => {}), ASKABLE_AFTER_MS); // on failure it is loaded on click
   }
 
   async _ask() {
@@ -52,7 +52,7 @@ export class AcStop extends Localized(LitElement) {
         heading: t('shell.stopHeading'), text: t('shell.stopText'), action: t('shell.stop'), isDangerous: true,
       });
       if (!goesAhead) return;
-      this._isStopping = true; // not before: a disabled button would not get the focus back
+      this._isStopping = true; // not earlier: a disabled button would not regain the focus
       const {calls, resources, rejected} = await stopState.stop();
       toast(t('shell.stopDone'), {detail: t('shell.stopCounts', {calls, resources, rejected})});
     } catch (error) {

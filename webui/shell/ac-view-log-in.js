@@ -5,10 +5,10 @@ import {base, buttons, fields} from '../ui/styles.js';
 import '../ui/ac-command.js';
 import '../ui/ac-preferences.js';
 
-/** How the server that sent this page is asked to open it, in the folder where it was started. */
+/** Command that opens this page, to be run in the folder where the server was started. */
 const OPEN_COMMAND = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name="agentcore-open-command"]'))?.content || 'agentcore open';
 
-/** What to do without a session: a one-time code comes from the person's terminal. */
+/** Login without a session, with a one-time code from the user's terminal. */
 export class AcViewLogIn extends Localized(LitElement) {
   static properties = {
     error: {attribute: false},
@@ -70,7 +70,7 @@ export class AcViewLogIn extends Localized(LitElement) {
     const pasted = String(new FormData(form).get('code')).trim();
     this._isBusy = true;
     try {
-      // the whole address will do as well
+      // accept the full address as well
       await client.logIn(pasted.replace(/^.*#code=/, ''));
       this.error = null;
     } catch (error) {

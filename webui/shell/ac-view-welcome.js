@@ -21,7 +21,7 @@ const TOOLS_SHOWN = 6;
 const CALLS_SHOWN = 5;
 const LOAD_EVERY_MS = 500;
 
-/** Where one begins: what runs, what needs attention, a few tools to try, the last calls. */
+/** Start page: what runs, what needs attention, a few tools to try and the latest calls. */
 export class AcViewWelcome extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},
@@ -143,7 +143,7 @@ export class AcViewWelcome extends Localized(LitElement) {
       </section>`;
   }
 
-  /** Where no module names calls to try first: what only reads comes first. @returns {{tool: Tool, title: string, args: Record<string, unknown>}[]} */
+  /** Return tools to try if no module provides examples: read-only tools first. @returns {{tool: Tool, title: string, args: Record<string, unknown>}[]} */
   _harmless() {
     const isCareful = (/** @type {Tool} */ {effects}) => Number(effects.some((effect) => effect !== 'read'));
     return toolList.tools.toSorted((a, b) => isCareful(a) - isCareful(b)).slice(0, TOOLS_SHOWN).map((tool) => ({tool, title: '', args: {}}));
@@ -166,7 +166,7 @@ export class AcViewWelcome extends Localized(LitElement) {
       </section>`;
   }
 
-  /** Calls may end a thousand times a second: one request at a time, and one more a while later for those that came. */
+  /** Load the latest calls. Calls may end a thousand times a second, so this sends one request at a time and a later one for calls that ended meanwhile. */
   async _loadCalls() {
     if (this._isLoadingCalls) {
       this._isStale = true;
@@ -180,7 +180,7 @@ export class AcViewWelcome extends Localized(LitElement) {
         await new Promise((resolve) => setTimeout(resolve, LOAD_EVERY_MS));
       } while (this._isStale && this.isConnected);
     } catch {
-      // the list of modules shows whether the server answers
+      // the module list shows whether the server responds
     } finally {
       this._isLoadingCalls = false;
     }

@@ -1,14 +1,14 @@
-/** The sections of the side bar, in their order: where they lead, and the view that is loaded at first use. */
+/** Sections of the sidebar, in order: their address, and the view that is loaded on first use. */
 
 /**
  * @typedef {object} Section
  * @property {string} id  first segment of the address
- * @property {string} label  key of the text
+ * @property {string} label  key of the label text
  * @property {string} icon
- * @property {string} tag  element of the view; it gets `path`, the segments after the first, and `query`
+ * @property {string} tag  element of the view; it receives `path`, the segments after the first, and `query`
  * @property {() => Promise<unknown>} load
- * @property {boolean} [fills]  the view is as high as the window and scrolls inside of itself
- * @property {boolean} [growsUp]  what is newest, and what one writes, stands at its bottom, which must not move
+ * @property {boolean} [fills]  the view is as high as the window and scrolls internally
+ * @property {boolean} [growsUp]  the newest content and the input are at its bottom, which must not move
  */
 
 /** @type {Section[]} */

@@ -1,4 +1,4 @@
-/** Texts of the frame: side bar, connection, log-in, emergency stop, messages. */
+/** Texts of the app shell: sidebar, connection, login, emergency stop and messages. */
 export const shell = {
   en: {
     navigation: 'Sections',
