@@ -3,10 +3,10 @@ import {client} from '../client/client.js';
 import '../modules/ac-module-icon.js';
 
 const KEPT = 100;
-/** Icons by what they are: pages of one site share one. @type {Map<string, Promise<string>>} */
+/** URLs of icons, keyed by `Resource.icon`; pages of one site share an icon. @type {Map<string, Promise<string>>} */
 const loaded = new Map();
 
-/** The icon of a resource, such as that of the site it shows; else that of its module. It is decoration. */
+/** Decorative icon of a resource, such as that of the site it shows, else that of its module. */
 export class AcResourceIcon extends LitElement {
   static properties = {
     resource: {attribute: false},
@@ -26,7 +26,7 @@ export class AcResourceIcon extends LitElement {
     this.resource = null;
     /** @type {import('../client/module-list.js').Module | null} */
     this.module = null;
-    /** Whose icon it is, where that is not the living resource's: `/api/tabs/ID`. */
+    /** Path of the icon's owner if that is not an open resource: `/api/tabs/ID`. */
     this.from = '';
     this._url = '';
     this._icon = '';
@@ -50,7 +50,7 @@ export class AcResourceIcon extends LitElement {
     return html`<img src=${this._url} alt="" draggable="false" @error=${this._onError}>`;
   }
 
-  /** The error of a picture before this one can come late. @param {Event} event */
+  /** Handle a load error; a late error of a previous image is ignored. @param {Event} event */
   _onError(event) {
     const {complete, naturalWidth} = /** @type {HTMLImageElement} */ (event.target);
     if (complete && !naturalWidth) this._url = '';
@@ -62,7 +62,7 @@ export class AcResourceIcon extends LitElement {
       const url = await urlOf(this.from || `/api/resources/${encodeURIComponent(/** @type {import('./resource-tabs.js').Resource} */ (this.resource).resourceId)}`, icon);
       if (icon === this._icon) this._url = url;
     } catch {
-      loaded.delete(icon); // it changed meanwhile, or the server is away: the module's own stands for it
+      loaded.delete(icon); // it changed meanwhile or the server is unreachable: show the module's icon
     }
   }
 }
@@ -71,7 +71,7 @@ export class AcResourceIcon extends LitElement {
 function urlOf(from, icon) {
   const known = loaded.get(icon) ?? load(from, icon);
   loaded.delete(icon);
-  loaded.set(icon, known); // the last used are kept
+  loaded.set(icon, known); // keep the most recently used
   const [oldest] = loaded.keys();
   if (loaded.size > KEPT) loaded.delete(oldest);
   return known;

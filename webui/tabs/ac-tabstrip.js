@@ -17,7 +17,7 @@ import './ac-resource-icon.js';
 
 /** @typedef {import('./resource-tabs.js').ShownTab} ShownTab */
 
-/** Tabs of living resources, in the order that the person gave them; not there while there are none. */
+/** Tabs of resources, in the user's order; hidden while there are none. */
 export class AcTabstrip extends Localized(LitElement) {
   static properties = {
     _focused: {state: true},
@@ -70,7 +70,7 @@ export class AcTabstrip extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** The tab that the Tab key comes to; the others are reached with arrow keys. */
+    /** The tab that is in the tab order; the others are reached with arrow keys. */
     this._focused = '';
     this._renamed = '';
     this._announcement = '';
@@ -90,7 +90,7 @@ export class AcTabstrip extends Localized(LitElement) {
     const list = this.renderRoot.querySelector('ul');
     if (!list) return;
     this._resizes.observe(list);
-    const current = `${currentId()} ${this._isFull}`; // the button of the list takes room when it comes
+    const current = `${currentId()} ${this._isFull}`; // the list button takes up space when it appears
     this._measure();
     if (current !== this._seen) list.querySelector('.current')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
     this._seen = current;
@@ -160,7 +160,7 @@ export class AcTabstrip extends Localized(LitElement) {
       </form>`;
   }
 
-  // -- what can be done with a tab ------------------------------------------------------------------------------
+  // -- tab actions ----------------------------------------------------------------------------------------------
 
   /** @param {ShownTab} shown */
   _openMenu(shown) {
@@ -193,7 +193,7 @@ export class AcTabstrip extends Localized(LitElement) {
     await this._focus(tab.tabId);
   }
 
-  /** Move a tab by one, within those that are pinned as it is. @param {ShownTab} shown @param {-1 | 1} by */
+  /** Move a tab by one position, within the pinned or the unpinned tabs. @param {ShownTab} shown @param {-1 | 1} by */
   async _step(shown, by) {
     const {tab} = shown;
     const kin = resourceTabs.tabs.filter((other) => other.tab.pinned === tab.pinned);
@@ -233,7 +233,7 @@ export class AcTabstrip extends Localized(LitElement) {
   /** @param {Event} event @param {ShownTab} shown */
   async _keepName(event, shown) {
     event.preventDefault();
-    if (this._renamed !== shown.tab.tabId) return; // Escape, or it was sent already
+    if (this._renamed !== shown.tab.tabId) return; // cancelled with Escape, or sent already
     const title = /** @type {HTMLInputElement} */ (this.renderRoot.querySelector('form input')).value.trim();
     const isSame = title === (shown.tab.title ?? nameOf(shown));
     await this._endRename(shown);
@@ -255,7 +255,7 @@ export class AcTabstrip extends Localized(LitElement) {
     }
   }
 
-  // -- keys and the mouse ---------------------------------------------------------------------------------------
+  // -- keyboard and mouse ---------------------------------------------------------------------------------------
 
   /** @param {KeyboardEvent} event @param {ShownTab} shown */
   _onKey(event, shown) {
@@ -285,7 +285,7 @@ export class AcTabstrip extends Localized(LitElement) {
     void this._close(shown);
   }
 
-  /** A wheel goes along the strip. @param {WheelEvent} event */
+  /** Scroll the strip horizontally with the mouse wheel. @param {WheelEvent} event */
   _onWheel(event) {
     const list = /** @type {HTMLElement} */ (event.currentTarget);
     if (!this._isFull || event.deltaX || event.ctrlKey) return;
@@ -293,7 +293,7 @@ export class AcTabstrip extends Localized(LitElement) {
     list.scrollLeft += event.deltaY;
   }
 
-  // -- places ---------------------------------------------------------------------------------------------------
+  // -- elements -------------------------------------------------------------------------------------------------
 
   get _menu() {
     return /** @type {import('../ui/overlay/ac-menu.js').AcMenu} */ (this.renderRoot.querySelector('ac-menu'));
@@ -331,13 +331,13 @@ function pathOf(shown) {
   return shown ? href(['pages', shown.module.name, shown.resource.resourceId]) : '';
 }
 
-/** What a click does to a tab whose resource has ended, and why that ended; empty: it lives. @param {ShownTab['tab']} tab */
+/** Return the tooltip of a tab whose resource has ended: the effect of a click and the reason it was lost; '' for an open one. @param {ShownTab['tab']} tab */
 function titleOfClosed({closed}) {
   if (!closed) return '';
   return closed.lostBy ? t('tabs.openAgainLost', {reason: closed.lostBy}) : t('tabs.openAgainTitle');
 }
 
-/** The tab that was at the front last. */
+/** Return the most recently active tab. */
 function lastUsed() {
   return resourceTabs.tabs.toSorted((a, b) => b.tab.lastActiveAt - a.tab.lastActiveAt)[0];
 }

@@ -1,10 +1,10 @@
-/** Open a resource again that ended with the server, from wherever its closed tab is shown. */
+/** Reopens a resource that ended with the server, wherever its closed tab is shown. */
 import {t} from '../base/i18n.js';
 import {nameOf, resourceTabs} from './resource-tabs.js';
 import {href, navigate, route} from '../base/router.js';
 import {toastError} from '../ui/toasts.js';
 
-/** Open another resource in its place; whoever still looks at the closed one is led there. @param {import('./resource-tabs.js').ShownTab} shown */
+/** Open a new resource in the tab of a closed one, and navigate to it if the closed one is still shown. @param {import('./resource-tabs.js').ShownTab} shown */
 export async function reopenTab(shown) {
   const {tab, resource, module} = shown;
   const name = nameOf(shown);

@@ -1,4 +1,4 @@
-/** The strip of tabs: entries that the server keeps, each for a living resource that a module has a view for. */
+/** The tab strip: entries stored by the server, each for a resource for which a module has a view. */
 import {ApiError, client} from '../client/client.js';
 import {t} from '../base/i18n.js';
 import {moduleList} from '../client/module-list.js';
@@ -13,17 +13,17 @@ import {Store} from '../base/store.js';
  * @property {'starting' | 'ready' | 'busy' | 'failed' | 'finished' | 'closed'} status
  * @property {string | null} lastUrl
  * @property {string | null} title
- * @property {string | null} icon  changes with the picture at `/api/resources/{id}/icon`
+ * @property {string | null} icon  changes with the image at `/api/resources/{id}/icon`
  * @property {boolean} keepRunning
- * @property {string} [host]  the host on another machine where it is; left out: the server
+ * @property {string} [host]  the host on another machine that runs it; absent if the server does
  */
 /**
- * What stays of a resource that ended without being closed, and the call that opens another one in its place.
+ * The last state of a resource that ended without being closed, and the call that opens a new one in its place.
  * @typedef {{resourceType: string, chatSessionId: string, index: number, title: string | null, lastUrl: string | null,
  *   icon: string | null, tool: string, arguments: Record<string, unknown>, host: string, lostBy: string}} Closed
  */
 /** @typedef {{tabId: string, resourceId: string, title: string | null, pinned: boolean, lastActiveAt: number, closed: Closed | null}} Tab */
-/** A tab with its resource, one that is closed with how that was. @typedef {{tab: Tab, resource: Resource, module: import('../client/module-list.js').Module}} ShownTab */
+/** A tab with its resource, or with the last state of a closed one. @typedef {{tab: Tab, resource: Resource, module: import('../client/module-list.js').Module}} ShownTab */
 
 class ResourceTabs extends Store {
   constructor() {
@@ -36,9 +36,9 @@ class ResourceTabs extends Store {
     /** @type {Promise<void> | null} */
     this._loading = null;
     this._isStale = false;
-    /** Closed tabs that are being opened again: `working`, or `waiting` for a person. @type {Map<string, 'working' | 'waiting'>} */
+    /** Closed tabs that are being reopened: `working`, or `waiting` for approval. @type {Map<string, 'working' | 'waiting'>} */
     this._opening = new Map();
-    /** Resources whose tabs have become others', which are in their place. @type {Map<string, string>} */
+    /** Former resources of tabs, mapped to the resources that replaced them. @type {Map<string, string>} */
     this._replaced = new Map();
     client.on('resource.stateChanged', (resource) => this._put(resource));
     client.on('tabs.changed', () => void this.load());
@@ -56,49 +56,49 @@ class ResourceTabs extends Store {
     });
   }
 
-  /** The element that shows a resource, with a tab or without. @param {string} resourceId */
+  /** Return the tag of the element that shows a resource, with or without a tab. @param {string} resourceId */
   tagOf(resourceId) {
     const resource = this._resources.get(resourceId);
     return resource && viewerOf(resource)?.component?.resourceViews[resource.resourceType];
   }
 
-  /** The host on another machine where a resource is; empty: it is the server. @param {string} resourceId */
+  /** Return the host on another machine that runs a resource, or '' for the server. @param {string} resourceId */
   hostOf(resourceId) {
     return this._resources.get(resourceId)?.host ?? '';
   }
 
-  /** The resource that has taken the tab of one that ended. @param {string} resourceId @returns {string | undefined} */
+  /** Return the resource that replaced an ended one in its tab. @param {string} resourceId @returns {string | undefined} */
   replaced(resourceId) {
     return this._replaced.get(resourceId);
   }
 
-  /** Load what there is; while it loads, further requests are one more load. */
+  /** Load resources and tabs; requests during a load are merged into one further load. */
   load() {
     this._isStale = true;
     this._loading ??= this._loadAll().finally(() => { this._loading = null; });
     return this._loading;
   }
 
-  /** The tab of a resource that ended with the server. @param {string} resourceId @returns {ShownTab | undefined} */
+  /** Return the tab of a resource that ended with the server. @param {string} resourceId @returns {ShownTab | undefined} */
   closed(resourceId) {
     return this.tabs.find(({tab, resource}) => tab.resourceId === resourceId && resource.status === 'closed');
   }
 
-  /** How far a closed tab is that is being opened again. @param {string} tabId */
+  /** Return the state of a closed tab that is being reopened. @param {string} tabId */
   opening(tabId) {
     return this._opening.get(tabId);
   }
 
   /**
-   * Open another resource in the place of a closed one, as any caller does: where that is confirmed first, it waits for it.
+   * Open a new resource in place of a closed one. This is an ordinary tool call, which waits for approval if it needs one.
    * @param {Tab} tab  closed
-   * @returns {Promise<string>} the new resource's id; empty: it is being opened already
+   * @returns {Promise<string>} the new resource's ID, or '' if it is being opened already
    */
   async reopen({tabId, closed}) {
     if (!closed || this._opening.has(tabId)) return '';
     this._setOpening(tabId, 'working');
     try {
-      // on its host and nowhere else: a host says which call that is, and must not have the server make it
+      // only on its own host: the host supplies the call, and must not make the server carry it out
       const host = closed.host || undefined;
       const options = {sessionId: closed.chatSessionId, host, onApproval: () => this._setOpening(tabId, 'waiting')};
       const {ok, resourceId = '', error} = await client.call(closed.tool, closed.arguments, options);
@@ -111,7 +111,7 @@ class ResourceTabs extends Store {
     }
   }
 
-  /** Bring a resource's tab to the front; it gets one if it has none. @param {string} resourceId */
+  /** Bring a resource's tab to the front, creating one if it has none. @param {string} resourceId */
   async show(resourceId) {
     const shown = await client.post('/api/tabs', {resourceId});
     this._tabs = this._tabs.map((tab) => (tab.tabId === shown.tabId ? shown : tab));
@@ -131,7 +131,7 @@ class ResourceTabs extends Store {
     }
   }
 
-  /** Have a resource go on, or end, when its tab is closed. @param {string} resourceId @param {boolean} keepRunning */
+  /** Set whether a resource keeps running when its tab is closed. @param {string} resourceId @param {boolean} keepRunning */
   keepRunning(resourceId, keepRunning) {
     return client.patch(`/api/resources/${encodeURIComponent(resourceId)}`, {keepRunning});
   }
@@ -161,7 +161,7 @@ class ResourceTabs extends Store {
         this.isLoaded = true;
         this.notify();
       } catch {
-        // the connection's own state tells that the server is away, and its return loads this again
+        // the connection state shows that the server is unreachable; reconnecting loads this again
       }
     }
   }
@@ -194,7 +194,7 @@ class ResourceTabs extends Store {
   }
 }
 
-/** What a tab is called: as a person named it, as the resource calls itself, or its kind and number. @param {ShownTab} shown */
+/** Return a tab's name: the user's name for it, the resource's title or URL, or its type and number. @param {ShownTab} shown */
 export function nameOf({tab, resource}) {
   if (tab.title || resource.title) return /** @type {string} */ (tab.title || resource.title);
   if (resource.lastUrl && resource.lastUrl !== 'about:blank') return resource.lastUrl;
@@ -202,7 +202,7 @@ export function nameOf({tab, resource}) {
   return t('tabs.unnamed', {type: `${type.charAt(0).toUpperCase()}${type.slice(1)}`, n: resource.index + 1});
 }
 
-/** A resource that ended with the server, as it was. @param {Tab} tab @returns {Resource | undefined} */
+/** Return the last state of a resource that ended with the server. @param {Tab} tab @returns {Resource | undefined} */
 function closedOf({resourceId, closed}) {
   return closed ? {...closed, resourceId, status: 'closed', keepRunning: false} : undefined;
 }

@@ -1,4 +1,4 @@
-/** Texts of the strip of tabs. */
+/** Texts of the tab strip. */
 export const tabs = {
   en: {
     strip: 'Open resources',

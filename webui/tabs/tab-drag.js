@@ -1,4 +1,4 @@
-/** Dragging a tab to another place in the strip, among those that are pinned as it is. */
+/** Drag and drop of tabs, within the pinned or the unpinned ones. */
 import {nameOf, resourceTabs} from './resource-tabs.js';
 
 /** @typedef {import('./resource-tabs.js').ShownTab} ShownTab */
@@ -12,14 +12,14 @@ export class TabDrag {
     this._host = host;
     this._onMove = onMove;
     this._dragged = '';
-    /** Where it would go: before a tab, or (empty) after the last of its kind. @type {string | null} */
+    /** The drop position: before a tab, or '' after the last of its kind. @type {string | null} */
     this._target = null;
     host.addController(this);
   }
 
   hostConnected() {}
 
-  /** What a tab's classes say about the drag. @param {ShownTab} shown */
+  /** Return a tab's CSS classes for the drag. @param {ShownTab} shown */
   classes({tab}) {
     const isLast = tab.tabId === this._kin().at(-1)?.tab.tabId;
     return {dragged: tab.tabId === this._dragged, before: tab.tabId === this._target, after: isLast && this._target === ''};
@@ -33,7 +33,7 @@ export class TabDrag {
     this._host.requestUpdate();
   }
 
-  /** @param {DragEvent} event @param {ShownTab} shown  the tab that it is over */
+  /** @param {DragEvent} event @param {ShownTab} shown  the tab under the pointer */
   over(event, shown) {
     const kin = this._kin();
     const at = kin.findIndex(({tab}) => tab.tabId === shown.tab.tabId);
