@@ -19,14 +19,14 @@ import {ViewHost} from './view-host.js';
 const START_MS = 20_000;
 const TEARDOWN_MS = 1_000;
 const FIRST_PX = 120;
-/** Views that are open at one time; one more closes the oldest. */
+/** Maximum number of open views; opening another one closes the oldest. */
 const OPEN_VIEWS = 6;
 /** @type {Set<AcToolView>} */
 const open = new Set();
 
 /**
- * The view of a tool: a frame of another origin, which reaches nothing of this page and is told of this one call.
- * @fires ac-chat-wanted {take: (chat: Chat) => void}  whoever has the chat answers; without one there is no view
+ * View of a tool: a cross-origin frame, which cannot access this page and receives this one call only.
+ * @fires ac-chat-wanted {take: (chat: Chat) => void}  The element that has the chat answers; without a chat there is no view.
  */
 export class AcToolView extends Localized(LitElement) {
   static properties = {
@@ -64,12 +64,12 @@ export class AcToolView extends Localized(LitElement) {
     /** @type {View | null} */
     this._view = null;
     this._isReady = false;
-    /** Why nothing is shown; empty: something is. */
+    /** Reason why the view is not shown; empty otherwise. */
     this._ended = '';
     /** @type {{kind: 'link' | 'message', text: string} | null} */
     this._question = null;
     this._canWiden = this._isWide = false;
-    this._note = ''; // what the view would have the model know
+    this._note = ''; // context that the view offers to the model
     this._decide = (/** @type {boolean} */ _isYes) => {};
     /** @type {ViewHost | null} */
     this._host = null;
@@ -89,7 +89,7 @@ export class AcToolView extends Localized(LitElement) {
       window.addEventListener('resize', tell);
       return [
         onLook(tell), () => size.disconnect(), () => window.removeEventListener('message', listen), () => window.removeEventListener('resize', tell),
-        // what waits for the person is not to stand behind it
+        // a view that fills the window must not cover a pending approval
         client.on('approval.requested', () => this._widen(false)),
       ];
     });
@@ -137,7 +137,7 @@ export class AcToolView extends Localized(LitElement) {
 
   updated() {
     // the page's policy forbids style attributes
-    if (!this._question) this._height = this._wantedHeight; // a question stays where it is
+    if (!this._question) this._height = this._wantedHeight; // do not move an open question
     /** @type {HTMLElement | null} */ (this.renderRoot.querySelector('.place'))?.style.setProperty('--view-height', `${this._height}px`);
     this._tellEnd();
   }
@@ -153,7 +153,7 @@ export class AcToolView extends Localized(LitElement) {
       const view = await client.get(`/api/sessions/${encodeURIComponent(this._chat.id)}/views/${encodeURIComponent(this.call.toolName)}`);
       if (this.isConnected) this._begin(view);
     } catch {
-      this._ended = ''; // there is none (any more): the result in the card says it all
+      this._ended = ''; // there is no view (any more): the result in the card is enough
     }
   }
 
@@ -181,7 +181,7 @@ export class AcToolView extends Localized(LitElement) {
     open.add(this);
   }
 
-  /** How the call ended, once it has. */
+  /** Notify the view of the call's outcome, once it has ended. */
   _tellEnd() {
     const {call, _host: host} = this;
     if (!call || !host || this._toldEnd === call.state) return;
@@ -204,14 +204,14 @@ export class AcToolView extends Localized(LitElement) {
     if (this._toldContext !== before) this._host.tell('ui/notifications/host-context-changed', context);
   }
 
-  /** A view fills the window only where the person has just done something in it. @param {unknown} mode @returns {string} */
+  /** Set the display mode and return the resulting one; only a view that the user has just interacted with may fill the window. @param {unknown} mode @returns {string} */
   _show(mode) {
     const isTouched = navigator.userActivation?.isActive === true && this.shadowRoot?.activeElement === this._frame;
     if (mode !== 'fullscreen' || isTouched) this._widen(mode === 'fullscreen');
     return this._isWide ? 'fullscreen' : 'inline';
   }
 
-  /** Fill the window, or stand in the chat again; the document stays the same. @param {boolean} isWide */
+  /** Fill the window, or return to the chat, without reloading the frame. @param {boolean} isWide */
   _widen(isWide) {
     const dialog = this.renderRoot.querySelector('dialog');
     if (!dialog || isWide === this._isWide) return;
@@ -234,7 +234,7 @@ export class AcToolView extends Localized(LitElement) {
     this._host?.take(data);
   }
 
-  /** From now on it has some time to say that it is there. */
+  /** Start the timeout for the view to become ready. */
   _onLoad() {
     clearTimeout(this._timer);
     this._timer = setTimeout(() => { if (!this._isReady) this._end('silent'); }, START_MS);

@@ -4,7 +4,7 @@ import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 
 /**
- * What a view would have the model know. It goes nowhere but into the person's message, where they see it once more.
+ * Context that a view offers to the model. It is only inserted into the user's message, where the user sees it again.
  * @fires ac-insert {text: string}
  */
 export class AcViewNote extends Localized(LitElement) {
@@ -39,7 +39,7 @@ export class AcViewNote extends Localized(LitElement) {
   }
 
   _insert() {
-    // with what cannot be seen written out: the model is told what the person sees
+    // invisible characters are written out, so that the model receives what the user sees
     const quoted = visibleText(this.text).split('\n').map((line) => `> ${line}`).join('\n');
     this.dispatchEvent(new CustomEvent('ac-insert', {detail: {text: `${t('views.noteFrom', {tool: this.tool})}\n${quoted}\n\n`}, bubbles: true, composed: true}));
   }

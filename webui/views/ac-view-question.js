@@ -4,11 +4,11 @@ import {Localized, t} from '../base/i18n.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
-/** A click that was meant for something in the view answers nothing. */
+/** Time before the question can be confirmed, so that a click meant for the view does not confirm it. */
 const EARLY_MS = 600;
 
 /**
- * What a view wants of the person: to open a page, or to say something in their name. All of it is shown.
+ * Request of a view to open a page or to send a message as the user, shown in full.
  * @fires ac-answer {isYes: boolean}
  */
 export class AcViewQuestion extends Localized(LitElement) {

@@ -1,5 +1,5 @@
 /**
- * Messages of a view, read strictly: JSON-RPC 2.0 as text, and nothing else.
+ * Strict parser for messages of a view: JSON-RPC 2.0 as text, and nothing else.
  *
  * @typedef {string | number} MessageId
  * @typedef {{kind: 'request', id: MessageId, method: string, params: Record<string, any>}} Request
@@ -10,7 +10,7 @@
 export const MESSAGE_CHARS = 2 * 1024 * 1024;
 const NAME_CHARS = 200;
 
-/** A message that is none. */
+/** An invalid message. */
 export class JunkError extends Error {}
 
 /** @param {unknown} text @returns {Request | Notification | Response} */

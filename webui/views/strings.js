@@ -1,4 +1,4 @@
-/** Texts around the views of tools. */
+/** Texts around tool views. */
 export const views = {
   en: {
     frame: 'View of {tool}',

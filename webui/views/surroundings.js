@@ -1,12 +1,12 @@
-/** What a view is told of the page around it: its look, language and size. */
+/** Context that is sent to a view: theme, language and size. */
 import {locale} from '../base/i18n.js';
 import {shownTheme} from '../base/look.js';
 
-/** A view is no higher than this; what is longer scrolls inside of it. */
+/** Maximum height of a view; longer content scrolls inside it. */
 export const LONGEST_PX = 800;
 const LOWEST_PX = 32;
 
-/** The page's colours and shapes, by the names that MCP Apps have for them. */
+/** The page's colours and shapes, by their names in MCP Apps. */
 const STYLES = {
   '--color-background-primary': '--ac-surface', '--color-background-secondary': '--ac-bg', '--color-background-tertiary': '--ac-surface-sunken',
   '--color-background-info': '--ac-accent-soft', '--color-background-danger': '--ac-danger-soft', '--color-background-success': '--ac-ok-soft', '--color-background-warning': '--ac-warn-soft',
@@ -18,7 +18,7 @@ const STYLES = {
   '--border-radius-sm': '--ac-radius-s', '--border-radius-md': '--ac-radius-m', '--border-radius-lg': '--ac-radius-l',
 };
 
-/** @param {{width: number, height: number | null}} size  of the view, in pixels; without a height: as high as it likes, in the chat */
+/** @param {{width: number, height: number | null}} size  of the view, in pixels; without a height, it is inline in the chat and sets its own height */
 export function hostContext({width, height}) {
   const style = getComputedStyle(document.documentElement);
   const variables = Object.fromEntries(Object.entries(STYLES).map(([name, own]) => [name, style.getPropertyValue(own).trim()]));
@@ -30,7 +30,7 @@ export function hostContext({width, height}) {
   };
 }
 
-/** A height that a view may have. @param {number} wanted */
+/** Limit a height to the range that a view may have. @param {number} wanted */
 export function fitHeight(wanted) {
   return Math.min(Math.max(Math.ceil(wanted), LOWEST_PX), LONGEST_PX);
 }

@@ -1,4 +1,4 @@
-/** How a call ended, as MCP says it (`CallToolResult`). */
+/** Converts the result of a call to MCP (`CallToolResult`). */
 
 /** @typedef {import('../client/client.js').Envelope} Envelope */
 
@@ -9,7 +9,7 @@ export function toolResult({ok, content = [], data, error}) {
   return {content: content.map(block), ...structured};
 }
 
-/** What a view reads of its server: the contents that the tool for that gave. @param {Envelope} envelope */
+/** Return the contents that a view reads from its server, from the result of the tool that reads them. @param {Envelope} envelope */
 export function resourceContents({data}) {
   return {contents: Array.isArray(data?.contents) ? data.contents : []};
 }
@@ -23,7 +23,7 @@ function block({type, mime, base64, ...rest}) {
     case 'text': return text(String(rest.text));
     case 'image': case 'audio': return {type, data: base64, mimeType: mime};
     case 'resource': return {type, resource: {uri: rest.uri, mimeType: mime, ...(base64 === undefined ? {text: rest.text} : {blob: base64})}};
-    // what is stored beside the result is the page's: a view has no way to it
+    // artifacts belong to the page: a view cannot access them
     default: return text(rest.preview || String(rest.name ?? ''));
   }
 }

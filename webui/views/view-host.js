@@ -1,6 +1,7 @@
 /**
- * The chat's side of a view's messages (MCP Apps, revision 2026-01-26): what a view may want, and what it is told.
- * It believes a view nothing, tells it nothing before it says that it is there, and ends it where it does too much.
+ * The chat's side of a view's messages (MCP Apps, revision 2026-01-26): the requests that a view may make and the notifications
+ * that it receives. It trusts nothing from a view, reports nothing of the call before the view is initialized, and ends a view that
+ * exceeds its limits.
  */
 import {JunkError, isObject, readMessage} from './messages.js';
 import {resourceContents, toolResult} from './tool-result.js';
@@ -9,17 +10,17 @@ import {resourceContents, toolResult} from './tool-result.js';
 /** @typedef {import('./messages.js').Request} Request */
 /** @typedef {import('./messages.js').MessageId} MessageId */
 /**
- * What the view's element does for it.
+ * Functions that the view's element provides.
  * @typedef {object} Surroundings
  * @property {(message: Record<string, any>) => void} send
  * @property {() => Record<string, any>} context  theme, language, sizes
  * @property {(name: string, args: Record<string, any>, signal: AbortSignal) => Promise<Envelope>} call
  * @property {string[]} calls  names of the tools that it may call
- * @property {(question: {kind: 'link' | 'message', text: string}) => Promise<boolean>} ask  has the person say yes or no, and does it
- * @property {(text: string) => void} note  what it would have the model know, in the place of what it said before; empty: nothing
+ * @property {(question: {kind: 'link' | 'message', text: string}) => Promise<boolean>} ask  asks the user to confirm, and carries it out
+ * @property {(text: string) => void} note  context for the model, which replaces the previous one; '' for none
  * @property {(height: number) => void} resize
- * @property {(mode: unknown) => string} show  have it shown that way, if it may be; the way in which it is shown then
- * @property {(modes: string[]) => void} ready  it is there, and can be shown in these ways
+ * @property {(mode: unknown) => string} show  switches to a display mode if allowed, and returns the resulting mode
+ * @property {(modes: string[]) => void} ready  the view is initialized and supports these display modes
  * @property {(reason: 'junk' | 'flood' | 'large' | 'closed') => void} end
  */
 
@@ -34,7 +35,7 @@ const READ = 'resources/read';
 const MODES = ['inline', 'fullscreen'];
 const ERRORS = {method: -32601, params: -32602, early: -32002, busy: -32003};
 
-/** An answer that says why not. */
+/** An error response to a request. */
 class Refusal extends Error {
   /** @param {number} code @param {string} message */
   constructor(code, message) {
@@ -52,7 +53,7 @@ export class ViewHost {
     this._junk = 0;
     this._refused = 0;
     this._isAsking = false;
-    /** @type {string[]} the ways in which it can be shown, by its own word */
+    /** @type {string[]} the display modes that the view declares */
     this._modes = [];
     this._teardown = 0;
     /** @type {(() => void) | null} */
@@ -67,13 +68,13 @@ export class ViewHost {
     return this._state === 'ready';
   }
 
-  /** Tell the view something, as soon as it is there. @param {string} method @param {Record<string, any>} params */
+  /** Send the view a notification, as soon as it is ready. @param {string} method @param {Record<string, any>} params */
   tell(method, params) {
     if (this._state === 'ready') this._notify(method, params);
     else if (this._state !== 'ended') this._unsaid.push({method, params});
   }
 
-  /** Ask the view to close what it has open; it has a moment for that. @param {number} limitMs */
+  /** Ask the view to release what it has open, and wait for at most `limitMs`. @param {number} limitMs */
   async tearDown(limitMs) {
     if (this._state !== 'ready') return;
     const done = new Promise((resolve) => { this._tornDown = () => resolve(undefined); });
@@ -81,14 +82,14 @@ export class ViewHost {
     await Promise.race([done, new Promise((resolve) => { setTimeout(resolve, limitMs); })]);
   }
 
-  /** It is over: what it had asked for is cancelled. */
+  /** Stop serving the view and cancel its open requests. */
   close() {
     this._state = 'ended';
     for (const ending of this._open.values()) ending.abort();
     this._open.clear();
   }
 
-  /** What came from its frame. @param {unknown} text */
+  /** Handle a message from the view's frame. @param {unknown} text */
   take(text) {
     if (this._state === 'ended') return;
     try {
@@ -111,7 +112,7 @@ export class ViewHost {
       case 'ui/notifications/size-changed': if (this.isReady && Number.isFinite(params.height)) this._do.resize(params.height); break;
       case 'ui/notifications/request-teardown': if (this.isReady) this._end('closed'); break;
       case 'notifications/cancelled': this._open.get(params.requestId)?.abort(); break;
-      default: // what it logs, and what later revisions have
+      default: // ignore log messages and methods of later revisions
     }
   }
 
@@ -185,7 +186,7 @@ export class ViewHost {
     return resourceContents(envelope);
   }
 
-  /** One question at a time; who has said no several times is not asked any more. @param {'link' | 'message'} kind @param {string} text */
+  /** Ask the user, one question at a time; after several refusals in a row, refuse without asking. @param {'link' | 'message'} kind @param {string} text */
   async _ask(kind, text) {
     if (this._isAsking || this._refused >= REFUSALS) return {isError: true};
     this._isAsking = true;
