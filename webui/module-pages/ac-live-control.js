@@ -4,9 +4,8 @@ import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
 /**
- * What stands between watching a live view and acting in it: that a person is asked, or has refused. Nothing, once it
- * is allowed.
- * @fires ac-ask-control  the person wants to act
+ * Shows why a live view can be watched only: permission to act is needed, pending, refused or expired. Empty once it is granted.
+ * @fires ac-ask-control  The user wants to act.
  */
 export class AcLiveControl extends Localized(LitElement) {
   static properties = {
@@ -31,7 +30,7 @@ export class AcLiveControl extends Localized(LitElement) {
     super();
     /** @type {import('./live-control.js').LiveControl | null} */
     this.control = null;
-    /** What the button says that asks for the first time; empty: the view has a button of its own. */
+    /** Label of the button for the first request; empty if the view has its own button. */
     this.action = '';
     /** @type {(() => void) | undefined} */
     this._end = undefined;

@@ -7,8 +7,8 @@ import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-error-card.js';
 
 /**
- * A module's own element in a place of its own: loaded at first use, replaced when the module is reloaded. What it
- * throws, now or later, becomes a card here, and the page goes on.
+ * Container for a module's own element, which is loaded on first use and replaced when the module is reloaded. Errors that it
+ * throws, now or later, are shown as a card here, and the page keeps working.
  */
 export class AcModuleFrame extends Localized(LitElement) {
   static properties = {
@@ -34,7 +34,7 @@ export class AcModuleFrame extends Localized(LitElement) {
     this.module = null;
     this.tag = '';
     this.resourceId = '';
-    /** The host on another machine where the resource is. */
+    /** The host on another machine that runs the resource. */
     this.host = '';
     /** @type {unknown} */
     this._error = null;
@@ -91,7 +91,7 @@ export class AcModuleFrame extends Localized(LitElement) {
     const module = /** @type {import('../client/module-list.js').Module} */ (this.module);
     try {
       const tag = await loadElement(module, this.tag);
-      if (wanted !== this._loaded) return; // meanwhile something else was asked for
+      if (wanted !== this._loaded) return; // superseded by a later request
       this._drop();
       this._client = new ModuleClient(module.name, this.host);
       this._client.waits.subscribe(() => this.requestUpdate());
@@ -108,7 +108,7 @@ export class AcModuleFrame extends Localized(LitElement) {
     this._element = null;
   }
 
-  /** Errors of event handlers, timers and promises come to the window alone; the address in them says whose they are. */
+  /** Watch errors of event handlers, timers and promises, which reach the window only; the URLs in them identify the module. */
   _watchErrors() {
     /** @param {ErrorEvent | PromiseRejectionEvent} event */
     const take = (event) => {

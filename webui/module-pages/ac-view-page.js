@@ -11,7 +11,7 @@ import '../ui/ac-empty.js';
 import './ac-module-frame.js';
 import {toolList} from '../client/tool-list.js';
 
-/** The page that a module brings (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
+/** The page of a module (`#/pages/NAME`), or its view of one resource (`#/pages/NAME/RESOURCE`). */
 export class AcViewPage extends Localized(LitElement) {
   static properties = {
     path: {attribute: false},
@@ -57,11 +57,11 @@ export class AcViewPage extends Localized(LitElement) {
     const shown = resourceId && resourceTabs.tagOf(resourceId) ? resourceId : '';
     if (shown === this._shown) return;
     this._shown = shown;
-    // without it the strip only does not know which tab was at the front last
+    // on failure, the strip only does not know which tab was last active
     if (shown) resourceTabs.show(shown).catch(() => {});
   }
 
-  /** A resource that ended without being closed: where it was, what became of it, and one click to open another one there. @param {import('../tabs/resource-tabs.js').ShownTab} shown */
+  /** Render a resource that ended without being closed: its last URL, why it ended, and a button to open a new one there. @param {import('../tabs/resource-tabs.js').ShownTab} shown */
   _closed(shown) {
     const {tab, resource} = shown;
     const opening = resourceTabs.opening(tab.tabId);
@@ -74,7 +74,7 @@ export class AcViewPage extends Localized(LitElement) {
       </ac-empty>`;
   }
 
-  /** A resource that is no more: what there is else of its kind stands in the module's own page. @param {import('../client/module-list.js').Module} module */
+  /** Render the notice for a resource that no longer exists; others of its kind are on the module's own page. @param {import('../client/module-list.js').Module} module */
   _ended(module) {
     if (!resourceTabs.isLoaded) return nothing;
     return html`

@@ -6,9 +6,9 @@ import '../ui/ac-icon.js';
 const ICONS = {approval: 'shield', turn: 'clock', connection: 'wifi-off'};
 
 /**
- * Says what is waited for, and that it goes on by itself: a person's decision (with the way there), the turn of what a
- * call acts on, or a lost connection. Nothing, where nothing is waited for.
- * @slot  a text that says more exactly what is waited for, and what else can be done
+ * Shows what is pending and that it continues by itself: an approval (with a button that shows it), the queue slot of what a call
+ * acts on, or a lost connection. Empty if nothing is pending.
+ * @slot  A more specific text about what is pending and what else the user can do.
  */
 export class AcWaiting extends Localized(LitElement) {
   static properties = {for: {}};

@@ -1,10 +1,10 @@
-/** What the calls of a module's element wait for, so that it is said wherever they were made from. */
+/** Tracks what the calls of a module's element wait for, so that it is shown wherever they were made. */
 import {client} from '../client/client.js';
 import {Store} from '../base/store.js';
 
-/** @typedef {'approval' | 'turn'} Wait  a person's decision, or the turn of what the call acts on */
+/** @typedef {'approval' | 'turn'} Wait  the user's approval, or the queue slot of what the call acts on */
 
-const SAID_AFTER_MS = 500; // most calls begin at once
+const SAID_AFTER_MS = 500; // most calls start at once
 const STARTED_KEPT = 50;
 
 export class CallWaits extends Store {
@@ -12,21 +12,21 @@ export class CallWaits extends Store {
     super();
     /** @type {Map<symbol, {callId: string, wait: Wait | null}>} */
     this._calls = new Map();
-    /** Calls that have begun, in case one is heard of before the answer that names it. @type {string[]} */
+    /** Started calls, in case the event arrives before the response with the call's ID. @type {string[]} */
     this._started = [];
     this._end = client.on('call.started', ({callId}) => this._begin(callId));
   }
 
-  /** What is waited for; a person's decision comes first. @returns {Wait | null} */
+  /** What calls are waiting for; approval takes precedence. @returns {Wait | null} */
   get wait() {
     const waits = [...this._calls.values()].map(({wait}) => wait);
     return waits.includes('approval') ? 'approval' : waits.includes('turn') ? 'turn' : null;
   }
 
   /**
-   * Follow a call that is about to be made.
+   * Track a call that is about to be made.
    * @param {import('../client/client.js').CallOptions} options
-   * @returns {{options: import('../client/client.js').CallOptions, done: () => void}} the options to make it with, and what to do when it has ended
+   * @returns {{options: import('../client/client.js').CallOptions, done: () => void}} the options for the call, and the function to call when it has ended
    */
   follow(options) {
     const key = Symbol('call');

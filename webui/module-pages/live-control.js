@@ -1,4 +1,4 @@
-/** Whether this page may act through a module's own sockets: type into a terminal, click in a browser. Watching always may. */
+/** Permission of this page to act through a module's own sockets, such as typing into a terminal or clicking in a browser. Watching is always allowed. */
 import {client} from '../client/client.js';
 import {Store} from '../base/store.js';
 
@@ -7,14 +7,14 @@ import {Store} from '../base/store.js';
 const LATE_MS = 1000;
 
 export class LiveControl extends Store {
-  /** @param {string} name  the module's */
+  /** @param {string} name  the module's name */
   constructor(name) {
     super();
     this._path = `/api/live-control/${encodeURIComponent(name)}`;
     /** @type {ControlState} */
     this.state = 'unknown';
     this._changeId = '';
-    /** The decision that was heard last: it may come before the answer that names what waits. */
+    /** The last decision received, which may arrive before the response that identifies the pending request. */
     this._heard = {changeId: '', outcome: ''};
     /** @type {((granted: boolean) => void)[]} */
     this._waiters = [];
@@ -34,7 +34,7 @@ export class LiveControl extends Store {
     return this.state === 'granted';
   }
 
-  /** Have a person asked if need be, and wait for the decision. @returns {Promise<boolean>} whether this page may act */
+  /** Ask the user for permission if needed, and wait for the decision. @returns {Promise<boolean>} whether this page may act */
   async request() {
     if (!this.isGranted && this.state !== 'waiting') this._take(await client.post(this._path), true);
     if (this.state !== 'waiting') return this.isGranted;
@@ -51,7 +51,7 @@ export class LiveControl extends Store {
     try {
       this._take(await client.get(this._path), false);
     } catch {
-      // the connection's own state tells that the server is away; a module that went takes the view along
+      // the connection state shows that the server is unreachable; if the module is gone, the view goes with it
     }
   }
 
@@ -64,7 +64,7 @@ export class LiveControl extends Store {
     }
     if (changeId && changeId === this._heard.changeId) this._become(outcomeState(this._heard.outcome));
     else if (state !== 'needed' || isRequested) this._become(state);
-    else if (this.state === 'waiting') this._become('expired'); // what became of it was not heard
+    else if (this.state === 'waiting') this._become('expired'); // its outcome was not received
     else if (this.state === 'unknown' || this.isGranted) this._become(state);
   }
 

@@ -1,4 +1,4 @@
-/** What a module's component gets as its property `client`. */
+/** The `client` property of a module's component. */
 import {client} from '../client/client.js';
 import {locale, onLocaleChange} from '../base/i18n.js';
 import {CallWaits} from './call-waits.js';
@@ -8,18 +8,18 @@ import {toast, toastError} from '../ui/toasts.js';
 import './ac-live-control.js';
 import './ac-waiting.js';
 
-/** One for each element; what it listens to ends with the element. */
+/** Client of one element; its subscriptions end with the element. */
 export class ModuleClient {
   /**
-   * @param {string} name  the module's
-   * @param {string} [host]  the host on another machine where it runs that this element is about; empty: the server
+   * @param {string} name  the module's name
+   * @param {string} [host]  the host on another machine whose module this element shows; '' for the server
    */
   constructor(name, host = '') {
     this.name = name;
     this._host = host;
     /** @type {Set<() => void>} */
     this._ends = new Set();
-    /** What calls wait for; the frame around the element says it. */
+    /** What calls are waiting for, shown by the frame around the element. */
     this.waits = new CallWaits();
     this._ends.add(() => this.waits.close());
   }
@@ -30,7 +30,7 @@ export class ModuleClient {
   }
 
   /**
-   * Call a tool, of any module. What the call waits for, a person or its turn, is said above the element.
+   * Call a tool of any module. While the call waits for approval or a queue slot, this is shown above the element.
    * @param {string} tool
    * @param {Record<string, unknown>} [args]
    * @param {import('../client/client.js').CallOptions} [options]
@@ -44,16 +44,16 @@ export class ModuleClient {
     }
   }
 
-  /** End a call. @param {string} callId */
+  /** Cancel a call. @param {string} callId */
   cancel(callId) {
     return client.cancel(callId);
   }
 
   /**
-   * Listen to events, such as `NAME.*` for what the module publishes; `locale` tells of a new language.
+   * Subscribe to events, such as `NAME.*` for those that the module publishes; `locale` reports a change of language.
    * @param {string} pattern
    * @param {(event: any) => void} handler
-   * @returns {() => void} the way to end it; it ends with the element anyway
+   * @returns {() => void} the function to unsubscribe; the subscription ends with the element anyway
    */
   on(pattern, handler) {
     const end = pattern === 'locale' ? onLocaleChange(() => handler(locale())) : client.on(this._heardAs(pattern), handler);
@@ -66,15 +66,15 @@ export class ModuleClient {
   }
 
   /**
-   * Ask one of the module's own routes.
-   * @param {string} path  below the module's own address, or a whole path that begins with `/`
+   * Send a request to one of the module's own routes.
+   * @param {string} path  below the module's own URL, or a full path that starts with `/`
    * @param {RequestInit} [init]
    */
   fetch(path, init) {
     return client.fetch(this._path(path), init);
   }
 
-  /** The JSON of a route. @param {string} path @returns {Promise<any>} */
+  /** Return the JSON response of a route. @param {string} path @returns {Promise<any>} */
   get(path) {
     return client.get(this._path(path));
   }
@@ -84,14 +84,14 @@ export class ModuleClient {
     return client.post(this._path(path), body);
   }
 
-  /** A WebSocket to a route of that kind; whoever opens it closes it. @param {string} path @returns {WebSocket} */
+  /** Open a WebSocket to a WebSocket route; the caller closes it. @param {string} path @returns {WebSocket} */
   socket(path) {
     return client.socket(this._path(path));
   }
 
   /**
-   * Whether this page may act through the module's sockets; it ends with the element. `<ac-live-control .control=…>` shows
-   * what stands in the way, and fires `ac-ask-control` when the person wants to act.
+   * Return the permission of this page to act through the module's sockets; it ends with the element. `<ac-live-control .control=…>`
+   * shows why it is not granted, and fires `ac-ask-control` when the user wants to act.
    */
   liveControl() {
     const control = new LiveControl(this._host ? `${this._host}/${this.name}` : this.name);
@@ -103,23 +103,23 @@ export class ModuleClient {
     return control;
   }
 
-  /** An artifact as a `blob:` address. @param {string} id */
+  /** Return an artifact as a `blob:` URL. @param {string} id */
   artifactUrl(id) {
     return client.artifactUrl(id);
   }
 
-  /** Show a message. @param {string} text @param {unknown} [error]  what went wrong, if it did */
+  /** Show a message. @param {string} text @param {unknown} [error]  the error, if there was one */
   toast(text, error) {
     if (error === undefined) toast(text);
     else toastError(text, error);
   }
 
-  /** Go to an address of the page, such as `/tools/read_file`. @param {string} path */
+  /** Navigate to an address of the page, such as `/tools/read_file`. @param {string} path */
   navigate(path) {
     navigate(path);
   }
 
-  /** End what the element listens to. */
+  /** End the element's subscriptions. */
   close() {
     for (const end of [...this._ends]) end();
   }
@@ -130,7 +130,7 @@ export class ModuleClient {
     return this._host ? `/api/hosts/${this._host}/modules/${this.name}/${path}` : `/api/modules/${this.name}/${path}`;
   }
 
-  /** What the module publishes bears the name of its host, where that is another machine. @param {string} pattern */
+  /** Prefix the module's own events with its host if that is another machine. @param {string} pattern */
   _heardAs(pattern) {
     return this._host && pattern.startsWith(`${this.name}.`) ? `${this._host}/${pattern}` : pattern;
   }

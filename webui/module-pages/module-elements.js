@@ -1,16 +1,16 @@
 /**
- * The custom elements of modules, loaded from the module's own package.
+ * Custom elements of modules, loaded from the module's own package.
  *
- * A browser runs each address of a script once and defines each tag once. So that a reloaded module is taken up without
- * a reload of the page, its scripts are asked for at an address with the time of its start in it (the server gives the
- * same files at `/modules/NAME/~ANYTHING/`), and a tag that is defined again becomes a tag of a new name.
+ * A browser runs each script URL once and defines each tag once. To use a reloaded module without reloading the page, its
+ * scripts are requested from a URL that contains the time of its start (the server serves the same files at
+ * `/modules/NAME/~ANYTHING/`), and a tag that is defined again is defined under a new name.
  */
 
 /** @typedef {import('../client/module-list.js').Module} Module */
 
 const LOAD_LIMIT_MS = 20_000;
 
-/** @type {Map<string, string>} the tag that a module says, to the one that its newest class has */
+/** @type {Map<string, string>} the tag that a module defines, mapped to the tag of its newest class */
 const newest = new Map();
 let loading = 0;
 
@@ -24,7 +24,7 @@ customElements.define = (tag, element, options) => {
   newest.set(tag, fresh);
 };
 
-/** The address of a file of a module, as it is since its last start. @param {Module} module @param {string} path */
+/** Return the URL of a module's file, as of the module's last start. @param {Module} module @param {string} path */
 export function componentAddress({name, readyAt}, path) {
   const base = `/modules/${name}/`;
   return `${base}~${readyAt}/${path.slice(base.length)}`;
@@ -33,8 +33,8 @@ export function componentAddress({name, readyAt}, path) {
 /**
  * Load a module's component.
  * @param {Module} module  ready, with a component
- * @param {string} tag  the tag that is wanted, as the module says it
- * @returns {Promise<string>} the tag to make
+ * @param {string} tag  the requested tag, as the module defines it
+ * @returns {Promise<string>} the tag to create
  */
 export async function loadElement(module, tag) {
   const script = /** @type {import('../client/module-list.js').Component} */ (module.component).script;
@@ -57,7 +57,7 @@ function tooLate(script) {
 }
 
 /**
- * Whether an error comes from a module's files.
+ * Return true if an error comes from a module's files.
  * @param {string} name
  * @param {ErrorEvent | PromiseRejectionEvent} event
  */

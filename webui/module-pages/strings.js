@@ -1,4 +1,4 @@
-/** Texts of live views: what waits for a person before the page may act in one. */
+/** Texts of live views, such as for the approval that is needed before the page may act in one. */
 
 export const modulePages = {
   en: {
