@@ -1,4 +1,4 @@
-/** Where an error of the server belongs in a form. */
+/** Assigns the server's errors to the fields of a form. */
 import {parsePath, valueAt} from './paths.js';
 import {resolve, shapeOf, valuesSchema} from './shape.js';
 import {optionOf} from './validate.js';
@@ -10,8 +10,8 @@ import {optionOf} from './validate.js';
  */
 
 /**
- * The server's errors with the paths of the fields that they are about. The server names variants of unions in its
- * paths (`edits.list[Edit][0].old`), which are no places of the value and fall out here.
+ * Return the server's errors with the paths of the fields that they refer to. The server's paths include variants of unions
+ * (`edits.list[Edit][0].old`), which are not part of the value's path and are removed here.
  * @param {{path?: string, message: string}[]} errors
  * @param {Schema} schema
  * @param {unknown} value
@@ -40,7 +40,7 @@ function pathInValue(path, root, value) {
 }
 
 /**
- * The schema below a part at one step of a path; null when the step does not lead into the value.
+ * Return the schema below a part at one step of a path, or null if the step does not lead into the value.
  * @param {Schema} part @param {string | number} step @param {Schema} root @param {unknown} value @returns {Schema | null}
  */
 function partBelow(part, step, root, value) {

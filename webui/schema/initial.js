@@ -1,13 +1,13 @@
-/** What a form begins with: only what has to be there, so that a call sends what the person said and no more. */
+/** Initial values of a form: required ones only, so that a call sends no more than what the user entered. */
 import {shapeOf} from './shape.js';
 
 /** @typedef {import('./shape.js').Schema} Schema */
 
-const DEPTH = 12; // a schema may require itself; no value would ever end it
+const DEPTH = 12; // a schema may require itself, which no finite value satisfies
 
 /**
- * The first value of a part of a form: its default or its only possible value, else the empty form of it; undefined
- * where a person has to say something.
+ * Return the initial value of a part of a form: its default or its only possible value, else its empty value; undefined if the
+ * user has to enter something.
  * @param {Schema} part
  * @param {Schema} root
  * @returns {any}
@@ -18,7 +18,7 @@ export function initialValue(part, root, depth = 0) {
 }
 
 /**
- * The same without looking at the default of the part itself: what a person gets who asks to fill it in.
+ * Return the same, but ignore the default of the part itself: the value that a user gets when adding the part.
  * @param {Schema} part
  * @param {Schema} root
  * @returns {any}

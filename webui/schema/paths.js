@@ -1,13 +1,13 @@
 /**
- * Places inside a JSON value: read, changed without touching the old value, written and read as the server writes them.
+ * Paths in a JSON value: reads and immutable updates of values, and the server's text format.
  *
- * @typedef {(string | number)[]} Path  Names of properties and indexes of lists, from the outside in.
+ * @typedef {(string | number)[]} Path  Property names and list indexes, from the outside in.
  */
 
 const PARTS = /\[(\d+)\]|[^.[]+(?:\[(?!\d+\])[^\]]*\]?)*/g;
 
 /**
- * A path as the server writes it: `edits[0].old`.
+ * Format a path as the server does: `edits[0].old`.
  * @param {Path} path
  */
 export function pathText(path) {
@@ -18,7 +18,7 @@ export function pathText(path) {
 }
 
 /**
- * The path that a text of the server means; a part that names a variant (`list[Edit]`) stays one part.
+ * Parse a path in the server's format; a part that names a variant (`list[Edit]`) remains one part.
  * @param {string} text
  * @returns {Path}
  */
@@ -27,7 +27,7 @@ export function parsePath(text) {
 }
 
 /**
- * The value at a path; undefined when the path leads nowhere.
+ * Return the value at a path, or undefined if there is none.
  * @param {unknown} value
  * @param {Path} path
  * @returns {unknown}
@@ -42,7 +42,7 @@ export function valueAt(value, path) {
 }
 
 /**
- * The value with another one at a path; undefined takes the property away. What lies beside the path is shared.
+ * Return a copy of a value with another value at a path; undefined removes the property. Parts outside the path are shared.
  * @param {unknown} value
  * @param {Path} path
  * @param {unknown} next
@@ -61,14 +61,14 @@ export function withValueAt(value, path, next) {
   const changed = withValueAt(isObject ? valueAt(value, [head]) : undefined, rest, next);
   const others = entries.filter(([name]) => name !== head || changed !== undefined);
   const kept = others.map(([name, part]) => [name, name === head ? changed : part]);
-  // fromEntries makes a name such as __proto__ a property like any other
+  // fromEntries treats a name such as __proto__ as an ordinary property
   return Object.fromEntries(
     changed === undefined || entries.some(([name]) => name === head) ? kept : [...kept, [head, changed]],
   );
 }
 
 /**
- * Whether one path lies at or below another.
+ * Return true if one path is at or below another.
  * @param {Path} path
  * @param {Path} above
  */

@@ -1,14 +1,14 @@
-/** Secrets in a value, by what its schema says of them. */
+/** Secrets in a value, identified by its schema. */
 import {shapeOf, valuesSchema} from './shape.js';
 import {optionOf} from './validate.js';
 
-/** Stands for the value of a secret, here and in what the server shows. */
+/** Replaces the value of a secret, here and in what the server shows. */
 export const MASK = '•••';
 
 /** @typedef {import('./shape.js').Schema} Schema */
 
 /**
- * The value without its secrets, for places that must not keep them.
+ * Return the value without its secrets, for storage that must not contain them.
  * @param {any} value
  * @param {Schema} part
  * @param {Schema} [root]

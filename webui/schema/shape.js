@@ -1,26 +1,26 @@
 /**
- * What a part of a JSON Schema asks for, seen as a form sees it: which kind of field, and what belongs to it.
+ * The shape of a part of a JSON Schema, from the point of view of a form: the kind of field and its details.
  *
  * @typedef {Record<string, any>} Schema
  * @typedef {'text' | 'number' | 'boolean' | 'choice' | 'constant' | 'date' | 'file' | 'object' | 'map' | 'list' |
  *   'tuple' | 'many' | 'union' | 'null' | 'json'} Kind
  * @typedef {object} Shape
  * @property {Kind} kind
- * @property {Schema} schema        The part with its references followed and its `allOf` merged.
- * @property {boolean} isNullable   Whether null is allowed beside what the kind says.
+ * @property {Schema} schema        The part with its references resolved and its `allOf` merged.
+ * @property {boolean} isNullable   True if null is allowed in addition to the kind.
  * @property {any[]} choices        The values of a `choice`, or of the elements of `many`.
- * @property {string[]} titles      What each of the choices is called.
+ * @property {string[]} titles      The labels of the choices.
  * @property {Schema[]} options     The alternatives of a `union`.
  */
 
 const DATE_FORMATS = new Set(['date', 'time', 'date-time']);
-const REFERENCES = 32; // deeper than schemas refer, and a reference may lead to itself
+const REFERENCES = 32; // deeper than schemas nest references; limits references to themselves
 
 /** @type {WeakMap<Schema, WeakMap<Schema, Shape>>} */
 const known = new WeakMap();
 
 /**
- * The shape of a part of a schema.
+ * Return the shape of a part of a schema.
  * @param {Schema} part
  * @param {Schema} root  The whole schema, which references are relative to.
  * @returns {Shape}
@@ -34,7 +34,7 @@ export function shapeOf(part, root) {
 }
 
 /**
- * The part with its references followed and its `allOf` merged.
+ * Return the part with its references resolved and its `allOf` merged.
  * @param {Schema | boolean | undefined} part
  * @param {Schema} root
  * @returns {Schema}
@@ -112,7 +112,7 @@ function titlesOf(option) {
   return Object.hasOwn(option, 'const') ? [String(option.title ?? option.const)] : option.enum.map(String);
 }
 
-/** Unions of unions are one choice. @param {Schema[]} options @param {Schema} root @returns {Schema[]} */
+/** Flatten nested unions into one list of options. @param {Schema[]} options @param {Schema} root @returns {Schema[]} */
 function flattened(options, root) {
   return options.flatMap((option) => {
     const shape = shapeOf(option, root);
@@ -142,12 +142,12 @@ const KINDS = {
   },
 };
 
-/** Whether a text holds the bytes of a file. @param {Schema} schema */
+/** Return true if a text contains the bytes of a file. @param {Schema} schema */
 function isFile(schema) {
   return ['base64', 'base64url'].includes(schema.contentEncoding) || ['base64', 'byte', 'binary'].includes(schema.format);
 }
 
-/** The type that a schema without one means. @param {Schema} schema */
+/** Return the type that the keywords of a schema without a type imply. @param {Schema} schema */
 function typeImpliedByKeywords(schema) {
   if (schema.properties || schema.additionalProperties || schema.patternProperties) return 'object';
   if (schema.items || schema.prefixItems) return 'array';
@@ -157,7 +157,7 @@ function typeImpliedByKeywords(schema) {
 }
 
 /**
- * The schema of an object's values under names that are free; null when it takes none, or any.
+ * Return the schema of an object's values under arbitrary names; null if it accepts none, or any.
  * @param {Schema} schema
  * @returns {Schema | null}
  */
@@ -170,7 +170,7 @@ export function valuesSchema(schema) {
 }
 
 /**
- * Whether a value is of the kind that a shape's field can show.
+ * Return true if the field of a shape can show a value.
  * @param {Shape} shape
  * @param {unknown} value
  */

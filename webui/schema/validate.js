@@ -1,6 +1,5 @@
 /**
- * What is wrong with a value, said before a call is sent. The server has the last word; this one errs on its side:
- * what it does not understand it lets pass.
+ * Validates a value before a call is sent. The server is authoritative: anything that is not understood here passes.
  */
 import {resolve, shapeOf, valuesSchema} from './shape.js';
 
@@ -9,15 +8,15 @@ import {resolve, shapeOf, valuesSchema} from './shape.js';
  * @typedef {import('./paths.js').Path} Path
  * @typedef {object} FieldError
  * @property {Path} path
- * @property {string} [message]                 In words, from the server.
- * @property {string} [key]                     Of the page's own texts, when there is no message.
- * @property {Record<string, any>} [values]     What the text is about.
+ * @property {string} [message]                 The server's text.
+ * @property {string} [key]                     Key of the page's own text if there is no message.
+ * @property {Record<string, any>} [values]     Values to insert into the text.
  */
 
 const DEPTH = 64;
 
 /**
- * The errors of a value, the outer ones first.
+ * Return the errors of a value, outer ones first.
  * @param {unknown} value
  * @param {Schema} part
  * @param {Schema} root
@@ -39,7 +38,7 @@ export function errorsOf(value, part, root, path = []) {
 }
 
 /**
- * The alternative that a value is meant to be: one that it satisfies, else the one that it is nearest to.
+ * Return the index of the alternative that a value is meant to be: one that it satisfies, else the closest one.
  * @param {unknown} value
  * @param {Schema[]} options
  * @param {Schema} root
@@ -49,10 +48,10 @@ export function optionOf(value, options, root) {
   return found.reduce((best, one) => (one.weight < best.weight ? one : best), found[0])?.index ?? 0;
 }
 
-/** How far a value is from what a schema asks for. @param {unknown} value @param {Schema} option @param {Schema} root */
+/** Return how far a value is from satisfying a schema. @param {unknown} value @param {Schema} option @param {Schema} root */
 function distance(value, option, root) {
   const errors = errorsOf(value, option, root);
-  // a wrong type or a wrong fixed value weighs more than many gaps inside
+  // a wrong type or constant weighs more than many nested errors
   return errors.reduce((sum, error) => sum + (error.path.length === 0 || error.key === 'form.error.constant' ? 100 : 1), 0);
 }
 
@@ -111,7 +110,7 @@ function wrongText(value, schema) {
   return null;
 }
 
-/** Null for a pattern of a dialect that browsers do not have. @param {string} text */
+/** Compile a pattern, or return null if browsers do not support its syntax. @param {string} text */
 function patternOf(text) {
   try {
     return new RegExp(text, 'u');
@@ -129,7 +128,7 @@ function wrongNumber(value, schema) {
   if (value <= exclusiveMinimum) return {key: 'form.error.exclusiveMinimum', values: {n: exclusiveMinimum}};
   if (value >= exclusiveMaximum) return {key: 'form.error.exclusiveMaximum', values: {n: exclusiveMaximum}};
   const steps = value / multipleOf;
-  // 0.3 is a multiple of 0.1, whatever binary fractions say
+  // 0.3 is a multiple of 0.1, despite binary rounding
   if (multipleOf && Math.abs(steps - Math.round(steps)) > 1e-9) return {key: 'form.error.multipleOf', values: {n: multipleOf}};
   return null;
 }
