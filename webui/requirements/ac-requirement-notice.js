@@ -12,9 +12,9 @@ import {cancelInstallation, installLabel, requestInstallation, textOf} from './a
 const KEY = 'agentcore.requirementsAway';
 
 /**
- * A notice about what modules require and this machine lacks, with the button that installs it and its progress.
- * Empty while nothing is missing. What the user declined or put away stays visible on the page of the modules.
- * @fires ac-show-approvals {}  the user wants to decide; only the approval view can
+ * Notice about requirements of modules that are missing on this machine, with a button to install them and the progress.
+ * Empty while nothing is missing. Requirements that the user declined or dismissed remain visible on the modules page.
+ * @fires ac-show-approvals {}  The user wants to decide, which is possible in the approval view only.
  */
 export class AcRequirementNotice extends Localized(LitElement) {
   static properties = {_away: {state: true}};
@@ -102,7 +102,7 @@ function readAway() {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? '[]');
     return Array.isArray(stored) ? stored : [];
   } catch {
-    return []; // another program's text under this name
+    return []; // stored by another program under the same key
   }
 }
 

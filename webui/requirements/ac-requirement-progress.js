@@ -3,7 +3,7 @@ import {Localized, t} from '../base/i18n.js';
 import {base} from '../ui/styles.js';
 import {textOf} from './actions.js';
 
-/** How far an installation is: a bar and the current step. */
+/** Progress of an installation: a bar and the current step. */
 export class AcRequirementProgress extends Localized(LitElement) {
   static properties = {requirement: {attribute: false}};
 

@@ -12,8 +12,8 @@ import {cancelInstallation, installLabel, requestInstallation, textOf} from './a
 /** @typedef {import('../client/requirement-list.js').Requirement} Requirement */
 
 /**
- * What is missing on the machine for one module, or for all: why, and how to install it. Empty if nothing is.
- * @fires ac-show-approvals {}  the user wants to decide; only the approval view can
+ * Missing requirements of one module or of all: why they are needed and how to install them. Empty if nothing is missing.
+ * @fires ac-show-approvals {}  The user wants to decide, which is possible in the approval view only.
  */
 export class AcRequirements extends Localized(LitElement) {
   static properties = {
@@ -38,7 +38,7 @@ export class AcRequirements extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** The module; '': all. */
+    /** The module, or '' for all. */
     this.module = '';
     this._isChecking = false;
     new Listening(this, () => [requirementList.subscribe(() => this.requestUpdate())]);

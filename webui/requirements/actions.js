@@ -1,22 +1,22 @@
-/** What can be done about a requirement, for the views that show one. */
+/** Actions on a requirement, for the views that show one. */
 import {inLocale, t} from '../base/i18n.js';
 import {requirementList} from '../client/requirement-list.js';
 import {toastError} from '../ui/toasts.js';
 
 /** @typedef {import('../client/requirement-list.js').Requirement} Requirement */
 
-/** A text in the language of the page. @param {import('../client/requirement-list.js').LocalizedText | null} text */
+/** Return a text in the language of the page. @param {import('../client/requirement-list.js').LocalizedText | null} text */
 export function textOf(text) {
   return typeof text === 'string' ? text : inLocale(text ?? {}) ?? '';
 }
 
-/** The label of the button that installs it. @param {Requirement} requirement */
+/** Return the label of the install button. @param {Requirement} requirement */
 export function installLabel({downloadBytes, error}) {
   if (error) return t('requirements.again');
   return downloadBytes ? t('requirements.installSize', {size: Math.max(1, Math.round(downloadBytes / 1e6))}) : t('requirements.install');
 }
 
-/** Ask for the installation, and show the request in the approval view. @param {Requirement} requirement @param {EventTarget} from */
+/** Request the installation, and show the request in the approval view. @param {Requirement} requirement @param {EventTarget} from */
 export async function requestInstallation(requirement, from) {
   if (requirement.changeId) return showRequest(from);
   try {

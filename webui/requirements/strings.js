@@ -1,4 +1,4 @@
-/** Texts about what modules need on the machine. */
+/** Texts about what modules require on the machine. */
 export const requirements = {
   en: {
     heading: 'What is missing',
