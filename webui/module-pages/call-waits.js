@@ -17,7 +17,7 @@ export class CallWaits extends Store {
     this._end = client.on('call.started', ({callId}) => this._begin(callId));
   }
 
-  /** What calls are waiting for; approval takes precedence. @returns {Wait | null} */
+  /** The reason why calls are waiting; approval takes precedence. @returns {Wait | null} */
   get wait() {
     const waits = [...this._calls.values()].map(({wait}) => wait);
     return waits.includes('approval') ? 'approval' : waits.includes('turn') ? 'turn' : null;

@@ -19,7 +19,7 @@ export class ModuleClient {
     this._host = host;
     /** @type {Set<() => void>} */
     this._ends = new Set();
-    /** What calls are waiting for, shown by the frame around the element. */
+    /** The reasons why calls are waiting, shown by the frame around the element. */
     this.waits = new CallWaits();
     this._ends.add(() => this.waits.close());
   }
