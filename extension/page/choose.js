@@ -1,4 +1,4 @@
-/** Chooses: options of a list, check boxes and radios. */
+/** Selects options of lists, check boxes and radio buttons. */
 import {attribute, holds, its, rootOf, tidy} from './own.js';
 import {assertUsable, nameOf, press} from './click.js';
 import {isChecked} from './context.js';
@@ -8,14 +8,14 @@ import {isDisabled, isShown} from './layout.js';
 import {turn, until} from './pace.js';
 import {Refusal, done} from './reply.js';
 
-/** How long a list may take to open, and to take a choice. */
+/** The time limit for a list to open, and for a choice to take effect. */
 const OPEN_MS = 2000;
-/** How many options an answer names. */
+/** The maximum number of options named in a reply. */
 const NAMED = 12;
 
 /**
  * Choose an option by its value or text.
- * @param {Element} element @param {string} value @param {string} [allowed]  the kind of secret that the person has allowed
+ * @param {Element} element @param {string} value @param {string} [allowed]  the kind of secret that the user has allowed
  * @returns {Promise<import('./reply.js').Reply>}
  */
 export async function choose(element, value, allowed) {
@@ -49,7 +49,7 @@ async function chooseNative(list, value, label) {
 }
 
 /**
- * The option that is meant: what is the same comes before what only begins or has it.
+ * Return the option that matches. Exact matches win over a single option whose name contains the text.
  * @template T @param {T[]} options @param {string} wanted
  * @param {(option: T) => string} valueOf @param {(option: T) => string} nameOfOption @returns {T | null}
  */
@@ -68,13 +68,13 @@ function named(names) {
   return shown.join(', ') + (names.length > NAMED ? ', …' : '');
 }
 
-/** Open a list that the page has made itself, and click the option. @param {Element} element @param {string} value @param {string} label */
+/** Open a custom list of the page and click the option. @param {Element} element @param {string} value @param {string} label */
 async function chooseCustom(element, value, label) {
   const before = new Set(optionsFor(element));
   if (attribute(element, 'aria-expanded') !== 'true' && kindOf(element) !== 'option') await press(element, label);
   const find = () => optionFor(optionsFor(element, before), value, (option) => attribute(option, 'data-value') || attribute(option, 'value'), (option) => labelOf(option) || textOf(option));
   await until(() => find() !== null, OPEN_MS);
-  // some lists come up when something is typed
+  // some lists open only when something is typed
   if (!optionsFor(element, before).length && isTextField(element) && !element.readOnly) {
     element.value = value;
     element.dispatchEvent(new InputEvent('input', {bubbles: true, composed: true, inputType: 'insertText', data: value}));
@@ -92,8 +92,8 @@ async function chooseCustom(element, value, label) {
 }
 
 /**
- * The options of a list: those that it names or holds, or else those that came up.
- * @param {Element} list @param {Set<Element>} [before]  which were there
+ * Return the options of a list: those that it references or contains, or else those that newly appeared.
+ * @param {Element} list @param {Set<Element>} [before]  the options shown before
  * @returns {Element[]}
  */
 function optionsFor(list, before) {
@@ -107,7 +107,7 @@ function optionsFor(list, before) {
   return own.length || !fresh.length ? shown : fresh;
 }
 
-/** Options in the document, and in the roots around a list. @param {Element} list @returns {Element[]} */
+/** Return the options in the document and in the shadow roots around a list. @param {Element} list @returns {Element[]} */
 function slotted(list) {
   const found = new Set(its(document).querySelectorAll('[role=option]'));
   for (let root = rootOf(list); root instanceof ShadowRoot; root = rootOf(root.host)) {
@@ -119,7 +119,7 @@ function slotted(list) {
 const NO = /^(?:false|0|no|off|否|不|取消|unchecked)$/i;
 
 /**
- * Check, or with `false` uncheck.
+ * Check the element, or uncheck it if the value is `false`.
  * @param {Element} element @param {string} value @returns {Promise<import('./reply.js').Reply>}
  */
 export async function check(element, value) {

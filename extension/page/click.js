@@ -1,13 +1,13 @@
-/** Clicks, as a pointer makes them: at a place, in the order that pages know. */
+/** Simulates pointer clicks: at a position, with the sequence of events that pages expect. */
 import {focused, its, nearest, tidy} from './own.js';
 import {labelOf, textOf} from './labels.js';
 import {centreOf, coverAt, drawingOf, isDisabled, isInert, modalDialog} from './layout.js';
 import {drawn, turn} from './pace.js';
 import {Refusal, done} from './reply.js';
 
-/** How often an element that moves away is followed. */
+/** The number of attempts to follow an element that moves away. */
 const TRIES = 3;
-/** How many pictures of the page an element may take to come to rest. */
+/** The number of animation frames within which an element must come to rest. */
 const FRAMES = 30;
 const FOCUSABLE = 'a[href], button, input, select, textarea, summary, [tabindex], [contenteditable]';
 
@@ -18,22 +18,22 @@ export async function click(element) {
   return {...done('clicked', {label}), ...(opened ? {opened} : {})};
 }
 
-/** What an element is called in answers. @param {Element} element */
+/** Return the name of an element for replies. @param {Element} element */
 export function nameOf(element) {
   return labelOf(element) || textOf(element, 60) || element.localName;
 }
 
 /**
- * Press and release the pointer in the middle of an element.
+ * Press and release the pointer at the centre of an element.
  * @param {Element} element @param {string} label
- * @returns {Promise<string>}  what is to be opened in a new tab; empty: nothing
+ * @returns {Promise<string>}  what to open in a new tab, as a URL; empty if nothing
  */
 export async function press(element, label) {
   assertUsable(element, label);
   for (let tries = 0; tries < TRIES; tries++) {
     const point = await approach(element, label);
     hover(element, point);
-    // the page may have answered to the pointer by moving the element, or something over it
+    // the page may have reacted to the pointer by moving the element or covering it
     if (element.isConnected && isUnder(element, point)) return pressAt(element, point);
     await turn();
   }
@@ -48,7 +48,7 @@ export function assertUsable(element, label) {
   if (isInert(element, modal)) throw new Refusal(modal ? 'behindDialog' : 'inert', {label, by: modal ? labelOf(modal) || textOf(modal, 40) : ''});
 }
 
-/** Scroll to an element, wait until it rests, and find a point of it that nothing covers. @param {Element} element @param {string} label */
+/** Scroll to an element, wait until it is at rest, and return a point of it that is not covered. @param {Element} element @param {string} label */
 async function approach(element, label) {
   const target = drawingOf(element);
   if (!centreOf(target) || isCut(target)) target.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'});
@@ -66,7 +66,7 @@ function isUnder(element, point) {
   return !coverAt(drawingOf(element), point);
 }
 
-/** Whether the middle of an element is out of the window. @param {Element} element */
+/** Return true if the centre of an element is outside the viewport. @param {Element} element */
 function isCut(element) {
   const {left, right, top, bottom} = element.getBoundingClientRect();
   const [x, y] = [(left + right) / 2, (top + bottom) / 2];
@@ -85,7 +85,7 @@ async function isAtRest(element) {
   return false;
 }
 
-/** The middle of an element, and other points of it in case something small is over the middle. @param {Element} element */
+/** Return the centre of an element, and further points in case something small covers the centre. @param {Element} element */
 function pointsOf(element) {
   const centre = centreOf(element);
   if (!centre) return [];
@@ -112,7 +112,7 @@ function pressAt(element, point) {
   const at = receiver(element, point);
   send(at, 'pointerdown', point);
   if (send(at, 'mousedown', point)) focusFor(at);
-  // what listens for the pressing may have taken the element away, and a click then goes to what is there
+  // a listener may have removed the element on press; the click then goes to the element now at that point
   const end = at.isConnected ? at : receiver(element, point);
   send(end, 'pointerup', point);
   send(end, 'mouseup', point);
@@ -120,8 +120,8 @@ function pressAt(element, point) {
 }
 
 /**
- * A browser opens a new tab only for what a person has clicked. So the address that a link would open is given to the
- * extension, unless the page does something else for the click.
+ * Click, and return the URL that the extension should open. Browsers open a new tab only for clicks of the user, so the
+ * link's URL is returned instead, unless the page handles the click itself.
  * @param {Element} at @param {{x: number, y: number}} point @returns {string}
  */
 function clickAt(at, point) {
@@ -140,7 +140,7 @@ function clickAt(at, point) {
   return opened;
 }
 
-/** What the pointer is over: the element, or what is drawn in it. @param {Element} element @param {{x: number, y: number}} point @returns {Element} */
+/** Return the element that receives pointer events: the element itself, or a descendant at that point. @param {Element} element @param {{x: number, y: number}} point @returns {Element} */
 function receiver(element, {x, y}) {
   const target = drawingOf(element);
   const root = its(target).getRootNode();
@@ -148,7 +148,7 @@ function receiver(element, {x, y}) {
   return hit && its(target).contains(hit) ? hit : target;
 }
 
-/** Move the focus as a press does. @param {Element} at */
+/** Move the focus as a mouse press does. @param {Element} at */
 function focusFor(at) {
   const next = its(at).closest(FOCUSABLE);
   if (next instanceof HTMLElement) next.focus({preventScroll: true});
@@ -156,7 +156,7 @@ function focusFor(at) {
 }
 
 /**
- * Dispatch an event of the pointer. Returns whether the page lets the browser go on.
+ * Dispatch a pointer event. Return false if the page prevented the default action.
  * @param {Element} at @param {string} name @param {{x: number, y: number}} point
  */
 function send(at, name, {x, y}) {

@@ -1,4 +1,4 @@
-/** What the page is to a model: its address and title, elements, the selected text. */
+/** Describes the page for a model: its URL and title, its elements, and the selected text. */
 import {attribute, focused, its, rootOf, tidy} from './own.js';
 import {idOf} from './ids.js';
 import {isTextField, secretOf} from './kinds.js';
@@ -15,8 +15,8 @@ import {Survey, ofType} from './survey.js';
  * @property {string} label
  * @property {string} placeholder
  * @property {string[]} states  `checked`, `disabled`, `blocked`, `secret`
- * @property {string} place  what stands around it, where another one is called the same
- * @property {string} value  what is in a field, or is chosen; never of a secret one
+ * @property {string} place  the surroundings, if another element has the same name
+ * @property {string} value  the content of a field, or its selected option; never of a secret field
  * @property {number} use
  */
 
@@ -24,13 +24,13 @@ const LIMIT = 30;
 const SELECTION_CHARS = 20_000;
 const VALUE_CHARS = 60;
 
-/** Chats whose models are remembered; of more, the oldest begins anew. */
+/** The number of chats whose offered elements are remembered; the oldest is dropped first. */
 const READERS = 16;
 
-/** Elements that the model of each chat knows of, so that more of them are others. @type {Map<string, WeakSet<Element>>} */
+/** The elements that each chat's model already knows, so that a request for more returns others. @type {Map<string, WeakSet<Element>>} */
 const offered = new Map();
 
-/** @param {string} reader  of which chat @param {boolean} isFrame @returns {Promise<{url: string, title: string, elements: Described[], selectedText: string}>} */
+/** @param {string} reader  the chat @param {boolean} isFrame @returns {Promise<{url: string, title: string, elements: Described[], selectedText: string}>} */
 export async function collect(reader, isFrame) {
   const survey = await new Survey().take();
   const best = isFrame && !(await isFrameSeen()) ? [] : await survey.best(survey.found, LIMIT);
@@ -44,8 +44,8 @@ export async function collect(reader, isFrame) {
 }
 
 /**
- * What a model has not been told of yet; for one that knows nothing of the page, what it begins with.
- * @param {string} reader  of which chat @param {{region?: string, elementType?: string, keyword?: string}} wanted @returns {Promise<Described[]>}
+ * Return elements that the model has not been sent yet, or start over when all have been sent.
+ * @param {string} reader  the chat @param {{region?: string, elementType?: string, keyword?: string}} wanted @returns {Promise<Described[]>}
  */
 export async function more(reader, {region, elementType, keyword}) {
   const survey = await new Survey().take();
@@ -100,13 +100,13 @@ export function isChecked(element) {
   return attribute(element, 'aria-checked') === 'true';
 }
 
-/** What is in a field that is not secret. @param {Element} element */
+/** Return the content of a field that is not secret. @param {Element} element */
 function valueOf(element) {
   if (element instanceof HTMLSelectElement) return tidy(element.selectedOptions[0]?.text, VALUE_CHARS);
   return isTextField(element) ? tidy(element.value, VALUE_CHARS) : '';
 }
 
-/** What the person has selected in this frame. */
+/** Return the text that the user has selected in this frame. */
 export function selectedText() {
   const field = focused();
   if (field && 'selectionStart' in field && isTextField(field)) {
@@ -126,7 +126,7 @@ function isSecret(field) {
   return secretOf(field, labels.map(({textContent}) => textContent).join(' ')) !== null;
 }
 
-/** The selection, also one inside of a shadow root. @param {Element | null} active @returns {Selection | null} */
+/** Return the selection, including one inside a shadow root. @param {Element | null} active @returns {Selection | null} */
 export function selectionIn(active) {
   const root = active ? rootOf(active) : null;
   const inner = root && 'getSelection' in root ? /** @type {any} */ (root).getSelection() : null;
@@ -134,10 +134,10 @@ export function selectionIn(active) {
   return selection?.rangeCount && !selection.isCollapsed ? selection : null;
 }
 
-/** Whether a frame is in the window, which a frame of another origin is not told in another way. @returns {Promise<boolean>} */
+/** Resolve to true if this frame is visible in the viewport; a cross-origin frame has no other way to find out. @returns {Promise<boolean>} */
 function isFrameSeen() {
   if (innerWidth < 10 || innerHeight < 10) return Promise.resolve(false);
-  if (its(document).visibilityState === 'hidden') return Promise.resolve(true); // nothing is seen of a tab that is not in front
+  if (its(document).visibilityState === 'hidden') return Promise.resolve(true); // a background tab reports nothing about visibility
   return new Promise((resolve) => {
     const late = setTimeout(() => resolve(true), 300);
     const observer = new IntersectionObserver(([entry]) => {

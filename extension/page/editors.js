@@ -1,19 +1,19 @@
-/** Editors: elements whose text a script of the page keeps, and that change only by what a person could do to them. */
+/** Fills rich text and code editors: their text is managed by a script of the page and changes only through simulated user input. */
 import {focused, holds, its} from './own.js';
 import {CODE_EDITOR} from './kinds.js';
 import {turn, until} from './pace.js';
 import {Refusal, done} from './reply.js';
 
-/** How long an editor may take to show what it was given. */
+/** The time limit for an editor to show the inserted text. */
 const SHOWN_MS = 1500;
 
-/** Whether an element is of an editor that draws its text by itself. @param {Element} element */
+/** Return true if an element belongs to an editor that renders its own text. @param {Element} element */
 export function isCodeEditor(element) {
   return its(element).closest(CODE_EDITOR) !== null;
 }
 
 /**
- * Put a text in the place of all that is in an editor.
+ * Replace the whole text of an editor.
  * @param {Element} element @param {string} value @param {string} label @returns {Promise<import('./reply.js').Reply>}
  */
 export async function edit(element, value, label) {
@@ -30,7 +30,7 @@ export async function edit(element, value, label) {
 }
 
 /**
- * Editors differ in what they take note of, and the second way is for those that leave their text as it is at the first.
+ * Return the ways to insert a text, in order. Editors react to different events; the second way is for those that ignore the first.
  * @param {string} value @returns {((host: HTMLElement, value: string) => void)[]}
  */
 function waysFor(value) {
@@ -38,7 +38,7 @@ function waysFor(value) {
   return value.includes('\n') ? [paste, insertLines] : [insertLines, paste];
 }
 
-/** Text as far as editors show it alike. @param {string} text */
+/** Normalise text so that it can be compared with the text shown in an editor. @param {string} text */
 function plain(text) {
   return text.replace(/[\u200b\ufeff]/g, '').replace(/\s+/g, ' ').trim();
 }
@@ -52,12 +52,12 @@ async function selectAll(host) {
   const selection = its(document).getSelection();
   selection?.removeAllRanges();
   selection?.addRange(range);
-  // editors hear of the selection later, and would put the text where it was before
+  // editors process the selection change asynchronously, and would otherwise insert at the old position
   await turn();
   await turn();
 }
 
-/** As if it was typed. @param {HTMLElement} host @param {string} value */
+/** Insert text as if it was typed. @param {HTMLElement} host @param {string} value */
 function insertLines(host, value) {
   if (!value) {
     its(document).execCommand('delete');
@@ -69,12 +69,12 @@ function insertLines(host, value) {
   });
 }
 
-/** As if what is selected was deleted by its key. @param {HTMLElement} host */
+/** Delete the selection as if by the Backspace key. @param {HTMLElement} host */
 function remove(host) {
   host.dispatchEvent(new InputEvent('beforeinput', {bubbles: true, cancelable: true, composed: true, inputType: 'deleteContentBackward'}));
 }
 
-/** As if it was pasted. @param {Element} target @param {string} value */
+/** Insert text as if it was pasted. @param {Element} target @param {string} value */
 function paste(target, value) {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', value);
@@ -93,7 +93,7 @@ async function editCode(editor, value, label) {
   input.dispatchEvent(new KeyboardEvent('keydown', all));
   await turn();
   paste(input, value);
-  // long texts are drawn only as far as they are seen
+  // long texts are rendered only as far as they are visible
   const start = plain(value).slice(0, 200);
   const isShown = () => {
     const shown = plain(lines.innerText);

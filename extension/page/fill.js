@@ -1,4 +1,4 @@
-/** Fills fields so that pages and what they are made with take note of it. */
+/** Fills fields in such a way that pages and their frameworks notice the change. */
 import {attribute, tidy} from './own.js';
 import {check, choose} from './choose.js';
 import {assertUsable, nameOf} from './click.js';
@@ -9,7 +9,7 @@ import {Refusal, done} from './reply.js';
 
 /** @typedef {HTMLInputElement | HTMLTextAreaElement} Field */
 
-/** What a field of each type takes. */
+/** An example value for each field type. */
 const FORMATS = {
   date: '2026-01-31', time: '14:30', 'datetime-local': '2026-01-31T14:30', month: '2026-01', week: '2026-W05',
   color: '#ff8800', number: '12.5', range: '50',
@@ -17,7 +17,7 @@ const FORMATS = {
 
 /**
  * @param {Element} element @param {string} value
- * @param {string} [allowed]  the kind of secret that the person has allowed to fill here
+ * @param {string} [allowed]  the kind of secret that the user has allowed to fill here
  * @returns {Promise<import('./reply.js').Reply>}
  */
 export async function fill(element, value, allowed) {
@@ -35,7 +35,7 @@ export async function fill(element, value, allowed) {
 }
 
 /**
- * A secret field is filled only after the person has been asked about that very kind.
+ * Throw if a field is secret and the user has not allowed filling this kind of secret.
  * @param {Element} element @param {string} label @param {string} [allowed]
  */
 export function assertAllowed(element, label, allowed) {
@@ -43,7 +43,7 @@ export function assertAllowed(element, label, allowed) {
   if (secret && secret !== allowed) throw new Refusal('secret', {kind: secret, label, origin: globalThis.origin});
 }
 
-/** The field of an element that is one's frame: a label, or a component that has one. @param {Element} element @returns {Element} */
+/** Return the field that belongs to an element: a label's control, or the only field inside a component. @param {Element} element @returns {Element} */
 export function inside(element) {
   if (element instanceof HTMLLabelElement && element.control) return element.control;
   if (isTextField(element) || element instanceof HTMLSelectElement || isEditingHost(element)) return element;
@@ -58,11 +58,11 @@ async function type(field, value, label) {
   assertFormat(field, value, label);
   field.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
   field.focus({preventScroll: true});
-  await turn(); // what listens for the focus may exchange the field
+  await turn(); // a focus listener may replace the field
   if (!field.isConnected) throw new Refusal('notFound');
   const options = {bubbles: true, cancelable: true, composed: true, inputType: 'insertReplacementText', data: value};
   if (!field.dispatchEvent(new InputEvent('beforeinput', options))) throw new Refusal('notTaken', {label});
-  // the browser's own setter: React and Vue overwrite it in the page, and would take the change for their own
+  // the browser's own setter: in the page React and Vue override it, and would ignore the change as one of their own
   field.value = value;
   field.dispatchEvent(new InputEvent('input', {...options, cancelable: false}));
   field.dispatchEvent(new Event('change', {bubbles: true}));
@@ -74,7 +74,7 @@ async function type(field, value, label) {
 function outcome(field, value, label) {
   if (secretOf(field, label)) return ['filled', {label}];
   if (asShown(field.value) === asShown(value) || field.type === 'color') return ['filled', {label}];
-  // such as blanks in a number of a telephone
+  // such as spaces in a phone number
   if (field.value) return ['filledOtherwise', {label, value: tidy(field.value, 60)}];
   throw new Refusal('notTaken', {label});
 }
@@ -89,7 +89,7 @@ function assertFormat(field, value, label) {
   if (field.maxLength >= 0 && value.length > field.maxLength) throw new Refusal('tooLong', {label, limit: field.maxLength});
   const example = FORMATS[/** @type {keyof typeof FORMATS} */ (field.type)];
   if (!example || !value) return;
-  // a field that is nowhere tells what the browser takes, before the page sees anything
+  // a detached field shows which values the browser accepts, before the page sees anything
   const probe = document.createElement('input');
   probe.type = field.type;
   for (const name of ['min', 'max', 'step']) if (field.hasAttribute(name)) probe.setAttribute(name, attribute(field, name));

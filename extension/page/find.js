@@ -1,4 +1,4 @@
-/** The element that an action means: by id, selector, or what it is called. */
+/** Finds the element that an action targets: by id, selector or name. */
 import {its} from './own.js';
 import {elementOf} from './ids.js';
 import {placeholderOf} from './labels.js';
@@ -8,15 +8,15 @@ import {Survey} from './survey.js';
 
 /**
  * @typedef {{elementId?: string, selector?: string, description?: string}} Target
- * @typedef {{element: Element | null, fit: number, invalid?: string}} Match  `fit` is comparable between frames; `invalid` is the selector
+ * @typedef {{element: Element | null, fit: number, invalid?: string}} Match  `fit` is comparable across frames; `invalid` is the invalid selector
  */
 
 /** @type {Match} */
 const NONE = {element: null, fit: 0};
 
 /**
- * @param {Target} target  `description` without the word for the kind, which is `kind`
- * @param {{kinds: string[], label: string, place: string}} words  of the description
+ * @param {Target} target  its `description` is passed parsed, as `words`
+ * @param {{kinds: string[], label: string, place: string}} words  the parsed description
  * @returns {Promise<Match>}
  */
 export async function find(target, words) {
@@ -74,7 +74,7 @@ async function byWords({kinds, label, place}) {
 }
 
 /**
- * The one of several of a name that stands where a description says; none rather than another one of them.
+ * Among several elements of a name, return the one whose surroundings match the description; null rather than a wrong one.
  * @param {Survey} survey @param {string[]} kinds @param {string} label @param {string} place @returns {Promise<Element | null>}
  */
 async function atPlace(survey, kinds, label, place) {
@@ -84,7 +84,7 @@ async function atPlace(survey, kinds, label, place) {
   return all.find(({described}) => described.place === place)?.element ?? (all.length === 1 ? all[0].element : null);
 }
 
-/** How well a name is meant by a description. @param {string} wanted @param {string} name @param {string} placeholder */
+/** Rate how well a name matches a description. @param {string} wanted @param {string} name @param {string} placeholder */
 function fitOf(wanted, name, placeholder) {
   if (!wanted) return 0;
   if (name === wanted) return 10;

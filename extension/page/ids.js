@@ -1,4 +1,4 @@
-/** Names for elements. They are known here alone, so a page neither sees nor makes one; each is valid as long as its element lives. */
+/** Ids of elements. They exist only in this script's world, so a page can neither see nor forge them; an id is valid while its element exists. */
 
 /** @type {WeakMap<Element, string>} */
 const ids = new WeakMap();
@@ -6,7 +6,7 @@ const ids = new WeakMap();
 const elements = new Map();
 const gone = new FinalizationRegistry((/** @type {string} */ id) => elements.delete(id));
 
-/** The id of an element, the same each time. @param {Element} element */
+/** Return the stable id of an element. @param {Element} element */
 export function idOf(element) {
   const known = ids.get(element);
   if (known) return known;
@@ -18,7 +18,7 @@ export function idOf(element) {
   return id;
 }
 
-/** The element of an id, if it is in the page now. @param {string} id @returns {Element | null} */
+/** Return the element with an id if it is still in the page. @param {string} id @returns {Element | null} */
 export function elementOf(id) {
   const element = elements.get(id)?.deref();
   return element?.isConnected ? element : null;

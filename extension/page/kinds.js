@@ -1,4 +1,4 @@
-/** What an element is to a person, and which fields are nobody's business. */
+/** Classifies elements by kind, and detects secret fields. */
 import {attribute, its, tidy} from './own.js';
 
 /**
@@ -7,7 +7,7 @@ import {attribute, its, tidy} from './own.js';
  * @typedef {'password' | 'oneTimeCode' | 'payment'} Secret
  */
 
-/** What may be acted on, as far as its element says so. */
+/** Selects elements that may be interactive, judging by their markup. */
 export const CANDIDATES = 'a[href], area[href], button, input:not([type=hidden]), select, textarea, summary, [role], [contenteditable], [tabindex], [onclick], label';
 
 /** @type {Record<string, Kind>} */
@@ -24,11 +24,11 @@ const INPUTS = {
   color: 'color', file: 'file',
 };
 
-/** An editor that draws its text by itself, and has a field somewhere in it that listens to the keyboard. */
+/** An editor that renders its own text and contains a hidden field for keyboard input. */
 export const CODE_EDITOR = '.monaco-editor';
 const CODE_INPUT = '.native-edit-context, textarea.inputarea';
 
-/** What an element is; null: nothing that is acted on by itself. @param {Element} element @returns {Kind | null} */
+/** Return the kind of an element; null if it is not interactive by itself. @param {Element} element @returns {Kind | null} */
 export function kindOf(element) {
   const tag = element.localName;
   if (its(element).closest(CODE_EDITOR)) return its(element).matches(CODE_INPUT) ? 'editor' : null;
@@ -41,7 +41,7 @@ export function kindOf(element) {
   if (tag === 'textarea') return role === 'combobox' ? 'combobox' : 'input';
   if (tag === 'select') return 'select';
   if (isEditingHost(element)) return role === 'combobox' ? 'combobox' : 'editor';
-  if (role === 'select' && !its(element).hasAttribute('tabindex')) return null; // its options are acted on
+  if (role === 'select' && !its(element).hasAttribute('tabindex')) return null; // its options are interactive instead
   if (role) return role;
   if (tag === 'button' || tag === 'summary') return 'button';
   if ((tag === 'a' || tag === 'area') && its(element).hasAttribute('href')) return 'link';
@@ -49,20 +49,20 @@ export function kindOf(element) {
   return null;
 }
 
-/** Whether text is edited in an element, and not only in one around it. @param {Element} element */
+/** Return true if an element is the outermost editable one. @param {Element} element */
 export function isEditingHost(element) {
   if (!(element instanceof HTMLElement) || !element.isContentEditable) return false;
   const parent = its(element).parentElement;
   return !parent?.isContentEditable || parent === its(document).documentElement && element.localName === 'body';
 }
 
-/** Whether a person may type into it. @param {Element} element @returns {element is HTMLInputElement | HTMLTextAreaElement} */
+/** Return true if the user can type into an element. @param {Element} element @returns {element is HTMLInputElement | HTMLTextAreaElement} */
 export function isTextField(element) {
   if (element instanceof HTMLTextAreaElement) return true;
   return element instanceof HTMLInputElement && !['button', 'checkbox', 'radio', 'file'].includes(INPUTS[element.type] ?? '');
 }
 
-/** Fields that were a password's once: a page may show what is in one. @type {WeakSet<Element>} */
+/** Fields that have been password fields: a page may change the type to reveal the content. @type {WeakSet<Element>} */
 const passwords = new WeakSet();
 
 const NAMES = {
@@ -72,8 +72,7 @@ const NAMES = {
 };
 
 /**
- * Why what is in a field is nobody's business; null: it is not. What decides are the page's own words in attributes, and
- * its label.
+ * Return why a field is secret; null if it is not. Decided by the page's attributes and the field's label.
  * @param {Element} element @param {string} [label] @returns {Secret | null}
  */
 export function secretOf(element, label = '') {
@@ -86,7 +85,7 @@ export function secretOf(element, label = '') {
     return NAMES.payment.test(wordsOf(element, label)) ? 'payment' : 'password';
   }
   if (!isTextField(element)) return null;
-  // fields of text that are drawn as dots
+  // text fields rendered as dots
   if (!['none', ''].includes(getComputedStyle(element).getPropertyValue('-webkit-text-security'))) return 'password';
   const words = wordsOf(element, label);
   return /** @type {Secret[]} */ (['payment', 'oneTimeCode', 'password']).find((kind) => NAMES[kind].test(words)) ?? null;
@@ -95,6 +94,6 @@ export function secretOf(element, label = '') {
 /** @param {Element} element @param {string} label */
 function wordsOf(element, label) {
   const names = ['name', 'id', 'aria-label', 'placeholder', 'data-testid'].map((name) => attribute(element, name));
-  // cardNumber is two words
+  // split cardNumber into two words
   return tidy([...names, label].join(' | ').replace(/([a-z])([A-Z])/g, '$1 $2'), 1000);
 }

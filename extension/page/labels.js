@@ -1,12 +1,12 @@
-/** What elements are called. */
+/** Computes the names of elements. */
 import {attribute, its, rootOf, tidy} from './own.js';
 
 const UNNAMED = new Set(['script', 'style', 'noscript', 'template', 'select', 'textarea', 'input', 'iframe']);
-/** How many nodes are looked at for the name of one element. */
+/** The maximum number of nodes inspected for the name of one element. */
 const NODES_OF_NAME = 200;
 const BUTTONS = new Set(['submit', 'reset', 'button', 'image']);
 
-/** Labels by what they label; kept up while the page is walked, for asking each element looks through all of them. */
+/** Labels by the control that they label. Collected during the walk through the page, as `element.labels` searches the whole document. */
 export class Labels {
   constructor() {
     /** @type {WeakMap<Element, HTMLLabelElement[]>} */
@@ -27,7 +27,7 @@ export class Labels {
   }
 }
 
-/** Labels of single elements, asked of the browser. */
+/** Labels of single elements, looked up through the browser. */
 export const ASKED = {
   /** @param {Element} element @returns {HTMLLabelElement[]} */
   of(element) {
@@ -35,7 +35,7 @@ export const ASKED = {
   },
 };
 
-/** The name of an element; empty: it has none. @param {Element} element @param {{of(element: Element): HTMLLabelElement[]}} [labels] */
+/** Return the name of an element; empty if it has none. @param {Element} element @param {{of(element: Element): HTMLLabelElement[]}} [labels] */
 export function labelOf(element, labels = ASKED) {
   return byIds(element, 'aria-labelledby') || tidy(attribute(element, 'aria-label'))
     || tidy(labels.of(element).map((label) => textOf(label)).join(' '))
@@ -43,7 +43,7 @@ export function labelOf(element, labels = ASKED) {
     || ofHost(element) || tidy(attribute(element, 'name').replace(/[_\-[\].]+/g, ' ')) || addressed(element);
 }
 
-/** What a field that is empty shows. @param {Element} element */
+/** Return the placeholder of a field. @param {Element} element */
 export function placeholderOf(element) {
   return tidy(attribute(element, 'placeholder') || attribute(element, 'aria-placeholder') || attribute(element, 'data-placeholder'));
 }
@@ -63,17 +63,17 @@ function byIds(element, name) {
 function native(element) {
   if (element instanceof HTMLInputElement) {
     if (!BUTTONS.has(element.type)) return '';
-    // the name of the two is the browser's own, in its language
+    // browsers localise these two names
     return tidy(element.value || element.alt) || {submit: 'Submit', reset: 'Reset'}[element.type] || '';
   }
   if (element instanceof HTMLAreaElement) return tidy(element.alt);
   if (element.localName === 'textarea' || element.localName === 'select') return '';
-  // what is in an editor is no name
+  // the content of an editor is not its name
   const isEdited = element instanceof HTMLElement && element.isContentEditable;
   return isEdited || /^(?:textbox|searchbox|spinbutton)$/.test(attribute(element, 'role')) ? '' : textOf(element);
 }
 
-/** What the element says that has this one in its shadow. @param {Element} element */
+/** Return the name given by the shadow host of an element. @param {Element} element */
 function ofHost(element) {
   const root = rootOf(element);
   if (!(root instanceof ShadowRoot)) return '';
@@ -81,13 +81,13 @@ function ofHost(element) {
   return tidy(attribute(host, 'label') || attribute(host, 'aria-label') || attribute(host, 'placeholder') || attribute(host, 'title'));
 }
 
-/** The end of a link's address. @param {Element} element */
+/** Return the last path segment of a link. @param {Element} element */
 function addressed(element) {
   if (!(element instanceof HTMLAnchorElement)) return '';
   return tidy(element.pathname.split('/').filter(Boolean).at(-1) ?? element.host, 40);
 }
 
-/** The text that a person sees in an element, on one line. @param {Element} element @param {number} [limitChars] */
+/** Return the visible text of an element, on one line. @param {Element} element @param {number} [limitChars] */
 export function textOf(element, limitChars = 120) {
   const parts = /** @type {string[]} */ ([]);
   let nodes = 0;
@@ -116,13 +116,13 @@ export function textOf(element, limitChars = 120) {
   return tidy(parts.join(''), limitChars);
 }
 
-/** Whether what is in an element is seen. @param {Element} inner */
+/** Return true if the content of an element is visible. @param {Element} inner */
 export function isSeenIn(inner) {
-  // what has no box of its own counts as not visible there, and what is in it is
+  // checkVisibility() is false for display: contents, whose content is visible nonetheless
   return its(inner).checkVisibility({checkVisibilityCSS: true}) || getComputedStyle(inner).display === 'contents';
 }
 
-/** What is drawn in an element: of a shadow host its shadow, of a slot what was put into it. @param {Element} element @returns {Iterable<Node>} */
+/** Return the rendered children: for a shadow host its shadow tree, for a slot the nodes assigned to it. @param {Element} element @returns {Iterable<Node>} */
 function childrenOf(element) {
   if (element.shadowRoot) return element.shadowRoot.childNodes;
   if (element instanceof HTMLSlotElement) {

@@ -1,27 +1,27 @@
-/** Where elements are, and whether a person could get at them. Everything here reads, nothing writes. */
+/** Positions of elements, and whether a user could reach them. Read-only. */
 import {attribute, drawnIn, elementAt, holds, its, nearest, rootOf} from './own.js';
 
 /** @typedef {{left: number, top: number, right: number, bottom: number, width: number, height: number}} Box */
 
-/** Whether a person sees an element when it is scrolled to. @param {Element} element @param {Box} box */
+/** Return true if an element is visible once it is scrolled into view. @param {Element} element @param {Box} box */
 export function isShown(element, box) {
   if (box.width < 2 || box.height < 2) return isDrawnByLabel(element);
   if (!its(element).checkVisibility({checkVisibilityCSS: true})) return false;
   return its(element).checkVisibility({checkOpacity: true}) || isDrawnByLabel(element);
 }
 
-/** Check boxes, radios and file fields are often made invisible, and drawn by what is around them. @param {Element} element */
+/** Return true if a visible label renders the control. Check boxes, radio buttons and file fields are often hidden this way. @param {Element} element */
 function isDrawnByLabel(element) {
   if (!(element instanceof HTMLInputElement) || !['checkbox', 'radio', 'file'].includes(element.type)) return false;
   return [...element.labels ?? []].some((label) => label.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}));
 }
 
-/** Whether any of an element is in the window. @param {Box} box */
+/** Return true if any part of an element is in the viewport. @param {Box} box */
 export function isInWindow(box) {
   return box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth && box.width > 0 && box.height > 0;
 }
 
-/** What a person would click: an element, or the label that draws it. @param {Element} element @returns {Element} */
+/** Return what a user would click: the element, or the label that renders it. @param {Element} element @returns {Element} */
 export function drawingOf(element) {
   const box = element.getBoundingClientRect();
   const isSeen = box.width > 1 && box.height > 1 && its(element).checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
@@ -30,8 +30,8 @@ export function drawingOf(element) {
 }
 
 /**
- * The point of an element that a click hits, in the window; null: none of it is there.
- * The first box of a link over two lines: the middle of all of it may be beside it.
+ * Return a point in the viewport where a click hits the element; null if no part of it is there. Uses the first client
+ * rect, as the centre of the bounding box of a link wrapped over two lines may be outside the link.
  * @param {Element} element @returns {{x: number, y: number} | null}
  */
 export function centreOf(element) {
@@ -43,7 +43,7 @@ export function centreOf(element) {
 }
 
 /**
- * What takes a click in the place of an element; null: nothing does.
+ * Return what covers an element at a point; null if nothing does.
  * @param {Element} element @param {{x: number, y: number}} point
  */
 export function coverAt(element, {x, y}) {
@@ -53,7 +53,7 @@ export function coverAt(element, {x, y}) {
   return hit;
 }
 
-/** What has an element in its shadow is drawn by it. @param {Element} hit @param {Element} element */
+/** Return true if an element is in the shadow tree of the hit element. @param {Element} hit @param {Element} element */
 function isHostOf(hit, element) {
   for (let root = rootOf(element); root instanceof ShadowRoot; root = rootOf(root.host)) if (root.host === hit) return true;
   return false;
@@ -67,18 +67,18 @@ function isLabelOf(hit, element) {
   return false;
 }
 
-/** The modal dialog that all else waits for; null: none is open. */
+/** Return the topmost modal dialog; null if none is open. */
 export function modalDialog() {
   const open = [...its(document).querySelectorAll('dialog:modal')];
   if (open.length < 2) return open[0] ?? null;
-  // the one that was opened last is drawn over the others
+  // the dialog opened last is on top
   return open.find((dialog) => {
     const point = centreOf(dialog);
     return point && holds(dialog, elementAt(point.x, point.y));
   }) ?? open.at(-1) ?? null;
 }
 
-/** Whether an element waits for a modal dialog, or was made unusable with what is around it. @param {Element} element @param {Element | null} modal */
+/** Return true if an element is blocked by a modal dialog or is inside an inert element. @param {Element} element @param {Element | null} modal */
 export function isInert(element, modal) {
   if (modal && !holds(modal, element)) return true;
   return nearest(element, '[inert]') !== null;

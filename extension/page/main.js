@@ -1,6 +1,6 @@
 /**
- * What the extension asks of one frame. It asks by running a function in this script's own world: there is no listener
- * that a page, or another extension, could talk to, and nothing that is to fall quiet when the extension is updated.
+ * Handles the extension's requests to one frame. The extension runs a function in this script's isolated world: there is
+ * no listener that a page or another extension could reach, and none to remove when the extension is updated.
  */
 import {check, choose} from './choose.js';
 import {click} from './click.js';
@@ -22,7 +22,7 @@ import {scroll} from './scroll.js';
  */
 
 const KEY = Symbol.for('agentcore.page');
-/** How long a document may take to be read in. */
+/** The time limit for a document to load. */
 const READY_MS = 5000;
 
 /** @type {Record<string, (request: any) => unknown>} */
@@ -51,10 +51,10 @@ async function answered(work) {
 }
 
 /**
- * Carry out an action on what was found before.
- * @param {Act} act @param {string | null} id  null: the selection, or all of the page
- * @param {string} [allowed]  the kind of secret that the person allows to fill
- * @param {string} [text]  to mark, where it was no element that was found
+ * Perform an action on the element found before.
+ * @param {Act} act @param {string | null} id  null: the selection, or the whole page
+ * @param {string} [allowed]  the kind of secret that the user has allowed to fill
+ * @param {string} [text]  the text to mark if no element was found
  */
 async function carryOut({action, params}, id, allowed, text) {
   const element = id ? elementOf(id) : null;
@@ -86,7 +86,7 @@ async function mark(kind, element, {value, color}, text) {
 
 const world = /** @type {any} */ (globalThis);
 if (!world[KEY]?.isAlive()) {
-  // the script of before an update: its marks would stay for ever
+  // end the script from before an update: its marks would stay forever
   world[KEY]?.end();
   const {runtime} = chrome;
   watchLeavings();
@@ -99,7 +99,7 @@ if (!world[KEY]?.isAlive()) {
         await until(() => its(document).readyState !== 'loading', READY_MS);
         return {value: await ANSWERS[request.type](request)};
       } catch (error) {
-        // the browser passes no error on
+        // the browser does not pass errors on
         return {error: String(error instanceof Error ? error.stack : error)};
       }
     },

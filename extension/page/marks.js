@@ -1,7 +1,6 @@
 /**
- * Highlights and underlines. Nothing is put into the page for them: an element is marked by an animation that stands
- * still, a text by the browser's highlights. So the page is, with marks and without, byte for byte what it was, and what
- * the page changes meanwhile stays.
+ * Highlights and underlines, without changes to the DOM: elements are marked by a paused animation, text by the CSS
+ * Custom Highlight API. So the page's markup stays identical, and changes the page makes meanwhile are preserved.
  */
 import {focused, its, rootOf, tidy} from './own.js';
 import {nameOf} from './click.js';
@@ -11,7 +10,7 @@ import {Pace} from './pace.js';
 import {Refusal, done} from './reply.js';
 
 const COLOURS = {highlight: '#ffeb3b', underline: '#e53935'};
-/** How long a page is searched for a text. */
+/** The time limit for searching a page for a text. */
 const SEARCH_MS = 4000;
 const UNMARKED = new Set(['script', 'style', 'noscript', 'template', 'textarea', 'select']);
 
@@ -45,7 +44,7 @@ export function markElement(kind, element, color) {
   return done(kind === 'highlight' ? 'highlighted' : 'underlined', {label: nameOf(element)});
 }
 
-/** Mark what the person has selected. @param {Kind} kind @param {string | undefined} color @returns {import('./reply.js').Reply | null}  null: nothing is selected here */
+/** Mark the user's selection. @param {Kind} kind @param {string | undefined} color @returns {import('./reply.js').Reply | null}  null: nothing is selected here */
 export function markSelection(kind, color) {
   const selection = selectionIn(focused());
   if (!selection) return null;
@@ -55,9 +54,9 @@ export function markSelection(kind, color) {
 }
 
 /**
- * Mark a text wherever it begins and ends, the first time that it stands in a scope.
+ * Mark the first occurrence of a text in a scope, even across elements.
  * @param {Kind} kind @param {string} text @param {Element | null} scope @param {string | undefined} color
- * @returns {Promise<import('./reply.js').Reply | null>}  null: the text is not there
+ * @returns {Promise<import('./reply.js').Reply | null>}  null: the text was not found
  */
 export async function markText(kind, text, scope, color) {
   const range = await rangeOf(text, scope ?? its(document).body ?? its(document).documentElement);
@@ -66,7 +65,7 @@ export async function markText(kind, text, scope, color) {
   return markRanges(kind, [range], color, text);
 }
 
-/** Take all marks away. Returns how many there were. */
+/** Remove all marks and return how many there were. */
 export function clearMarks() {
   const count = marks;
   for (const animation of animations) animation.cancel();
@@ -115,11 +114,11 @@ function validColour(kind, color) {
   return color;
 }
 
-/** Black or white, whichever is read better on a colour. @param {string} colour */
+/** Return black or white, whichever is more readable on a colour. @param {string} colour */
 function readableOn(colour) {
   const context = new OffscreenCanvas(1, 1).getContext('2d');
   if (!context) return '#000';
-  context.fillStyle = '#fff'; // what is seen below a colour that is not opaque
+  context.fillStyle = '#fff'; // the background of translucent colours
   context.fillRect(0, 0, 1, 1);
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
@@ -127,7 +126,7 @@ function readableOn(colour) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#000' : '#fff';
 }
 
-/** Where a text stands; blanks and capital letters do not count. @param {string} wanted @param {Element} scope @returns {Promise<Range | null>} */
+/** Return the range of a text, ignoring case and differences in whitespace. @param {string} wanted @param {Element} scope @returns {Promise<Range | null>} */
 async function rangeOf(wanted, scope) {
   const text = [...wanted.trim().replace(/\s+/g, ' ')].map(folded).join('');
   const pace = new Pace(SEARCH_MS);
@@ -138,13 +137,13 @@ async function rangeOf(wanted, scope) {
   return null;
 }
 
-/** An element, and the shadow roots in it. @param {Element | ShadowRoot} scope @returns {(Element | ShadowRoot)[]} */
+/** Return an element and all shadow roots inside it. @param {Element | ShadowRoot} scope @returns {(Element | ShadowRoot)[]} */
 function rootsIn(scope) {
   const inner = [scope, ...its(scope).querySelectorAll('*')].flatMap((each) => (each instanceof Element && each.shadowRoot ? rootsIn(each.shadowRoot) : []));
   return [scope, ...inner];
 }
 
-/** A letter as it is compared. Some become two when they are made small, and places would no longer fit. @param {string} letter */
+/** Fold the case of a letter, unless that changes its length, which would shift positions. @param {string} letter */
 function folded(letter) {
   const small = letter.toLowerCase();
   return small.length === letter.length ? small : letter;
@@ -153,7 +152,7 @@ function folded(letter) {
 /** @param {string} text @param {Element | ShadowRoot} root @param {Pace} pace */
 async function rangeIn(text, root, pace) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  /** Where each letter of `all` stands. @type {[Text, number][]} */
+  /** The position of each letter of `all`. @type {[Text, number][]} */
   const places = [];
   let all = '';
   for (let node = walker.nextNode(); node && !pace.isOver; node = walker.nextNode()) {
@@ -173,7 +172,7 @@ async function rangeIn(text, root, pace) {
   return null;
 }
 
-/** @param {[Text, number]} first @param {[Text, number]} last @returns {Range | null} null: the page has changed it meanwhile */
+/** @param {[Text, number]} first @param {[Text, number]} last @returns {Range | null} null: the page has changed meanwhile */
 function rangeAt(first, last) {
   if (![first, last].every(([node, index]) => node.isConnected && index < node.length)) return null;
   const range = document.createRange();

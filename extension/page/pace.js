@@ -1,19 +1,19 @@
-/** Long work in small pieces, between which the page runs. */
+/** Splits long work into short chunks, between which the page can run. */
 
-/** The longest piece; a page is smooth up to 50 ms. */
+/** The maximum duration of a chunk; a page stays smooth up to 50 ms. */
 const PIECE_MS = 8;
 
-/** How often the page was left. */
+/** The number of times that the page was left. */
 let leavings = 0;
 
-/** Count when the page is left, from now on. */
+/** Start counting how often the page is left. */
 export function watchLeavings() {
   addEventListener('pagehide', () => leavings++);
 }
 
 /**
- * Wait in a page that is not left meanwhile. The browser may keep one that is, and show it again as it was: whoever
- * asked was told that it is gone, so what was begun there never goes on.
+ * Return a promise that settles only if the page is not left meanwhile. The browser may put a page into the
+ * back/forward cache and restore it; the caller was notified that the page is gone, so work started there must not continue.
  * @param {(resolve: () => void) => void} begin @returns {Promise<void>}
  */
 function staying(begin) {
@@ -23,7 +23,7 @@ function staying(begin) {
   }));
 }
 
-/** Let the page run what waits. A timer would be slowed down in a tab that nobody sees. @returns {Promise<void>} */
+/** Let the page run its pending tasks. A timer would be throttled in a background tab. @returns {Promise<void>} */
 export function turn() {
   return staying((resolve) => {
     const {port1, port2} = new MessageChannel();
@@ -35,16 +35,16 @@ export function turn() {
   });
 }
 
-/** Wait. @param {number} ms @returns {Promise<void>} */
+/** Wait for a number of milliseconds. @param {number} ms @returns {Promise<void>} */
 export function wait(ms) {
   return staying((resolve) => setTimeout(resolve, ms));
 }
 
-/** Wait until the page has been drawn, or would have been if anybody saw it. @returns {Promise<void>} */
+/** Wait until the page has been rendered, or would have been if it was visible. @returns {Promise<void>} */
 export function drawn() {
   if (document.visibilityState === 'hidden') return turn();
   return staying((resolve) => {
-    const late = setTimeout(resolve, 100); // a frame that is not seen is not drawn
+    const late = setTimeout(resolve, 100); // frames outside the viewport are not rendered
     requestAnimationFrame(() => {
       clearTimeout(late);
       resolve();
@@ -52,7 +52,7 @@ export function drawn() {
   });
 }
 
-/** Wait for something to become true. @param {() => boolean} isTrue @param {number} limitMs @returns {Promise<boolean>} */
+/** Wait for a condition; resolve to false after the time limit. @param {() => boolean} isTrue @param {number} limitMs @returns {Promise<boolean>} */
 export async function until(isTrue, limitMs) {
   const end = performance.now() + limitMs;
   while (!isTrue()) {
@@ -62,20 +62,20 @@ export async function until(isTrue, limitMs) {
   return true;
 }
 
-/** Counts how long a piece has run. */
+/** Limits how long work runs, in total and per chunk. */
 export class Pace {
-  /** @param {number} limitMs  for all pieces together */
+  /** @param {number} limitMs  for all chunks together */
   constructor(limitMs) {
     this._end = performance.now() + limitMs;
     this._since = performance.now();
   }
 
-  /** Whether the work has to end with what there is: a page that never stops changing would keep it for ever. */
+  /** True once the time is up and the work has to return what it has; a page that never stops changing would take forever. */
   get isOver() {
     return performance.now() > this._end;
   }
 
-  /** Whether it is time to rest. */
+  /** True when it is time to rest. */
   get isDue() {
     return performance.now() - this._since > PIECE_MS;
   }
@@ -86,7 +86,7 @@ export class Pace {
   }
 
   /**
-   * Do something for each, with rests.
+   * Call a function for each item, with rests.
    * @template T @param {Iterable<T>} items @param {(item: T) => unknown} work
    */
   async each(items, work) {

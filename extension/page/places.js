@@ -1,14 +1,14 @@
-/** Where elements stand that are called the same: what tells the one “Add to basket” from the other. */
+/** Describes the surroundings of elements with the same name, to tell one “Add to basket” from another. */
 import {attribute, drawnIn, holds, its, tidy} from './own.js';
 import {labelOf, textOf} from './labels.js';
 
 const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role=heading], legend, caption, th, dt, summary';
 const PLACE_CHARS = 60;
-/** How far up is looked for what stands around an element. */
+/** The number of ancestors searched for surroundings. */
 const STEPS = 20;
 
 /**
- * Say of elements that are described alike where each stands.
+ * Set the `place` of elements whose descriptions are otherwise equal.
  * @template {{kind: string, label: string, placeholder: string, place: string}} T
  * @param {{element: Element, described: T}[]} all
  */
@@ -28,17 +28,17 @@ export function tellApart(all) {
   }
 }
 
-/** What stands around one element and around none of the others. @param {Element} element @param {Element[]} others @param {string} label */
+/** Return text that surrounds one element and none of the others. @param {Element} element @param {Element[]} others @param {string} label */
 function placeOf(element, others, label) {
   const around = partOf(element, others);
   if (!around) return '';
   const named = tidy(attribute(around, 'aria-label')) || headingIn(around, element);
   const place = named && named !== label ? named : textOf(around, 2 * PLACE_CHARS).replace(label, ' ');
-  // it stands in brackets, and before a comma
+  // it is shown in brackets and before a comma
   return tidy(place.replace(/[(),（），]/g, ' '), PLACE_CHARS);
 }
 
-/** The largest part of the page that has this element and none of the others. @param {Element} element @param {Element[]} others */
+/** Return the largest part of the page that contains this element and none of the others. @param {Element} element @param {Element[]} others */
 function partOf(element, others) {
   let part = null;
   let at = drawnIn(element);

@@ -1,4 +1,4 @@
-/** Reads what an element says. */
+/** Reads the text of an element. */
 import {tidy} from './own.js';
 import {nameOf} from './click.js';
 import {isChecked} from './context.js';

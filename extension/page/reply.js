@@ -1,11 +1,11 @@
-/** What an action answers: never a text, which is made in the person's language, and never what is in a secret field. */
+/** Replies of actions: keys instead of text, which is localised later, and never the content of a secret field. */
 
 /**
  * @typedef {object} Reply
  * @property {boolean} ok
- * @property {string} key  of the text
- * @property {Record<string, string | number>} values  what stands in the text
- * @property {string} [opened]  the address that a click opens in a new tab
+ * @property {string} key  the key of the text
+ * @property {Record<string, string | number>} values  the placeholders' values
+ * @property {string} [opened]  the URL that a click opens in a new tab
  */
 
 /** @param {string} key @param {Record<string, string | number>} [values] @returns {Reply} */
@@ -13,7 +13,7 @@ export function done(key, values = {}) {
   return {ok: true, key, values};
 }
 
-/** Ends an action that cannot be carried out. */
+/** Thrown when an action cannot be performed. */
 export class Refusal extends Error {
   /** @param {string} key @param {Record<string, string | number>} [values] */
   constructor(key, values = {}) {

@@ -1,15 +1,15 @@
-/** Scrolls the page, what scrolls in it, or an element into sight. */
+/** Scrolls the page or a scroll container, or brings an element into view. */
 import {drawnIn, elementAt, its} from './own.js';
 import {nameOf} from './click.js';
 import {turn} from './pace.js';
 import {Refusal, done} from './reply.js';
 
-/** How much of the window one step is: a person reads on at what was last. */
+/** The part of the viewport scrolled in one step; the rest overlaps for orientation. */
 const STEP = 0.8;
 
 /**
- * @param {Element | null} element  null: what fills the window
- * @param {string | undefined} direction  `up`, `down`, `top`, `bottom`; none: into sight
+ * @param {Element | null} element  null: the main scroll container
+ * @param {string | undefined} direction  `up`, `down`, `top`, `bottom`; none: scroll the element into view
  * @returns {Promise<import('./reply.js').Reply>}
  */
 export async function scroll(element, direction) {
@@ -43,7 +43,7 @@ function scrollerAround(element, direction) {
   return rootScroller();
 }
 
-/** The page, or what takes its place in an application: what scrolls in the middle of the window. @param {string} direction */
+/** Return the page's scroll container, or the one in the middle of the viewport if the page itself cannot scroll. @param {string} direction */
 function scrollerOfPage(direction) {
   const root = rootScroller();
   if (hasRoom(root, direction)) return root;

@@ -1,4 +1,4 @@
-/** Which elements there are to act on: the page is walked in small pieces, reads of the same kind together, without a write. */
+/** Finds interactive elements. The page is walked in short chunks, with reads of the same kind together and without writes. */
 import {attribute, focused, its, nearest} from './own.js';
 import {CANDIDATES, CODE_EDITOR, kindOf, secretOf} from './kinds.js';
 import {Labels, labelOf, placeholderOf} from './labels.js';
@@ -11,17 +11,17 @@ import {Pace} from './pace.js';
  * @typedef {object} Found
  * @property {Element} element
  * @property {Kind} kind
- * @property {Box} box  in the window
- * @property {boolean} isBlocked  a modal dialog is over it, or it is inert
- * @property {number} use  how likely it is wanted; more is likelier
- * @property {number} order  in the document
+ * @property {Box} box  relative to the viewport
+ * @property {boolean} isBlocked  true if a modal dialog blocks it, or it is inert
+ * @property {number} use  how likely it is wanted; higher is likelier
+ * @property {number} order  the position in the document
  */
 
-/** For all pieces together. */
+/** The time limit for all chunks together. */
 const LIMIT_MS = 4000;
-/** Elements of one page that are looked at. */
+/** The maximum number of elements inspected in a page. */
 const ELEMENTS = 200_000;
-/** Elements whose style is asked for a pointing hand. */
+/** The maximum number of elements whose computed cursor is checked. */
 const STYLES = 6000;
 const OWN_PARTS = 'a[href], button, label, input, select, textarea, summary, [role=button], [role=link], [role=option], [role=tab]';
 const POINTED = new Set(['div', 'span', 'li', 'td', 'tr', 'img', 'svg', 'i', 'p', 'section', 'article']);
@@ -32,20 +32,20 @@ const USES = {
   file: 35, slider: 35, color: 30, tab: 34, menuitem: 32, option: 30, link: 25, clickable: 20,
 };
 
-/** All that may be acted on, shown to a person now or after scrolling. */
+/** All interactive elements that are visible now or after scrolling. */
 export class Survey {
   constructor() {
     this.labels = new Labels();
     /** @type {Found[]} */
     this.found = [];
-    /** Of the work on all that was found. */
+    /** Shared by all work on the elements found. */
     this.pace = new Pace(LIMIT_MS);
     /** @type {Map<Element, string>} */
     this._names = new Map();
     this._styles = 0;
   }
 
-  /** Look at the page as it is. */
+  /** Collect the interactive elements of the page. */
   async take() {
     const candidates = await this._candidates();
     const modal = modalDialog();
@@ -73,7 +73,7 @@ export class Survey {
   }
 
   /**
-   * The most useful ones, in the order of the document.
+   * Return the most useful elements, in document order.
    * @param {Found[]} found @param {number} limit
    */
   async best(found, limit) {
@@ -92,18 +92,18 @@ export class Survey {
     return likely.filter(({use}) => use > -Infinity).sort((a, b) => b.use - a.use || a.order - b.order).slice(0, limit).sort((a, b) => a.order - b.order);
   }
 
-  /** Those whose name or placeholder has a word. @param {Found[]} found @param {string} keyword */
+  /** Return the elements whose name or placeholder contains a keyword. @param {Found[]} found @param {string} keyword */
   withKeyword(found, keyword) {
     const wanted = keyword.trim().toLowerCase();
     return this._those(found, (each) => `${this.nameOf(each)} ${placeholderOf(each.element)}`.toLowerCase().includes(wanted));
   }
 
-  /** Those of a name. @param {string} name @param {string[]} kinds  none: of any */
+  /** Return the elements with a name. @param {string} name @param {string[]} kinds  empty: any kind */
   named(name, kinds) {
     return this._those(this.found, (each) => this.nameOf(each) === name && (!kinds.length || kinds.includes(each.kind)));
   }
 
-  /** Those in a part of the page: what the page calls so, or else what is where such a part would be. @param {Found[]} found @param {string} region */
+  /** Return the elements in a region: in landmarks of that kind, or else at the position where such a region usually is. @param {Found[]} found @param {string} region */
   async inRegion(found, region) {
     if (region === 'below_viewport') return found.filter(({box}) => box.top >= innerHeight);
     const named = await this._those(found, ({element}) => nearest(element, REGION_PARTS[region]) !== null);
@@ -128,7 +128,7 @@ export class Survey {
       if (element.localName === 'label') this.labels.add(element);
       const kind = this._kindOf(element);
       if (kind) candidates.push([element, kind]);
-      if (kind === 'password') secretOf(element); // which it stays if the page shows what is in it
+      if (kind === 'password') secretOf(element); // remembered as a password even if the page reveals it later
     });
     return candidates;
   }
@@ -141,14 +141,14 @@ export class Survey {
     }
     if (!POINTED.has(element.localName) || this._styles >= STYLES) return null;
     this._styles++;
-    // what has a control, or is in one, is what is drawn of it
+    // an element that contains a control, or is inside one, is only part of its rendering
     return isPointedAt(element) && !nearest(element, OWN_PARTS) && !its(element).querySelector(OWN_PARTS) ? 'clickable' : null;
   }
 }
 
 /**
- * All elements, those of a shadow root after the element that has it. What the page adds meanwhile does not count: a page
- * that never stops changing would never come to its end.
+ * Yield all elements, those of a shadow root after its host. Elements that the page adds meanwhile are ignored, as the
+ * walk through a page that never stops changing would not end.
  * @param {Document | ShadowRoot} root @returns {Generator<Element>}
  */
 function* elementsIn(root) {
@@ -158,7 +158,7 @@ function* elementsIn(root) {
   }
 }
 
-/** Whether the pointer becomes a hand over an element, and not over all around it. @param {Element} element */
+/** Return true if the cursor is a pointer over an element but not over its parent. @param {Element} element */
 function isPointedAt(element) {
   if (getComputedStyle(element).cursor !== 'pointer') return false;
   const parent = its(element).parentElement;
@@ -188,7 +188,7 @@ const TYPES = {
   select: new Set(['select', 'combobox', 'option']),
 };
 
-/** Those of a kind. @param {Found[]} found @param {string | undefined} type */
+/** Return the elements of a type. @param {Found[]} found @param {string | undefined} type */
 export function ofType(found, type) {
   const kinds = type ? TYPES[type] : undefined;
   return kinds ? found.filter(({kind}) => kinds.has(kind)) : found;
@@ -202,7 +202,7 @@ const REGION_PARTS = {
   footer: 'footer, [role=contentinfo]',
 };
 
-/** Whether a place is where a part of the page would be. @param {Box} box @param {string} region */
+/** Return true if a box is where a region usually is. @param {Box} box @param {string} region */
 function isAbout(box, region) {
   const {scrollWidth, scrollHeight} = its(document).documentElement;
   switch (region) {
