@@ -9,7 +9,7 @@ import {toastError} from '../webui/ui/toasts.js';
 import '../webui/ui/ac-icon.js';
 import {server} from './server.js';
 
-/** Says that everything was stopped; who may approve here lets calls be taken again. */
+/** Shows that everything was stopped; with the `approve` scope, calls can be resumed here. */
 export class AcPanelStopped extends Localized(LitElement) {
   static properties = {_isBusy: {state: true}};
 

@@ -20,7 +20,7 @@ import './ac-panel-stopped.js';
 import {onPending} from '../worker/api.js';
 import {takeDraft} from './pending.js';
 
-/** The panel: the chat beside a page; or pairing, while there is no server to talk to. */
+/** The panel: the chat next to a page, or pairing while there is no usable server. */
 export class AcPanel extends Localized(LitElement) {
   static properties = {
     server: {attribute: false},
@@ -41,7 +41,7 @@ export class AcPanel extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** The server that is used; undefined: not known yet. @type {import('../worker/servers.js').Server | null | undefined} */
+    /** The server in use; undefined while unknown. @type {import('../worker/servers.js').Server | null | undefined} */
     this.server = undefined;
     this._isPairing = false;
     this._showsSettings = false;
@@ -80,7 +80,7 @@ export class AcPanel extends Localized(LitElement) {
       </ac-view-chats>`;
   }
 
-  /** The chat in view; empty: one that is not begun. */
+  /** The id of the chat in view; empty for a chat that has not started. */
   get _sessionId() {
     return route().path[1] ?? '';
   }
@@ -104,7 +104,7 @@ export class AcPanel extends Localized(LitElement) {
       <ac-toasts></ac-toasts>`;
   }
 
-  /** Why the server that is used has to be paired again; empty: it has not. */
+  /** Return why the server in use has to be paired again; empty if it does not. */
   _pairingReason() {
     if (!this.server) return '';
     const {origin, key, scopes} = this.server;

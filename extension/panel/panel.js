@@ -1,4 +1,4 @@
-/** Where the panel begins: with the server that is used, or with pairing one. */
+/** Starts the panel, with the server in use or with pairing. */
 import {client} from '../webui/client/client.js';
 import {onServersChanged, usedServer} from '../worker/servers.js';
 import '../webui/base/theme.js';
@@ -14,11 +14,11 @@ async function start() {
   if (used?.key) client.events.start();
   const panel = /** @type {import('./ac-panel.js').AcPanel} */ (document.querySelector('ac-panel'));
   panel.server = used;
-  // all that is shown is of one server: another one, or another key, begins with a new document
+  // everything shown belongs to one server and key: when either changes, a new document is loaded
   onServersChanged(async () => {
     const now = await usedServer();
     if (now?.origin === used?.origin && now?.key === used?.key) return;
-    history.replaceState(null, '', '#/chats'); // the chat in view is of the key before
+    history.replaceState(null, '', '#/chats'); // the chat in view belongs to the previous key
     location.reload();
   });
 }

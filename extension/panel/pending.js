@@ -1,4 +1,4 @@
-/** What the person sends from the context menu of a page: it becomes a draft, or a file that goes with the next message. */
+/** Handles content sent from a page's context menu: it becomes a draft, or a file attached to the next message. */
 import {t} from '../webui/base/i18n.js';
 import {attachmentsOf} from '../webui/chat/attachments/attachments.js';
 import {draftOf} from '../webui/chat/composer/drafts.js';
@@ -7,15 +7,15 @@ import {activeTab} from './tab/active-tab.js';
 import {setOff} from './tab/page-context.js';
 
 /**
- * Take what waits, if it was sent in this window.
- * @param {string} sessionId  of the chat in view; `''`: one that is not begun
- * @returns {Promise<string | null>} what the draft is from now on; null: it stays
+ * Take the pending content if it was sent from this window.
+ * @param {string} sessionId  the chat in view; `''`: one that has not started
+ * @returns {Promise<string | null>} what to set the draft to; null: unchanged
  */
 export async function takeDraft(sessionId) {
   const [{id: own}, {id: clicked}] = await Promise.all([chrome.windows.getCurrent(), chrome.windows.getLastFocused()]);
   const pending = own === clicked ? await takePending() : null;
   if (!pending) return null;
-  await activeTab.load(); // the click lets the panel see the tab
+  await activeTab.load(); // the click grants the panel access to the tab
   if (pending.kind === 'page' && activeTab.tab?.id !== undefined) await setOff(activeTab.tab.id, false);
   if (pending.picture) {
     const blob = await (await fetch(pending.picture)).blob();

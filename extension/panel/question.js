@@ -1,4 +1,4 @@
-/** A question in a window of its own, where no panel is open in the tab's window. The worker closes it when it is over. */
+/** A question in its own window, used if no panel is open in the tab's window. The worker closes it when the question is settled. */
 import {LitElement, css, html, nothing} from 'lit';
 import {Localized, t} from '../webui/base/i18n.js';
 import '../webui/base/theme.js';

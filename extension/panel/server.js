@@ -1,16 +1,16 @@
-/** The server that this document talks to. Another one, or another key, begins with a new document. */
+/** The server that this document talks to. When the server or its key changes, a new document is loaded. */
 
 /** @typedef {import('../worker/servers.js').Server} Server */
 
 /** @type {Server | null} */
 let used = null;
 
-/** Talk to a server, from the first request on. @param {Server | null} server */
+/** Set the server, before the first request. @param {Server | null} server */
 export function useServer(server) {
   used = server;
 }
 
-/** The server; null: none is paired. */
+/** Return the server; null if none is paired. */
 export function server() {
   return used;
 }

@@ -1,4 +1,4 @@
-/** What panels keep in `chrome.storage.session`, so that it outlives each of them: any panel may change it. */
+/** State of panels in `chrome.storage.session`, which survives each of them and which every panel may change. */
 
 /** @template T @param {string} key @param {T} empty @returns {Promise<T>} */
 export async function read(key, empty) {
@@ -7,10 +7,10 @@ export async function read(key, empty) {
 }
 
 /**
- * Change it; no other panel writes in between, and it has been written when the promise is kept.
+ * Change a value. No other panel writes in between; the value has been stored when the promise resolves.
  * @template T, R
  * @param {string} key @param {T} empty
- * @param {(value: T) => R} change  changes the value in place, and gives what the caller wants to know
+ * @param {(value: T) => R} change  changes the value in place and returns the result for the caller
  * @returns {Promise<R>}
  */
 export function change(key, empty, change) {
@@ -22,7 +22,7 @@ export function change(key, empty, change) {
   });
 }
 
-/** Call `handler` when something of it changes. @param {string[]} keys @param {() => void} handler @returns {() => void} the way to end it */
+/** Call `handler` when one of the keys changes. @param {string[]} keys @param {() => void} handler @returns {() => void} the unsubscribe function */
 export function onStored(keys, handler) {
   /** @param {Record<string, chrome.storage.StorageChange>} changes @param {string} area */
   const listen = (changes, area) => {

@@ -1,4 +1,4 @@
-/** Texts that only the panel has. */
+/** Texts used only by the panel. */
 export const panel = {
   en: {
     pair: 'Connect to agentcore',

@@ -1,4 +1,4 @@
-/** Carries out the actions of a call, one after the other, each in the frame that has its element. */
+/** Runs the actions of a call in order, each in the frame that contains its element. */
 import {wordsOf} from './descriptions.js';
 import {FrameGone, FrameSilent, ask, askAll, framesOf} from './frames.js';
 import {PageError} from './page-error.js';
@@ -16,14 +16,14 @@ import {text} from './strings.js';
 const NEEDS_TARGET = new Set(['fill', 'click', 'select', 'check']);
 const NEEDS_VALUE = new Set(['fill', 'select']);
 
-/** After which nothing else of a call is run, and what is said of it. @type {Record<string, Reply>} */
+/** Replies that end a call, by key, with the reply for the actions that are then skipped. @type {Record<string, Reply>} */
 const ENDS = {secretRefused: refused('afterRefusal'), pageLeft: refused('pageLeft'), interrupted: refused('pageLeft')};
 
-/** Actions of one call in one tab. */
+/** The actions of one call in one tab. */
 export class Actions {
   /**
    * @param {number} tabId @param {Language} language
-   * @param {(question: Question) => Promise<boolean>} confirm  asked before a secret field is filled
+   * @param {(question: Question) => Promise<boolean>} confirm  called before a secret field is filled
    * @param {AbortSignal | undefined} signal
    */
   constructor(tabId, language, confirm, signal) {
@@ -31,7 +31,7 @@ export class Actions {
     this._language = language;
     this._confirm = confirm;
     this._signal = signal;
-    /** The document that the call began in. @type {string | undefined} */
+    /** The document in which the call started. @type {string | undefined} */
     this._page = undefined;
   }
 
@@ -44,7 +44,7 @@ export class Actions {
     for (const action of actions) {
       /** @type {Reply} */
       const reply = end ?? await this._next(action).catch((error) => {
-        // what was done before is told, and only a call of which nothing is known fails as a whole
+        // the call fails as a whole only if no action has completed; otherwise the completed ones are reported
         if (!(error instanceof PageError) || !results.length || this._signal?.aborted) throw error;
         return refused(error.type === 'interrupted' ? 'interrupted' : 'pageLeft');
       });
@@ -63,7 +63,7 @@ export class Actions {
       throw this._signal?.aborted ? this._aborted() : error;
     });
     this._page ??= frames[0].documentId;
-    // what is known of the page is of the one that the call began in
+    // what the model knows of the page refers to the document in which the call started
     return frames[0].documentId === this._page ? this._one(action, frames) : refused('pageLeft');
   }
 
@@ -79,7 +79,7 @@ export class Actions {
     return this._act(found.frame, {act: {action: action.action, params}, id: found.id});
   }
 
-  /** What has no target: in the frame with the selection, where it is about one. @param {Action} action @param {Frame[]} frames @returns {Promise<Reply>} */
+  /** Perform an action without a target, in the frame with the selection if it needs one. @param {Action} action @param {Frame[]} frames @returns {Promise<Reply>} */
   async _inSelection({action, params}, frames) {
     const request = {act: {action, params}, id: null};
     if (action === 'scroll') return this._act(frames[0], request);
@@ -103,7 +103,7 @@ export class Actions {
     const words = wordsOf(target.description);
     const marks = action === 'highlight' || action === 'underline';
     if (marks && target.description && !target.elementId && !target.selector && !params.value) {
-      // the words of the page come before the names of its elements
+      // text of the page takes precedence over names of its elements
       const marked = await this._firstOf(frames, {act: {action, params}, id: null, text: target.description});
       if (marked.ok) return marked;
     }
@@ -133,7 +133,7 @@ export class Actions {
     if (reply.opened) await this._open(reply.opened);
     if (reply.key !== 'secret') return reply;
     const question = /** @type {Question} */ (/** @type {unknown} */ (reply.values));
-    // a field that has become another kind of secret meanwhile is not the one that was asked about
+    // a field that has meanwhile become another kind of secret is not the one that the user was asked about
     const isAllowed = !allowed && await this._confirm(question);
     return isAllowed ? this._act(frame, request, question.kind) : refused('secretRefused', {label: question.label});
   }

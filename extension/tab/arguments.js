@@ -1,4 +1,4 @@
-/** Reads what a model gives: strictly, for it comes from outside. */
+/** Validates the arguments of a model, strictly, as they are untrusted. */
 
 /**
  * @typedef {{elementId?: string, selector?: string, description?: string}} Target
@@ -13,7 +13,7 @@ export const TYPES = ['input', 'button', 'link', 'select', 'all'];
 const LIMIT_ACTIONS = 50;
 const LIMIT_CHARS = {elementId: 64, selector: 2000, description: 500, value: 100_000, color: 64, direction: 10, keyword: 200, region: 20, elementType: 10};
 
-/** What is wrong with the arguments. */
+/** Thrown when arguments are invalid. */
 export class BadArguments extends Error {}
 
 /** @param {any} given @returns {Action[]} @throws {BadArguments} */

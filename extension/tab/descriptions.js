@@ -1,4 +1,4 @@
-/** Elements as they are described to models, and descriptions of models as they mean elements. */
+/** Describes elements for models, and parses the descriptions that models use for elements. */
 import {KINDS, text} from './strings.js';
 
 /**
@@ -6,7 +6,7 @@ import {KINDS, text} from './strings.js';
  * @typedef {{id: string, kind: string, label: string, placeholder: string, place: string, states: string[], value: string, use: number}} Described
  */
 
-/** How a description says where its element stands. */
+/** Match the part of a description that states the surroundings of its element. */
 const PLACES = (/** @type {Language[]} */ (['en', 'zh'])).map((language) => new RegExp(`\\(${text(language, 'placeState', {place: '([^()]+?)'})}(?:, [^()]*)?\\)`));
 
 /** @param {Described} element @param {Language} language @returns {{id: string, desc: string}} */
@@ -26,11 +26,11 @@ function isNamed(kind, label, value) {
 }
 
 /**
- * What a description means, which may be one of ours, or words such as “search button”.
+ * Parse a description, which may be one of ours, or free text such as “search button”.
  * @param {string | undefined} description @returns {{kinds: string[], label: string, place: string}}
  */
 export function wordsOf(description) {
-  // what one of ours says of where it stands; what follows in the brackets is how it is now
+  // the surroundings in one of our descriptions; the rest in the brackets is the current state
   const place = PLACES.map((begin) => begin.exec(description ?? '')?.[1]).find(Boolean) ?? '';
   return {...namesOf(description), place};
 }

@@ -1,4 +1,4 @@
-/** The frames of a tab that may be read, and what is asked of each. */
+/** The accessible frames of a tab, and requests to them. */
 import {OWN_PAGE} from './own-page.js';
 import {PageError, pageError} from './page-error.js';
 import {text} from './strings.js';
@@ -8,17 +8,17 @@ import {text} from './strings.js';
  * @typedef {{tabId: number, documentId: string, frameId: number}} Frame
  */
 
-/** How long the frames inside of a page may keep it from being used: to take the script, and to answer. */
+/** The time limits for inner frames, so that they cannot block the page: to accept the script, and to answer. */
 const INNER_MS = 3000;
 const INNER_ANSWER_MS = 7000;
-/** How long a page may take to answer: one that asks the person something with `confirm()` runs nothing meanwhile. */
+/** The time limit for a page to answer; its scripts are blocked while it shows a `confirm()` dialog. */
 const ANSWER_MS = 30_000;
 const SCRIPT = 'page.js';
 
 /**
- * Bring the script into all frames that may be read. Where it is already, it stays as it is.
+ * Inject the script into all accessible frames. A script that is already there stays as it is.
  * @param {number} tabId @param {Language} language @param {AbortSignal} [signal]
- * @returns {Promise<Frame[]>}  the page's own first
+ * @returns {Promise<Frame[]>}  the main frame first
  * @throws {PageError}
  */
 export async function framesOf(tabId, language, signal) {
@@ -34,12 +34,12 @@ export async function framesOf(tabId, language, signal) {
 
 /** @param {chrome.scripting.InjectionTarget} target */
 function inject(target) {
-  // a page that is still loading its pictures can be used
+  // a page can be used while it is still loading images
   return chrome.scripting.executeScript({target, files: [SCRIPT], injectImmediately: true});
 }
 
 /**
- * Wait for a promise no longer than that.
+ * Wait for a promise, up to a time limit.
  * @template T @param {number} limitMs @param {Promise<T>} promise @param {AbortSignal} [signal]  its reason is thrown
  * @returns {Promise<T>}
  * @throws {FrameSilent}
@@ -58,7 +58,7 @@ function within(limitMs, promise, signal) {
 }
 
 /**
- * Ask one frame.
+ * Send a request to one frame.
  * @param {Frame} frame @param {Record<string, unknown>} request @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  * @throws {FrameGone | FrameSilent}
@@ -71,27 +71,27 @@ export async function ask({tabId, documentId}, request, signal) {
     throw new FrameGone(error.message);
   }), signal);
   const answer = /** @type {any} */ (injected[0]?.result);
-  // a document that is left in the middle answers nothing
+  // a document that is left meanwhile returns nothing
   if (!answer) throw new FrameGone('no answer');
   if (answer.isOwn) throw new FrameOwn('agentcore');
   if (answer.error) throw new Error(answer.error);
   return answer.value;
 }
 
-/** A frame was left, or may not be read any more. */
+/** Thrown when a frame was left, or is no longer accessible. */
 export class FrameGone extends Error {}
 
-/** A frame shows agentcore itself, and is as if it was not there. */
+/** Thrown when a frame shows agentcore itself; it is treated as if it did not exist. */
 export class FrameOwn extends FrameGone {}
 
-/** A frame does not answer: its scripts never end, or it shows a dialog. */
+/** Thrown when a frame does not answer: its scripts never end, or it shows a dialog. */
 export class FrameSilent extends Error {}
 
 /**
- * Ask all frames at the same time.
+ * Send a request to all frames at the same time.
  * @param {Frame[]} frames @param {(frame: Frame) => Record<string, unknown>} requestFor @param {Language} language
- * @returns {Promise<{frame: Frame, answer: any}[]>}  of those that answered, the page's own first
- * @throws {PageError} the page itself did not
+ * @returns {Promise<{frame: Frame, answer: any}[]>}  of the frames that answered, the main frame first
+ * @throws {PageError} the main frame did not answer
  */
 export async function askAll(frames, requestFor, language) {
   const asked = frames.map(async (frame) => {

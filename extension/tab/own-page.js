@@ -1,5 +1,5 @@
 /**
- * What the documents of agentcore have in them, of whichever server: its page and its approval view. Nobody but the person acts
- * there: what a model did in them, it would do as the one who decides about it.
+ * Matches documents of agentcore itself, on any server: its page and its approval view. Only the user may act there, as a
+ * model that did would act as the one who approves its calls.
  */
 export const OWN_PAGE = 'meta[name="agentcore-approval-origin"], meta[name="agentcore-page-origin"]';

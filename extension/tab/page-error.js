@@ -1,4 +1,4 @@
-/** Why a tab cannot be used. */
+/** Errors of tabs that cannot be used. */
 import {text} from './strings.js';
 
 /** @typedef {'page_forbidden' | 'page_gone' | 'permission_needed' | 'tab_paused' | 'interrupted'} PageErrorType */
@@ -6,8 +6,8 @@ import {text} from './strings.js';
 export class PageError extends Error {
   /**
    * @param {PageErrorType} type
-   * @param {string} message  for people and models
-   * @param {string} [origin]  of the page, where it is known
+   * @param {string} message  for users and models
+   * @param {string} [origin]  of the page, if known
    */
   constructor(type, message, origin = '') {
     super(message);
@@ -21,7 +21,7 @@ const GONE = /no tab with id|tab was closed|frame with id \d+ was removed|frame 
 const FORBIDDEN = /chrome:\/\/|chrome-extension:\/\/|gallery|devtools|view-source|policy|chrome-untrusted|edge:\/\/|blocked/i;
 
 /**
- * What the browser means that does not let a script into a tab.
+ * Translate the browser's error for a tab in which no script may run.
  * @param {number} tabId @param {unknown} error @param {import('./strings.js').Language} language @returns {Promise<PageError>}
  */
 export async function pageError(tabId, error, language) {

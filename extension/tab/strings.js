@@ -7,13 +7,13 @@ export function languageOf(locale) {
   return locale?.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 }
 
-/** A text with its values in it. @param {Language} language @param {string} key @param {Record<string, string | number>} [values] */
+/** Return a text with its values inserted. @param {Language} language @param {string} key @param {Record<string, string | number>} [values] */
 export function text(language, key, values = {}) {
   const template = TEXTS[language][key] ?? TEXTS.en[key] ?? key;
   return template.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-/** The kinds of elements, as descriptions begin. @type {Record<Language, Record<string, string>>} */
+/** The names of element kinds, with which descriptions start. @type {Record<Language, Record<string, string>>} */
 export const KINDS = {
   en: {
     input: 'input', password: 'password', editor: 'editor', button: 'button', link: 'link', checkbox: 'checkbox', radio: 'radio',

@@ -1,4 +1,4 @@
-/** The page of one tab, for the worker and the panel: what it is, and what is done in it. Only extension contexts use this. */
+/** The page of one tab, for the worker and the panel: its context, and the page tools. Only for extension contexts. */
 import {Actions} from './actions.js';
 import {BadArguments, readActions, readWanted} from './arguments.js';
 import {describe} from './descriptions.js';
@@ -14,16 +14,16 @@ export {PAGE_TOOLS, pageTools} from './tools.js';
  * @typedef {{id: string, desc: string}} Element
  * @typedef {object} Options
  * @property {string} [locale]  of the texts
- * @property {string} [reader]  the chat whose model reads: `request_more_elements` gives what that one has not been told of
- * @property {AbortSignal} [signal]  ends a call between two actions
+ * @property {string} [reader]  the chat whose model reads: `request_more_elements` returns elements not yet sent to it
+ * @property {AbortSignal} [signal]  cancels a call between two actions
  * @property {(question: {kind: 'password' | 'oneTimeCode' | 'payment', label: string, origin: string}) => Promise<boolean>} [confirm]
- *   asked before a secret field is filled; without it none is
+ *   called before a secret field is filled; without it, none is filled
  */
 
 const LIMIT = 30;
 
 /**
- * What the page of a tab is, for a model.
+ * Return the context of a tab's page for a model.
  * @param {number} tabId @param {{locale?: string, reader?: string}} [options]
  * @returns {Promise<{url: string, title: string, elements: Element[], selectedText?: string}>}  at most 30 elements
  * @throws {import('./page-error.js').PageError}
@@ -39,10 +39,10 @@ export async function collectContext(tabId, {locale, reader = ''} = {}) {
 }
 
 /**
- * Carry out one of the page tools.
- * @param {number} tabId @param {string} tool @param {any} args  as the model gave them @param {Options} [options]
+ * Run one of the page tools.
+ * @param {number} tabId @param {string} tool @param {any} args  as passed by the model @param {Options} [options]
  * @returns {Promise<any>}  `{success, results, summary}`, `{success, elements}`, `{success, text}`, `{success, message}`, or
- *   `{success: false, error}` where the arguments are wrong
+ *   `{success: false, error}` if the arguments are invalid
  * @throws {import('./page-error.js').PageError}
  */
 export async function runPageTool(tabId, tool, args, {locale, reader = '', signal, confirm = async () => false} = {}) {
@@ -75,7 +75,7 @@ const TOOLS = {
   },
 };
 
-/** The most useful elements of all frames, those of one frame together. @param {Described[][]} frames @param {Language} language @returns {Element[]} */
+/** Return the most useful elements of all frames, grouped by frame. @param {Described[][]} frames @param {Language} language @returns {Element[]} */
 function merge(frames, language) {
   const all = frames.flat();
   const best = new Set([...all].sort((a, b) => b.use - a.use).slice(0, LIMIT));

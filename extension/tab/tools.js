@@ -1,4 +1,4 @@
-/** The page tools as models are told of them. */
+/** The page tools as described to models. */
 import {ACTIONS, DIRECTIONS, REGIONS, TYPES} from './arguments.js';
 import {languageOf} from './strings.js';
 
@@ -41,7 +41,7 @@ const WORDS = {
   },
 };
 
-/** The tools, described in a language. @param {string} [locale] @returns {Tool[]} */
+/** Return the tools, described in a language. @param {string} [locale] @returns {Tool[]} */
 export function pageTools(locale) {
   const words = WORDS[languageOf(locale)];
   /** @param {string} description @param {string[]} [known] */

@@ -1,4 +1,4 @@
-/** What the panel asks of the worker, and what it sees of it. State is read where the worker keeps it, which wakes nobody. */
+/** The panel's interface to the worker. State is read from storage directly, which does not wake the worker. */
 import {isOwnDocument} from './messages.js';
 import {PANEL_IN} from './questions.js';
 import {siteOf} from './sites.js';
@@ -11,7 +11,7 @@ import {siteOf} from './sites.js';
  * @typedef {import('./connection.js').ConnectionState} ConnectionState
  */
 
-/** Why the worker did not do it: `not_paired`, `page_forbidden`, `permission_needed` (`origin`: what to ask for), `page_gone`, or of the server. */
+/** Thrown when the worker refuses a request: `not_paired`, `page_forbidden`, `permission_needed` (`origin`: what to ask for), `page_gone`, or an error of the server. */
 export class WorkerError extends Error {
   /** @param {{type: string, message: string, origin?: string | null}} error */
   constructor({type, message, origin}) {
@@ -22,24 +22,24 @@ export class WorkerError extends Error {
   }
 }
 
-/** All shared tabs. @returns {Promise<Share[]>} */
+/** Return all shared tabs. @returns {Promise<Share[]>} */
 export async function listShares() {
   return Object.values(await stored('shares', {}));
 }
 
-/** Whether the server is reached for shared tabs. @returns {Promise<ConnectionState>} */
+/** Return the state of the connection that shared tabs use. @returns {Promise<ConnectionState>} */
 export function connectionState() {
   return stored('connection', 'off');
 }
 
-/** The shares that ended last, the newest first, for a word to the person. @returns {Promise<EndedShare[]>} */
+/** Return the shares that ended last, newest first, for notifying the user. @returns {Promise<EndedShare[]>} */
 export function endedShares() {
   return stored('endedShares', []);
 }
 
 /**
- * Ask the person to allow the site of an address. Only within a click, and before anything else is waited for.
- * @param {string} url @returns {Promise<boolean>}  false as well where there is nothing to allow
+ * Ask the user to allow the site of a URL. Works only during a click, before anything is awaited.
+ * @param {string} url @returns {Promise<boolean>}  false also if there is nothing to allow
  */
 export async function requestSite(url) {
   const site = siteOf(url);
@@ -47,8 +47,8 @@ export async function requestSite(url) {
 }
 
 /**
- * Share a tab with a session; its site has been allowed.
- * @param {number} tabId @param {string} sessionId @param {string} [sessionTitle]  by which the person knows the chat @returns {Promise<Share>} @throws {WorkerError}
+ * Share a tab with a session; its site must have been allowed.
+ * @param {number} tabId @param {string} sessionId @param {string} [sessionTitle]  the chat's title, for display @returns {Promise<Share>} @throws {WorkerError}
  */
 export function share(tabId, sessionId, sessionTitle) {
   return ask({type: 'share', tabId, sessionId, sessionTitle});
@@ -59,34 +59,34 @@ export function endShare(shareId) {
   return ask({type: 'endShare', shareId});
 }
 
-/** Go on with a paused tab where it is now; that site has been allowed. @param {string} shareId @returns {Promise<Share>} @throws {WorkerError} */
+/** Resume a paused share at the tab's current site, which must have been allowed. @param {string} shareId @returns {Promise<Share>} @throws {WorkerError} */
 export function resumeShare(shareId) {
   return ask({type: 'resumeShare', shareId});
 }
 
-/** Call `handler` when shares, their connection or ended shares change. @param {() => void} handler @returns {() => void} the way to end it */
+/** Call `handler` when shares, their connection or ended shares change. @param {() => void} handler @returns {() => void} the unsubscribe function */
 export function onChanged(handler) {
   return onStored(['shares', 'connection', 'endedShares'], handler);
 }
 
-/** The questions that are to be shown in a panel, the oldest first. @returns {Promise<Question[]>} */
+/** Return the questions to show in a panel, oldest first. @returns {Promise<Question[]>} */
 export async function panelQuestions() {
   return (await stored('questions', /** @type {Question[]} */ ([]))).filter(({where}) => where === 'panel');
 }
 
-/** One question, for the window that was opened for it; null: it is over. @param {string} id @returns {Promise<Question | null>} */
+/** Return a question for the window that was opened for it; null if it is settled. @param {string} id @returns {Promise<Question | null>} */
 export async function findQuestion(id) {
   return (await stored('questions', /** @type {Question[]} */ ([]))).find((each) => each.id === id) ?? null;
 }
 
-/** Answer for the person, who has clicked it. @param {string} id @param {boolean} isAllowed @returns {Promise<void>} */
+/** Answer a question after the user has clicked. @param {string} id @param {boolean} isAllowed @returns {Promise<void>} */
 export function answerQuestion(id, isAllowed) {
   return ask({type: 'answerQuestion', id, isAllowed});
 }
 
 /**
- * Show questions in this document, which is the panel of its window from now on: `handler` is called when they change.
- * @param {() => void} handler @returns {() => void} the way to end it
+ * Show questions in this document, which from now on is its window's panel; `handler` is called when they change.
+ * @param {() => void} handler @returns {() => void} the unsubscribe function
  */
 export function onQuestions(handler) {
   /** @type {number | undefined} */
@@ -105,7 +105,7 @@ export function onQuestions(handler) {
   };
 }
 
-/** Take what the person sent from the context menu: it is there once. @returns {Promise<Pending | null>} */
+/** Take the content sent from the context menu; it can be taken once. @returns {Promise<Pending | null>} */
 export function takePending() {
   return navigator.locks.request('pending', async () => {
     const pending = await stored('pending', /** @type {Pending | null} */ (null));
@@ -114,15 +114,15 @@ export function takePending() {
   });
 }
 
-/** Call `handler` when something was sent from the context menu. @param {() => void} handler @returns {() => void} the way to end it */
+/** Call `handler` when content was sent from the context menu. @param {() => void} handler @returns {() => void} the unsubscribe function */
 export function onPending(handler) {
   return onStored(['pending'], handler);
 }
 
 /**
- * Call `handler` when the person clicks the extension's icon, or its shortcut: the page in front may be read from then on,
+ * Call `handler` when the user clicks the extension's icon or uses its shortcut: from then on the active page may be read,
  * until the tab leaves its site.
- * @param {() => void} handler @returns {() => void} the way to end it
+ * @param {() => void} handler @returns {() => void} the unsubscribe function
  */
 export function onTabAllowed(handler) {
   return onStored(['allowedTab'], handler);

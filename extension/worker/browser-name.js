@@ -1,8 +1,8 @@
-/** What this browser is called, so that a person knows it at a server: `Chrome`, `Chrome on Linux`. */
+/** The name of this browser, by which the user recognises it on a server: `Chrome`, `Chrome on Linux`. */
 
 /** @typedef {{brands?: {brand: string, version: string}[], platform?: string}} BrowserData */
 
-/** Brands that browsers make up, so that nobody relies on the list: `Not:A-Brand`, `Not)A;Brand`. */
+/** Brands that browsers make up so that sites do not rely on the list: `Not:A-Brand`, `Not)A;Brand`. */
 const MADE_UP = /not.?a.?brand/i;
 
 /** @returns {string} */

@@ -1,4 +1,4 @@
-/** Carries out the calls of the server in the tabs that are shared: those of one tab one after the other. */
+/** Runs the server's calls in shared tabs; the calls of one tab run in order. */
 import {PageError, runPageTool} from '../tab/tab-page.js';
 import {begin, finish} from './journal.js';
 import {keepPicture, picture} from './pictures.js';
@@ -13,15 +13,15 @@ import {siteOf} from './sites.js';
 
 const MESSAGE_CHARS = 4000;
 
-/** The last call of each share, which is of one tab. @type {Map<string, Promise<void>>} */
+/** The last call of each share; a share has one tab. @type {Map<string, Promise<void>>} */
 const queues = new Map();
-/** Running and waiting calls. @type {Map<string, {shareId: string, controller: AbortController}>} */
+/** Running and queued calls. @type {Map<string, {shareId: string, controller: AbortController}>} */
 const running = new Map();
 
 /**
- * Carry out a call after those of its tab that came before, unless it was sent before.
+ * Run a call after the earlier calls of its tab, unless it was sent before.
  * @param {Call} call
- * @param {(callId: string, outcome: Outcome) => void} answer  called once there is a result, also for a call of before that has one
+ * @param {(callId: string, outcome: Outcome) => void} answer  called once there is a result, also with that of an earlier run
  */
 export async function take(call, answer) {
   if (running.has(call.callId)) return;
@@ -38,33 +38,33 @@ export async function take(call, answer) {
 }
 
 /**
- * Never fails, or the calls behind this one would never begin.
- * @param {Call} call @param {AbortSignal} cancelled @returns {Promise<Outcome | null>}  null: it began before, and nobody knows how it ended
+ * Never rejects, as the calls queued behind this one would then never start.
+ * @param {Call} call @param {AbortSignal} cancelled @returns {Promise<Outcome | null>}  null: it was started before, and its outcome is unknown
  */
 async function carryOut(call, cancelled) {
   try {
     const known = await begin(call.callId, call.shareId);
     if (known) return known.outcome;
     const outcome = await outcomeOf(call, cancelled);
-    // without a record it is answered all the same: the server asks again only for what was not
+    // the result is sent even without a record: the server asks again only for calls without an answer
     await finish(call.callId, outcome).catch((error) => console.error(error));
     return outcome;
   } catch (error) {
-    return failed('internal_error', error); // what cannot be written down is not begun
+    return failed('internal_error', error); // a call that cannot be recorded is not started
   }
 }
 
-/** End a call, which answers with an error. @param {string} callId */
+/** Cancel a call, which then fails. @param {string} callId */
 export function cancel(callId) {
   running.get(callId)?.controller.abort(new PageError('interrupted', 'The call was cancelled.'));
 }
 
-/** End all calls of a share. @param {string} shareId @param {PageError} error  what they answer */
+/** Cancel all calls of a share. @param {string} shareId @param {PageError} error  the error with which they fail */
 export function cancelShare(shareId, error) {
   for (const {shareId: of, controller} of running.values()) if (of === shareId) controller.abort(error);
 }
 
-/** Whether any call runs or waits. */
+/** Return true if any call is running or queued. */
 export function hasCalls() {
   return running.size > 0;
 }
@@ -98,11 +98,11 @@ function failed(type, reason) {
   return {ok: false, error: {type, message: String(reason).slice(0, MESSAGE_CHARS)}};
 }
 
-/** The share, if anybody may act in its tab. @param {string} shareId */
+/** Return a share if calls may act in its tab. @param {string} shareId */
 async function usable(shareId) {
   const share = await findShare(shareId);
   if (!share) throw new PageError('page_gone', 'The tab is not shared any more.');
-  // the tab itself is asked as well: that it has left may not have been heard yet
+  // check the tab too: the event that it has left may not have arrived yet
   const tab = await chrome.tabs.get(share.tabId).catch(() => null);
   if (!tab) throw new PageError('page_gone', 'The tab was closed.');
   if (share.state === 'paused' || siteOf(tab.url)?.origin !== share.origin) {
@@ -115,7 +115,7 @@ async function usable(shareId) {
 async function act(call, tabId, signal) {
   /** @param {{kind: string, label: string, origin: string}} question */
   const confirm = (question) => askPerson({...question, tabId, signal});
-  // a page that does not answer must not keep the calls behind this one
+  // a page that does not answer must not block the calls queued behind this one
   return Promise.race([runPageTool(tabId, call.tool, call.arguments, {locale: call.locale, reader: call.shareId, signal, confirm}), aborted(signal)]);
 }
 

@@ -1,27 +1,27 @@
 /**
- * The one connection to the server that is used. It is there while something is shared, comes back by itself, and tells
- * the server at each beginning what is shared and how calls of before ended.
+ * The only connection to the server in use. It exists while a tab is shared, reconnects by itself, and each time it opens
+ * reports what is shared and how earlier calls ended.
  */
 import {keyEnded} from './servers.js';
 
 /**
  * @typedef {import('./servers.js').Server} Server
  * @typedef {Record<string, any> & {type: string}} Message
- * `unavailable`: the server answers, and offers no shared tabs; its module `user_tabs` is off, or the key is not allowed to.
+ * `unavailable`: the server answers but offers no shared tabs; its module `user_tabs` is off, or the key lacks the permission.
  * @typedef {'off' | 'connecting' | 'open' | 'unavailable'} ConnectionState
  */
 
 const PATH = '/api/user-tabs/socket';
-/** Between two tries; the last one is repeated, so that a server is found within three seconds after it is back. */
+/** The delays between attempts; the last one repeats, so that a server is found within three seconds after it is back. */
 const TRIES_MS = [200, 500, 1000, 2000];
-/** The server and what lies between take a silent connection for a dead one; the browser ends a worker that is idle for 30 s. */
+/** Servers and proxies treat silent connections as dead, and the browser ends a worker that is idle for 30 s. */
 const PING_MS = 20_000;
 const OPEN_MS = 10_000;
 
 export class Connection {
   /**
    * @param {object} parts
-   * @param {(server: Server) => Promise<Message>} parts.hello  what is said first
+   * @param {(server: Server) => Promise<Message>} parts.hello  returns the first message
    * @param {(message: Message) => void} parts.onMessage
    * @param {() => void} parts.onUnavailable
    */
@@ -43,7 +43,7 @@ export class Connection {
     this._pings = undefined;
   }
 
-  /** Connect, if not connected to this server with this key, and stay so. @param {Server} server */
+  /** Connect to a server and stay connected; keeps a connection with the same origin and key. @param {Server} server */
   start(server) {
     const isSame = this._server?.origin === server.origin && this._server.key === server.key;
     this._isWanted = true;
@@ -54,7 +54,7 @@ export class Connection {
     this._open();
   }
 
-  /** End it. */
+  /** Disconnect, and do not reconnect. */
   stop() {
     this._isWanted = false;
     this._server = null;
@@ -62,7 +62,7 @@ export class Connection {
     void this._tell('off');
   }
 
-  /** Try at once, as when the network is back. */
+  /** Skip the delay before the next attempt, for example when the network is back. */
   retry() {
     if (this._retry === undefined) return;
     clearTimeout(this._retry);
@@ -70,7 +70,7 @@ export class Connection {
     this._open();
   }
 
-  /** Send a message, if the server listens; what it misses is in the next hello. @param {Message} message @returns {boolean} */
+  /** Send a message if the connection is ready; what the server misses is part of the next hello. @param {Message} message @returns {boolean} */
   send(message) {
     if (!this._isWelcome || this._socket?.readyState !== WebSocket.OPEN) return false;
     this._socket.send(JSON.stringify(message));
@@ -84,7 +84,7 @@ export class Connection {
     const address = `${server.origin.replace(/^http/, 'ws')}${PATH}`;
     const socket = new WebSocket(address, ['agentcore', `agentcore.key.${server.key}`]);
     this._socket = socket;
-    // one that neither opens nor fails, as behind a firewall that drops what it does not like
+    // a connection may neither open nor fail, for example behind a firewall that drops packets
     const late = setTimeout(() => socket.close(), OPEN_MS);
     socket.onopen = async () => {
       const hello = JSON.stringify(await this._hello(server));
@@ -115,7 +115,7 @@ export class Connection {
   /** @param {WebSocket} socket */
   _ping(socket) {
     if (!this._isHeard) {
-      // nothing came since the last one: the other side is gone without a word, as after a sleep of the machine
+      // nothing arrived since the last ping: the other side is gone without closing, for example after the machine slept
       const server = this._server;
       this._drop();
       if (server) void this._lost(server);
@@ -153,13 +153,13 @@ export class Connection {
     socket?.close();
   }
 
-  /** The panel shows it. That it is written also keeps the worker from being idle between two tries. @param {ConnectionState} state */
+  /** Publish the state for the panel. Writing it also keeps the worker from being idle between attempts. @param {ConnectionState} state */
   async _tell(state) {
     await chrome.storage.session.set({connection: state});
   }
 }
 
-/** What the server says to the key: a socket that is refused does not tell why. @param {Server} server @returns {Promise<number>} 0: no answer */
+/** Return the HTTP status for the key, as a refused socket does not report why. @param {Server} server @returns {Promise<number>} 0: no answer */
 async function keyStatus(server) {
   const headers = {Authorization: `Bearer ${server.key}`};
   const answer = await fetch(`${server.origin}/api/session`, {headers, cache: 'no-store'}).catch(() => null);

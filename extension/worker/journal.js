@@ -1,6 +1,6 @@
 /**
- * The calls that the server has sent, so that none is carried out twice: each is written down before anything is done,
- * and again with its result. What had begun when the worker ended is `interrupted`: nobody knows how far it came.
+ * Records the server's calls, so that none runs twice: each is stored before anything is done, and again with its result.
+ * A call that was running when the worker ended is `interrupted`: how far it got is unknown.
  */
 import {Stored} from './stored.js';
 
@@ -10,13 +10,13 @@ import {Stored} from './stored.js';
  * @typedef {{callId: string, shareId: string, at: number, outcome: Outcome | null}} Entry
  */
 
-/** The server asks for a lost answer for 30 seconds; calls are remembered for longer, so that none is taken for a new one. */
+/** The server asks for a lost answer for 30 seconds; calls are remembered longer, so that none is mistaken for a new one. */
 const KEPT_MS = 10 * 60_000;
-/** As many as a hello may bring. */
+/** As many as a hello may contain. */
 const KEPT = 64;
-/** What lies in `storage.session` is bounded to 10 MB altogether, and a letter may take three bytes. */
+/** `storage.session` is limited to 10 MB in total, and a character may take three bytes. */
 const OUTCOME_CHARS = 32 * 1024;
-/** Of all outcomes in one message, which may have 1 MiB. */
+/** The limit for all outcomes in one message, which may have 1 MiB. */
 const HELLO_CHARS = 256 * 1024;
 const TOO_LARGE = 'The answer was too large to be kept while the connection was lost. Ask for it again.';
 const WORKER_ENDED = 'The browser ended the extension in the middle of this call. Whether it was carried out is not known.';
@@ -25,9 +25,9 @@ const WORKER_ENDED = 'The browser ended the extension in the middle of this call
 const journal = new Stored('journal', {});
 
 /**
- * Write down that a call begins.
+ * Record that a call starts.
  * @param {string} callId @param {string} shareId
- * @returns {Promise<Entry | null>}  the entry of a call that has begun before, which is not to be carried out; null: it is new
+ * @returns {Promise<Entry | null>}  the entry of a call that was started before and must not run again; null: it is new
  */
 export function begin(callId, shareId) {
   return journal.change((entries) => {
@@ -38,7 +38,7 @@ export function begin(callId, shareId) {
   });
 }
 
-/** Write down how a call ended. @param {string} callId @param {Outcome} outcome */
+/** Record the outcome of a call. @param {string} callId @param {Outcome} outcome */
 export function finish(callId, outcome) {
   const isLarge = JSON.stringify(outcome).length > OUTCOME_CHARS;
   return journal.change((entries) => {
@@ -47,7 +47,7 @@ export function finish(callId, outcome) {
   });
 }
 
-/** The worker starts: what had begun is over. */
+/** Mark the calls that were running when the worker ended as interrupted. */
 export function interruptBegun() {
   return journal.change((entries) => {
     for (const entry of Object.values(entries)) entry.outcome ??= interrupted(WORKER_ENDED);
@@ -55,7 +55,7 @@ export function interruptBegun() {
 }
 
 /**
- * The newest outcomes of some shares, for a server that may have lost them with the connection. It asks for others again.
+ * Return the newest outcomes of some shares, for a server that may have lost them with the connection. It asks for others again.
  * @param {Set<string>} shareIds
  */
 export async function outcomes(shareIds) {

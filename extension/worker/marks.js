@@ -1,4 +1,4 @@
-/** The mark on the extension's icon, of one tab each: that an agent may act there, and when it does. */
+/** The badge on the extension's icon, per tab: shows that a model may act there, and when it does. */
 
 /** @typedef {'shared' | 'acting' | 'paused'} Mark */
 
@@ -9,7 +9,7 @@ const MARKS = {
   paused: {text: '❚❚', colour: '#6b7280', title: 'tabPaused'},
 };
 
-/** Mark a tab. The browser takes marks off when a tab navigates. @param {number} tabId @param {Mark | null} mark  null: none */
+/** Set the badge of a tab. The browser removes badges when a tab navigates. @param {number} tabId @param {Mark | null} mark  null: none */
 export async function markTab(tabId, mark) {
   const {text, colour, title} = mark ? MARKS[mark] : {text: '', colour: '#2456cc', title: 'open'};
   await Promise.all([
@@ -17,5 +17,5 @@ export async function markTab(tabId, mark) {
     chrome.action.setBadgeBackgroundColor({tabId, color: colour}),
     chrome.action.setBadgeTextColor({tabId, color: '#ffffff'}),
     chrome.action.setTitle({tabId, title: chrome.i18n.getMessage(title)}),
-  ]).catch(() => {}); // the tab is gone, and its mark with it
+  ]).catch(() => {}); // the tab is gone, and its badge with it
 }

@@ -1,11 +1,11 @@
-/** The context menu: what a person sends from a page to the chat. It waits in `storage.session` until the panel takes it. */
+/** The context menu, with which the user sends content of a page to the chat. It is stored in `storage.session` until the panel takes it. */
 
 /**
  * @typedef {object} Pending
  * @property {'selection' | 'link' | 'picture' | 'page'} kind
- * @property {string} [text]  what is selected
- * @property {string} [url]  of the link, the picture or the page
- * @property {string} [picture]  `data:` address of the picture, where the page may be read
+ * @property {string} [text]  the selected text
+ * @property {string} [url]  of the link, the image or the page
+ * @property {string} [picture]  the image as a `data:` URL, if the page may be read
  * @property {string} pageUrl
  * @property {string} title  of the page
  * @property {number} at  milliseconds since 1970
@@ -18,10 +18,10 @@ const ITEMS = {
   'send-picture': {kind: 'picture', context: 'image', title: 'menuPicture'},
   'send-page': {kind: 'page', context: 'page', title: 'menuPage'},
 };
-/** The longest `data:` address of a picture that is kept; larger ones go by their address. */
+/** The maximum length of an image's stored `data:` URL; larger images are passed by their own URL. */
 const PICTURE_CHARS = 2_000_000;
 
-/** Make the menu; the browser keeps it. */
+/** Create the menu; the browser persists it. */
 export async function makeMenus() {
   await chrome.contextMenus.removeAll();
   for (const [id, {context, title}] of Object.entries(ITEMS)) {
@@ -31,11 +31,11 @@ export async function makeMenus() {
   }
 }
 
-/** Keep what was chosen, and open the panel for it. @param {chrome.contextMenus.OnClickData} info @param {chrome.tabs.Tab} [tab] */
+/** Store the selected content and open the panel for it. @param {chrome.contextMenus.OnClickData} info @param {chrome.tabs.Tab} [tab] */
 export async function sendToChat(info, tab) {
   const item = ITEMS[info.menuItemId];
   if (!item || tab?.id === undefined) return;
-  // at once: the browser opens a panel only while the click is being handled
+  // first, as the browser opens a panel only while the click is being handled
   const opened = chrome.sidePanel.open({windowId: tab.windowId});
   const picture = item.kind === 'picture' ? await drawn(tab.id, info) : undefined;
   /** @type {Pending} */
@@ -55,7 +55,7 @@ function addressOf(kind, info, tab) {
   return info.pageUrl ?? tab.url ?? '';
 }
 
-/** The picture as the page shows it, without asking any server for it. @param {number} tabId @param {chrome.contextMenus.OnClickData} info */
+/** Return the image as the page shows it, without requesting it from a server. @param {number} tabId @param {chrome.contextMenus.OnClickData} info */
 async function drawn(tabId, {srcUrl = '', frameId = 0}) {
   if (srcUrl.startsWith('data:image/')) return srcUrl.length <= PICTURE_CHARS ? srcUrl : undefined;
   const target = {tabId, frameIds: [frameId]};
@@ -63,7 +63,7 @@ async function drawn(tabId, {srcUrl = '', frameId = 0}) {
   return results[0]?.result ?? undefined;
 }
 
-/** Runs in the page, in a world of its own. @param {string} source @param {number} limit @returns {string | null} */
+/** Draw the image; runs in the page, in an isolated world. @param {string} source @param {number} limit @returns {string | null} */
 function drawPicture(source, limit) {
   const picture = [...document.images].find((each) => each.currentSrc === source && each.naturalWidth > 0);
   if (!picture) return null;
@@ -75,6 +75,6 @@ function drawPicture(source, limit) {
     const address = canvas.toDataURL('image/png');
     return address.length <= limit ? address : null;
   } catch {
-    return null; // a picture of another site, which the page itself may not read
+    return null; // a cross-origin image, which the page itself may not read
   }
 }

@@ -1,8 +1,8 @@
-/** What the extension's documents ask of the worker. Nobody else is answered: no page, no script in a page, no other extension. */
+/** Requests from the extension's documents to the worker. Pages, content scripts and other extensions get no answer. */
 
 /**
  * @typedef {{ok: true, value: any} | {ok: false, error: {type: string, message: string}}} Reply
- * @typedef {Record<string, (request: any) => unknown>} Handlers  by `request.type`; what one throws is the error
+ * @typedef {Record<string, (request: any) => unknown>} Handlers  by `request.type`; an exception becomes the error of the reply
  */
 
 /** @param {Handlers} handlers */
@@ -16,7 +16,7 @@ export function answerDocuments(handlers) {
 }
 
 /**
- * Whether a document of this extension asks. A script in a page has the extension's id too, and the page's address.
+ * Return true if the sender is a document of this extension. A content script has the extension's id too, but the page's URL.
  * @param {chrome.runtime.MessageSender} sender
  */
 export function isOwnDocument(sender) {

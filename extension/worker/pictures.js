@@ -1,6 +1,6 @@
 /**
- * Still pictures of shared tabs. The browser gives one only of what is in front; so the last one of each tab is kept, here
- * in memory and nowhere else, until its sharing ends or the tab leaves its site. It goes to the server when it is asked for.
+ * Screenshots of shared tabs. The browser captures only active tabs; so the last screenshot of each tab is kept, in memory
+ * only, until its share ends or the tab leaves its site. It is sent to the server on request.
  */
 import {PageError} from '../tab/tab-page.js';
 import {findShare} from './shares.js';
@@ -11,17 +11,17 @@ import {siteOf} from './sites.js';
  * @typedef {import('./shares.js').Share} Share
  */
 
-/** Of a picture, so that its message stays below the server's bound. */
+/** The limit for a screenshot, so that its message stays below the server's limit. */
 const PICTURE_CHARS = 900_000;
 const QUALITIES = [80, 50, 25];
-/** The browser takes no more than two in a second, of all tabs together. */
+/** The browser allows at most two captures per second, for all tabs together. */
 const REST_MS = 1000;
 
-/** By share. @type {Map<string, Picture>} */
+/** The last screenshot of each share. @type {Map<string, Picture>} */
 const kept = new Map();
 let lastTriedAt = 0;
 
-/** What a tab looks like: now, or else when it was last seen. @param {Share} share @returns {Promise<Picture>} @throws {PageError} */
+/** Return a screenshot of a tab: a new one, or else the last one. @param {Share} share @returns {Promise<Picture>} @throws {PageError} */
 export async function picture(share) {
   try {
     return await take(share);
@@ -32,13 +32,13 @@ export async function picture(share) {
   }
 }
 
-/** Keep what a tab looks like, if it is in front and the person has opened the panel there. @param {Share} share */
+/** Store a screenshot of a tab, if it is active and the user has opened the panel there. @param {Share} share */
 export async function keepPicture(share) {
   if (Date.now() - lastTriedAt < REST_MS) return;
-  await take(share).catch(() => {}); // most tabs are behind another one, which is as it should be
+  await take(share).catch(() => {}); // usually the tab is in the background, which is fine
 }
 
-/** Let go of a picture. @param {string} shareId */
+/** Delete a screenshot. @param {string} shareId */
 export function forgetPicture(shareId) {
   kept.delete(shareId);
 }
@@ -50,7 +50,7 @@ async function take({shareId, tabId, origin}) {
   lastTriedAt = Date.now();
   for (const quality of QUALITIES) {
     const address = await capture(tab.windowId, quality);
-    // what was taken is whatever was in front, which may be another tab by now, or another site
+    // the capture shows whatever was in front, which may be another tab or another site by now
     const {active, url} = await chrome.tabs.get(tabId);
     if (!active || siteOf(url)?.origin !== origin || !(await findShare(shareId))) {
       throw new PageError('page_gone', 'The person went somewhere else meanwhile.');
@@ -64,7 +64,7 @@ async function take({shareId, tabId, origin}) {
   throw new PageError('page_gone', 'The picture of this tab is too large.');
 }
 
-/** What is in view in a window. @param {number} windowId @param {number} quality @returns {Promise<string>} @throws {PageError} */
+/** Capture the visible area of a window. @param {number} windowId @param {number} quality @returns {Promise<string>} @throws {PageError} */
 async function capture(windowId, quality, isAgain = false) {
   try {
     return await chrome.tabs.captureVisibleTab(windowId, {format: 'jpeg', quality});

@@ -1,7 +1,7 @@
 /**
- * Questions to the person in the middle of a call, such as whether a field for a password may be filled. They are asked
- * in the panel of the tab's window, or, where none is open, in a small window of their own. Only documents of the
- * extension answer; no answer is a no.
+ * Questions to the user during a call, such as whether a password field may be filled. They are shown in the panel of the
+ * tab's window or, if none is open, in a small window of their own. Only documents of the extension can answer; no answer
+ * means no.
  */
 import {Stored} from './stored.js';
 
@@ -15,32 +15,32 @@ import {Stored} from './stored.js';
  * @property {'panel' | 'window'} where
  */
 
-/** What the worker asks of panels. */
+/** The type of the message that asks panels whether they are in a window. */
 export const PANEL_IN = 'isPanelInWindow';
 const DOCUMENT = 'panel/question.html';
 const SIZE = {width: 440, height: 320};
-/** How soon it is seen that the panel was closed over a question. */
+/** The interval of checks whether the panel with a question was closed. */
 const LOOK_MS = 1000;
 
 /** @type {Stored<Question[]>} */
 const questions = new Stored('questions', []);
-/** The waiting ones, by id: they end with the worker, as the call does that asks. @type {Map<string, (answer: boolean) => void>} */
+/** Pending questions, by id: they end with the worker, as does the call that asks. @type {Map<string, (answer: boolean) => void>} */
 const waiting = new Map();
 
-/** Nobody waits for the answers to what a worker asked that has ended. */
+/** Delete the questions of an earlier worker, as no call waits for their answers any more. */
 export function dropQuestions() {
   return questions.change((known) => known.splice(0));
 }
 
-/** Whether anything is being asked. */
+/** Return true if any question is pending. */
 export function isAsking() {
   return waiting.size > 0;
 }
 
 /**
- * Ask the person, and wait for the answer.
+ * Ask the user, and wait for the answer.
  * @param {{kind: string, label: string, origin: string, tabId: number, signal?: AbortSignal}} question
- * @returns {Promise<boolean>}  false as well where it is withdrawn, or its window is closed
+ * @returns {Promise<boolean>}  false also if it is withdrawn, or its window is closed
  */
 export async function askPerson({kind, label, origin, tabId, signal}) {
   const id = crypto.randomUUID();
@@ -67,15 +67,15 @@ export async function askPerson({kind, label, origin, tabId, signal}) {
   }
 }
 
-/** Take an answer. @param {string} id @param {boolean} isAllowed */
+/** Handle an answer. @param {string} id @param {boolean} isAllowed */
 export function takeAnswer(id, isAllowed) {
   waiting.get(id)?.(isAllowed);
 }
 
 /**
- * Show a question where the person looks.
+ * Show a question in the panel, or in a window.
  * @param {Question} question @param {(answer: boolean) => void} answer
- * @returns {Promise<() => Promise<void>>}  the way to take it away
+ * @returns {Promise<() => Promise<void>>}  the function to remove it
  */
 async function show(question, answer) {
   const {windowId} = await chrome.tabs.get(question.tabId).catch(() => ({windowId: chrome.windows.WINDOW_ID_NONE}));
@@ -112,16 +112,16 @@ async function showWindow(question, answer) {
   chrome.windows.onRemoved.addListener(onRemoved);
   return async () => {
     chrome.windows.onRemoved.removeListener(onRemoved);
-    await chrome.windows.remove(windowId).catch(() => {}); // the person has closed it
+    await chrome.windows.remove(windowId).catch(() => {}); // the user may have closed it
   };
 }
 
-/** Whether a panel is open in a window that shows questions: it says so itself, for the browser tells no window of it. @param {number} windowId */
+/** Return true if a panel that shows questions is open in a window. The panel itself answers, as the browser does not report its window. @param {number} windowId */
 async function isPanelOpen(windowId) {
   return (await chrome.runtime.sendMessage({type: PANEL_IN, windowId}).catch(() => false)) === true;
 }
 
-/** @param {Question[]} known @param {string} id  of the question that goes @param {Question[]} others  what comes for it */
+/** @param {Question[]} known @param {string} id  the question to remove @param {Question[]} others  its replacement */
 function replace(known, id, ...others) {
   known.splice(0, known.length, ...known.filter((each) => each.id !== id), ...others);
 }

@@ -1,22 +1,22 @@
 /**
- * The servers that this browser is paired with. One is used at a time, and the extension talks to no other.
+ * The servers that this browser is paired with. One is in use at a time, and the extension talks to no other.
  *
- * Works in the worker and in the panel; nothing else reads or writes them.
+ * Used by the worker and the panel; nothing else reads or writes the servers.
  */
 
 /**
  * @typedef {object} Server
  * @property {string} origin  `http://127.0.0.1:8765`, or `https://…`
- * @property {string} name  what this browser is called there
- * @property {string | null} key  null: the server does not take it any more, and it has to be paired anew
- * @property {string[]} scopes  what the person allowed: `approve`, `chat`, `tab`
+ * @property {string} name  the name of this browser on the server
+ * @property {string | null} key  null: the server no longer accepts it and has to be paired again
+ * @property {string[]} scopes  what the user allowed: `approve`, `chat`, `tab`
  * @property {number} pairedAt  milliseconds since 1970
  *
- * Why there is no pairing: `no_server` nothing answers, or an agentcore that does not allow this extension: a browser tells
- * both in the same way, unless the person has allowed the extension the pages of that host ·
- * `permission_refused` the browser keeps extensions from servers on this machine · `not_agentcore` something else answers
- * · `unknown_extension` that, where it can be told · `wrong_code` · `refused` by the person · `expired`
- * nobody decided · `invalid_address` · `failed` whatever the server says in `message`.
+ * Why pairing failed. `no_server`: nothing answers, or an agentcore that does not allow this extension; a browser reports
+ * both in the same way, unless the user has allowed the extension to access that host ·
+ * `permission_refused`: the browser blocks extensions from servers on this machine · `not_agentcore`: something else answers
+ * · `unknown_extension`: this extension is not allowed, where that can be detected · `wrong_code` · `refused` by the user ·
+ * `expired`: no decision was made in time · `invalid_address` · `failed`: any other error of the server, see `message`.
  * @typedef {'no_server' | 'permission_refused' | 'not_agentcore' | 'unknown_extension' | 'wrong_code' | 'refused' | 'expired'
  *   | 'invalid_address' | 'failed'} PairProblem
  * @typedef {{state: 'paired', server: Server} | {state: PairProblem, message?: string}} PairResult
@@ -25,12 +25,12 @@
 const SCOPES = ['chat', 'approve', 'tab'];
 const NAMES_TRIED = 20;
 const DEFAULT_PORT = 8765;
-/** How long an answer may take that does not wait for a person. */
+/** The time limit for answers that do not depend on the user. */
 const ANSWER_MS = 10_000;
-/** The server holds each question for the key for 25 seconds. */
+/** The server holds each request for the key open for 25 seconds. */
 const KEY_ANSWER_MS = 60_000;
 const LOCAL_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
-/** What the permission is called since Chrome 145, and in 142 to 144. */
+/** The names of the permission: since Chrome 145, and in 142 to 144. */
 const LOCAL_NETWORK = ['loopback-network', 'local-network-access'];
 /** @type {Record<string, PairProblem>} */
 const PROBLEMS = {
@@ -41,8 +41,8 @@ const PROBLEMS = {
 };
 
 /**
- * The origin that a person means: `8765`, `localhost:8765`, `https://agent.example`. Null: none that could be paired with,
- * such as one in the open network without TLS.
+ * Return the origin for an address typed by the user: `8765`, `localhost:8765`, `https://agent.example`. Null if it cannot
+ * be paired with, such as a remote host without TLS.
  * @param {string} address @returns {string | null}
  */
 export function serverOrigin(address) {
@@ -53,27 +53,27 @@ export function serverOrigin(address) {
   if (url.username || url.password) return null;
   if (url.protocol === 'https:') return url.origin;
   if (url.protocol !== 'http:' || !LOCAL_HOSTS.includes(url.hostname)) return null;
-  // the server redirects its other names to this one, and what a browser keeps is kept by origin
+  // the server redirects its other names to this one, and browsers store data by origin
   return `http://127.0.0.1:${url.port || (/:80\/?$/.test(text) ? 80 : DEFAULT_PORT)}`;
 }
 
-/** All servers, the last paired first. @returns {Promise<Server[]>} */
+/** Return all servers, the last paired first. @returns {Promise<Server[]>} */
 export async function servers() {
   return (await read()).known;
 }
 
-/** The server that is used, whose key may have ended; null: none. @returns {Promise<Server | null>} */
+/** Return the server in use, whose key may have been revoked; null if there is none. @returns {Promise<Server | null>} */
 export async function usedServer() {
   const {known, used} = await read();
   return known.find(({origin}) => origin === used) ?? null;
 }
 
-/** Use one of the servers from now on. @param {string} origin */
+/** Set the server in use. @param {string} origin */
 export async function use(origin) {
   await change((known) => ({known, used: origin}));
 }
 
-/** Forget a server and its key; the person revokes the key itself in the server's approval view. @param {string} origin */
+/** Delete a server and its key; the user revokes the key itself in the server's approval view. @param {string} origin */
 export async function forget(origin) {
   await change((known, used) => {
     const left = known.filter((each) => each.origin !== origin);
@@ -81,14 +81,14 @@ export async function forget(origin) {
   });
 }
 
-/** The server does not take its key any more. @param {string} origin @param {string} key  the one that it refused */
+/** Delete a key that the server no longer accepts. @param {string} origin @param {string} key  the refused key */
 export async function keyEnded(origin, key) {
   await change((known, used) => ({
     known: known.map((each) => (each.origin === origin && each.key === key ? {...each, key: null} : each)), used,
   }));
 }
 
-/** Call `handler` whenever servers, or the one that is used, change. @param {() => void} handler @returns {() => void} the way to end it */
+/** Call `handler` when the servers, or the one in use, change. @param {() => void} handler @returns {() => void} the unsubscribe function */
 export function onServersChanged(handler) {
   /** @param {Record<string, chrome.storage.StorageChange>} changes @param {string} area */
   const listen = (changes, area) => {
@@ -99,9 +99,9 @@ export function onServersChanged(handler) {
 }
 
 /**
- * Pair with a server by the code that it shows, and use it: a person confirms there, which this waits for.
+ * Pair with a server by the code that it shows, and use it. Waits until the user has confirmed there.
  * @param {{origin: string, code: string, name: string, signal?: AbortSignal, onAsked?: () => void}} wanted
- *   `origin`: as the person typed it; `name`: of this browser, for people; `onAsked`: the code was right, a person is asked now
+ *   `origin`: as typed by the user; `name`: of this browser, for display; `onAsked`: called when the code was correct and the user is asked
  * @returns {Promise<PairResult>}
  */
 export async function pair({origin: address, code, name, signal, onAsked}) {
@@ -120,7 +120,7 @@ export async function pair({origin: address, code, name, signal, onAsked}) {
 }
 
 /**
- * Why a server cannot be talked to; null: it can.
+ * Return why a server cannot be reached; null if it can.
  * @param {string} origin @returns {Promise<'no_server' | 'permission_refused' | 'not_agentcore' | null>}
  */
 export async function unreachable(origin) {
@@ -131,12 +131,12 @@ export async function unreachable(origin) {
     return answer.ok && ['ok', 'starting'].includes(body?.status) ? null : 'not_agentcore';
   }
   if (await isLocalNetworkRefused()) return 'permission_refused';
-  // agentcore keeps answers from whom it does not know (Cross-Origin-Resource-Policy), and most servers do not
+  // agentcore blocks reading for unknown origins (Cross-Origin-Resource-Policy), while most servers do not
   const other = await fetch(health, {mode: 'no-cors', cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS)}).catch(() => null);
   return other ? 'not_agentcore' : 'no_server';
 }
 
-/** This browser's own name for itself, for the server: the same until the profile is gone. @returns {Promise<string>} */
+/** Return this browser's id for the server, which stays the same until the profile is deleted. @returns {Promise<string>} */
 export async function instance() {
   return navigator.locks.request('instance', async () => {
     const {instance: known} = await chrome.storage.local.get('instance');
@@ -147,7 +147,7 @@ export async function instance() {
   });
 }
 
-/** Whether the person, or a rule of theirs, keeps this extension from servers on this machine. */
+/** Return true if the browser's permissions block this extension from servers on this machine. */
 async function isLocalNetworkRefused() {
   const states = await Promise.all(LOCAL_NETWORK.map((name) => (
     navigator.permissions.query({name: /** @type {PermissionName} */ (name)}).then(({state}) => state, () => 'unknown')
@@ -168,7 +168,7 @@ async function post(url, body, signal, limitMs = ANSWER_MS) {
   return {ok: false, type: answer?.error?.type ?? 'no_answer', message: answer?.error?.message};
 }
 
-/** Show the code, under a name that no other client has there: this browser may have been paired before. @param {string} origin @param {string} code @param {string} name @param {AbortSignal} [signal] */
+/** Submit the code under a name that no other client has there, as this browser may have been paired before. @param {string} origin @param {string} code @param {string} name @param {AbortSignal} [signal] */
 async function askFor(origin, code, name, signal) {
   let asked = /** @type {Posted} */ ({ok: false, type: 'approver_exists'});
   for (let number = 1; number <= NAMES_TRIED && !asked.ok && asked.type === 'approver_exists'; number += 1) {
@@ -178,12 +178,12 @@ async function askFor(origin, code, name, signal) {
   return asked;
 }
 
-/** A name as servers take it, who show it in lists and in addresses. @param {string} name */
+/** Return a name in the form that servers accept, which use it in lists and URLs. @param {string} name */
 function clientName(name) {
   return name.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 36) || 'browser';
 }
 
-/** Ask for the key until the person has decided. @param {string} origin @param {string} ticket @param {AbortSignal} [signal] @returns {Promise<Posted>} */
+/** Poll for the key until the user has decided. @param {string} origin @param {string} ticket @param {AbortSignal} [signal] @returns {Promise<Posted>} */
 async function takeKey(origin, ticket, signal) {
   let answer = await post(`${origin}/api/approvers/key`, {ticket}, signal, KEY_ANSWER_MS);
   while (answer.ok && answer.body.state === 'waiting') answer = await post(`${origin}/api/approvers/key`, {ticket}, signal, KEY_ANSWER_MS);
@@ -197,7 +197,7 @@ function refusal({type, message}) {
 }
 
 /**
- * Read, change and write without another document or the worker in between.
+ * Read, change and write, without another document or the worker in between.
  * @param {(known: Server[], used: string) => {known: Server[], used: string}} changed
  */
 async function change(changed) {

@@ -1,4 +1,4 @@
-/** The tabs that the person shares with chats, each with one. What is shared has been written down before anybody acts on it. */
+/** The tabs that the user shares with chats, each with one. A share is stored before anything acts on it. */
 import {markTab} from './marks.js';
 import {Stored} from './stored.js';
 
@@ -7,22 +7,22 @@ import {Stored} from './stored.js';
  * @property {string} shareId
  * @property {number} tabId
  * @property {string} sessionId
- * @property {string} server  origin of the server that has the session
- * @property {string} origin  the site that is shared; elsewhere the share pauses
+ * @property {string} server  the origin of the server that has the session
+ * @property {string} origin  the site that is shared; on other sites the share pauses
  * @property {string} url
  * @property {string} title
- * @property {'starting' | 'ready' | 'paused'} state  `starting`: the server has not confirmed it
- * @property {string | null} [elsewhere]  origin that a paused tab has gone to, or its own, which the person has taken back; null: one that the extension may not know
+ * @property {'starting' | 'ready' | 'paused'} state  `starting`: not confirmed by the server yet
+ * @property {string | null} [elsewhere]  the origin that a paused tab has moved to, or its own if the user revoked the permission; null: unknown to the extension
  * @property {string} [resourceId]
  * @property {string} [sessionTitle]
  */
 
 /** @type {Stored<Record<string, Share>>} */
 const shares = new Stored('shares', {});
-/** How many calls run in each tab. @type {Map<number, number>} */
+/** The number of running calls in each tab. @type {Map<number, number>} */
 const acting = new Map();
 
-/** All shares. */
+/** Return all shares. */
 export async function allShares() {
   return Object.values(await shares.read());
 }
@@ -50,7 +50,7 @@ export async function changeShare(shareId, changed) {
   return share;
 }
 
-/** @param {string} shareId @returns {Promise<Share | null>} what it was; null: it had ended */
+/** @param {string} shareId @returns {Promise<Share | null>} what was removed; null: it had already ended */
 export async function removeShare(shareId) {
   const share = await shares.change((known) => {
     const found = known[shareId] ?? null;
@@ -61,7 +61,7 @@ export async function removeShare(shareId) {
   return share;
 }
 
-/** A call begins (1) or ends (-1) in a tab. @param {number} tabId @param {1 | -1} step */
+/** Count a call that starts (1) or ends (-1) in a tab. @param {number} tabId @param {1 | -1} step */
 export async function countActing(tabId, step) {
   const count = (acting.get(tabId) ?? 0) + step;
   if (count) acting.set(tabId, count);
@@ -69,7 +69,7 @@ export async function countActing(tabId, step) {
   await mark(tabId);
 }
 
-/** Whether any call runs. */
+/** Return true if any call is running. */
 export function isActing() {
   return acting.size > 0;
 }

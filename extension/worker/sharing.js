@@ -1,4 +1,4 @@
-/** What begins, pauses and ends the sharing of a tab: the person in the panel, the tab itself, the server. */
+/** Starts, pauses and ends the sharing of tabs: on behalf of the user in the panel, the tab itself, and the server. */
 import {browserName} from './browser-name.js';
 import {PageError} from '../tab/tab-page.js';
 import {cancel, cancelShare, take} from './calls.js';
@@ -18,15 +18,15 @@ import {listenToTabs} from './tab-events.js';
  * @property {string} shareId
  * @property {number} tabId
  * @property {string} title
- * @property {string} reason  `person`, `closed`, `unpaired`, `other_server`, `moved`, `refused`, or what the server says
- * @property {string} [message]  of the server, where it refused
+ * @property {string} reason  `person`, `closed`, `unpaired`, `other_server`, `moved`, `refused`, or the server's reason
+ * @property {string} [message]  of the server, if it refused
  * @property {number} at  milliseconds since 1970
  */
 
-/** How long the person who shares a tab waits to hear whether the server takes it. */
+/** The time that sharing a tab waits for the server's confirmation. */
 const CONFIRM_MS = 10_000;
 const ALARM = 'shares';
-/** The shortest that the browser allows, half a minute; where it allows a minute only, that. */
+/** The shortest period that the browser allows, half a minute; browsers with a minimum of one minute use that. */
 const ALARM_MINUTES = 0.5;
 const ENDED_KEPT = 5;
 const ICON_CHARS = 128 * 1024;
@@ -36,12 +36,12 @@ const TITLE_CHARS = 1000;
 
 /** An error that the panel shows. @typedef {{type: string, message: string, origin?: string | null}} ShareError */
 
-/** For the panel, which tells the person. @type {Stored<EndedShare[]>} */
+/** For the panel, which notifies the user. @type {Stored<EndedShare[]>} */
 const endedShares = new Stored('endedShares', []);
-/** Who waits for the server's word on a share. @type {Map<string, (error: ShareError | null) => void>} */
+/** Callbacks for the server's answer to a share. @type {Map<string, (error: ShareError | null) => void>} */
 const unconfirmed = new Map();
 
-/** What the server was told of when the connection began. @type {Set<string>} */
+/** The shares in the last hello. @type {Set<string>} */
 let greeted = new Set();
 
 const connection = new Connection({
@@ -50,15 +50,15 @@ const connection = new Connection({
   onUnavailable: () => void endUnconfirmed(),
 });
 
-/** Take up what was shared before the worker ended, or rest. */
+/** Resume what was shared before the worker ended, or stay idle. */
 export async function resumeSharing() {
   for (const {tabId} of await allShares()) await follow(tabId);
   await connectAsNeeded();
 }
 
-/** Connect while anything is shared, and have no listener, no timer and no alarm while nothing is. */
+/** Connect while anything is shared; otherwise remove all listeners, timers and alarms. */
 export function connectAsNeeded() {
-  // one after the other, each by what is stored then: two that overlap could end what the other has begun
+  // one at a time, each with the state stored at that moment: overlapping runs could stop what the other has started
   settled = settled.then(settle).catch((error) => console.error(error));
   return settled;
 }
@@ -87,14 +87,14 @@ export function retryConnection() {
 }
 
 /**
- * Share a tab with a session of the used server. The person has clicked it, and allowed the site.
+ * Share a tab with a session of the server in use. The user has clicked to share it, and allowed the site.
  * @param {number} tabId @param {string} sessionId @param {string} [sessionTitle]
  * @returns {Promise<Share>}
- * @throws {ShareError} `not_paired`, `page_forbidden`, `permission_needed`, `not_offered`, or what the server says
+ * @throws {ShareError} `not_paired`, `page_forbidden`, `permission_needed`, `not_offered`, or an error of the server
  */
 export function shareTab(tabId, sessionId, sessionTitle) {
   const done = begun.then(() => beginShare(tabId, sessionId, sessionTitle));
-  begun = done.catch(() => {}); // a second click waits for the first, and finds what came of it
+  begun = done.catch(() => {}); // a second click waits for the first, and finds its result
   return done;
 }
 
@@ -121,7 +121,7 @@ async function beginShare(tabId, sessionId, sessionTitle) {
   return share;
 }
 
-/** Go on where a paused tab is now. @param {string} shareId @returns {Promise<Share>} @throws {ShareError} as `shareTab` */
+/** Resume a paused share at the tab's current site. @param {string} shareId @returns {Promise<Share>} @throws {ShareError} as `shareTab` */
 export async function resumeShare(shareId) {
   const share = await findShare(shareId);
   if (!share) throw failure('page_gone', 'The tab is not shared any more.');
@@ -130,7 +130,7 @@ export async function resumeShare(shareId) {
   return (await findShare(shareId)) ?? share;
 }
 
-/** End a share, whoever wants it. @param {string} shareId @param {string} reason @param {string} [message] */
+/** End a share, for any reason. @param {string} shareId @param {string} reason @param {string} [message] */
 export async function endShare(shareId, reason, message) {
   await drop(shareId, reason, message);
   await connectAsNeeded();
@@ -151,9 +151,9 @@ async function drop(shareId, reason, message) {
   });
 }
 
-/** A tab may have gone somewhere, have another title, or be closed. @param {number} tabId */
+/** Check a tab that may have navigated, changed its title, or been closed. @param {number} tabId */
 export function follow(tabId) {
-  // one look after the other, each at the tab as it is then: events come faster than they are dealt with
+  // one check at a time, each of the tab as it is at that moment: events arrive faster than they are handled
   followed = followed.then(() => look(tabId)).catch((error) => console.error(error));
   return followed;
 }
@@ -169,7 +169,7 @@ async function look(tabId) {
   if (!tab) return endShare(share.shareId, 'closed');
   const [site, shared] = [siteOf(tab.url), siteOf(share.origin)];
   if (site && site.origin !== share.origin) return pause(share, site.origin);
-  // without the permission the browser does not tell either where the tab is
+  // without the permission the browser does not report the tab's URL either
   if (!(await chrome.permissions.contains({origins: [String(shared?.pattern)]}))) return pause(share, share.origin);
   if (!site) return pause(share, null);
   const {url = '', title = ''} = tab;
@@ -180,13 +180,13 @@ async function look(tabId) {
   connection.send({type: 'update', shareId: share.shareId, ...shown(url, title)});
 }
 
-/** The browser has given a tab another number. @param {number} added @param {number} removed */
+/** Update a share whose tab was given another id by the browser. @param {number} added @param {number} removed */
 export async function renumber(added, removed) {
   const share = await shareOfTab(removed);
   if (share) await changeShare(share.shareId, {tabId: added});
 }
 
-/** The person has taken sites back. */
+/** Check all shared tabs after the user has revoked permissions. */
 export async function checkPermissions() {
   for (const {tabId} of await allShares()) await follow(tabId);
 }
@@ -207,12 +207,12 @@ async function carryOn(share, {origin, url, title}) {
   connection.send({type: 'update', shareId: share.shareId, ...shown(url, title), state: 'ready'});
 }
 
-/** A share as the server is told of it. @param {Share} share */
+/** Return a share as sent to the server. @param {Share} share */
 function offer({shareId, sessionId, resourceId, url, title, state}) {
   return {shareId, sessionId, ...(resourceId ? {resourceId} : {}), ...shown(url, title), state: state === 'paused' ? 'paused' : 'ready'};
 }
 
-/** An address and a title as far as the server takes them. @param {string} url @param {string} title */
+/** Return a URL and a title within the server's limits. @param {string} url @param {string} title */
 function shown(url, title) {
   return {url: url.length > URL_CHARS ? siteOf(url)?.origin ?? '' : url, title: title.slice(0, TITLE_CHARS)};
 }
@@ -230,7 +230,7 @@ async function hello(server) {
   };
 }
 
-/** @param {Message} message  of the server */
+/** @param {Message} message  from the server */
 async function receive(message) {
   if (message.type === 'welcome') await tellSinceHello();
   else if (message.type === 'call') {
@@ -241,7 +241,7 @@ async function receive(message) {
   else if (message.type === 'ended') await endShare(message.shareId, message.reason);
 }
 
-/** What has changed since the hello was written. */
+/** Send what has changed since the hello was created. */
 async function tellSinceHello() {
   const gone = new Set(greeted);
   for (const share of await allShares()) {
@@ -253,7 +253,7 @@ async function tellSinceHello() {
 /** @param {Message} message */
 async function confirm({shareId, resourceId}) {
   const share = await findShare(shareId);
-  if (!share) return void connection.send({type: 'unshare', shareId}); // it ended while the server was taking it
+  if (!share) return void connection.send({type: 'unshare', shareId}); // it ended while the server was confirming it
   await changeShare(shareId, {resourceId, ...(share.state === 'starting' ? {state: 'ready'} : {})});
   unconfirmed.get(shareId)?.(null);
   void keepPicture(share);
@@ -261,7 +261,7 @@ async function confirm({shareId, resourceId}) {
   if (icon) connection.send({type: 'update', shareId, icon});
 }
 
-/** The server offers no shared tabs: nobody need wait for its word. */
+/** End all unconfirmed shares, as the server offers no shared tabs. */
 async function endUnconfirmed() {
   const error = failure('not_offered', 'The server offers no shared tabs: its module user_tabs is off, or this browser may not share tabs with it.');
   for (const shareId of [...unconfirmed.keys()]) await endRefused(shareId, error);
@@ -273,7 +273,7 @@ async function endRefused(shareId, error) {
   await endShare(shareId, 'refused', error.message);
 }
 
-/** The server's word on a share; after a while the person does not wait for it any more. @param {string} shareId @returns {Promise<ShareError | null>} */
+/** Wait for the server's answer to a share, up to a time limit. @param {string} shareId @returns {Promise<ShareError | null>} */
 function confirmation(shareId) {
   return new Promise((resolve) => {
     const done = (/** @type {ShareError | null} */ error) => {
@@ -286,20 +286,20 @@ function confirmation(shareId) {
   });
 }
 
-/** A tab whose site the person has allowed. @param {number} tabId */
+/** Return a tab whose site the user has allowed. @param {number} tabId */
 async function allowedTab(tabId) {
   const tab = await chrome.tabs.get(tabId).catch(() => null);
   if (!tab) throw failure('page_gone', 'The tab was closed.');
   const site = siteOf(tab.url);
   if (!site || !tab.url) {
-    // without the person's permission the browser does not even tell the address
+    // without the user's permission the browser does not even report the URL
     throw tab.url ? failure('page_forbidden', 'The browser lets no extension into this page.') : failure('permission_needed', 'The site is not allowed.', null);
   }
   if (!(await chrome.permissions.contains({origins: [site.pattern]}))) throw failure('permission_needed', 'The site is not allowed.', site.origin);
   return {url: tab.url, title: tab.title, site};
 }
 
-/** The icon of a page, where it stands in the address itself: none is asked for. @param {chrome.tabs.Tab} tab */
+/** Return the icon of a page if it is embedded in the URL itself, so that nothing is fetched. @param {chrome.tabs.Tab} tab */
 function iconOf({favIconUrl = ''}) {
   return ICON.test(favIconUrl) && favIconUrl.length <= ICON_CHARS ? favIconUrl : null;
 }

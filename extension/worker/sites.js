@@ -1,9 +1,9 @@
-/** Sites, as the browser asks the person about them. */
+/** Sites, as the browser asks the user about them. */
 
 /**
- * The origin of a page's address, and what the person is asked to allow for it.
- * @param {string | undefined} url  undefined: the browser does not tell the extension
- * @returns {{origin: string, pattern: string} | null}  null: no page that could be shared
+ * Return the origin of a page's URL, and the pattern that the user is asked to allow for it.
+ * @param {string | undefined} url  undefined: the browser does not report it to the extension
+ * @returns {{origin: string, pattern: string} | null}  null: not a page that can be shared
  */
 export function siteOf(url) {
   if (!url || !URL.canParse(url)) return null;

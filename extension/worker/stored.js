@@ -1,8 +1,8 @@
-/** State that outlives the worker, which the browser ends when it likes, and not the browser itself. */
+/** State that survives the worker, which the browser may end at any time, but not the browser itself. */
 
 /**
- * One key of `chrome.storage.session`. The worker is the only one that writes it; changes follow each other, and each has
- * been written when its promise is kept.
+ * One key of `chrome.storage.session`. Only the worker writes it; changes run in order, and each has been stored when its
+ * promise resolves.
  * @template T
  */
 export class Stored {
@@ -14,16 +14,16 @@ export class Stored {
     this._last = Promise.resolve();
   }
 
-  /** What is stored. @returns {Promise<T>} */
+  /** Return the stored value. @returns {Promise<T>} */
   async read() {
     await this._last;
     return this._read();
   }
 
   /**
-   * Change it; nothing else is written in between.
+   * Change the value; nothing else writes in between.
    * @template R
-   * @param {(value: T) => R} change  changes the value in place, and gives what the caller wants to know
+   * @param {(value: T) => R} change  changes the value in place and returns the result for the caller
    * @returns {Promise<R>}
    */
   change(change) {

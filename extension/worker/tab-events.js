@@ -1,16 +1,16 @@
 /**
- * What happens to tabs is heard while one is shared, and not otherwise: a listener that stands wakes the worker at each
- * step of each tab.
+ * Listens to tab events only while a tab is shared: a permanent listener would wake the worker for every event of every
+ * tab.
  */
 
 /** @type {((isListening: boolean) => void) | null} */
 let switchListeners = null;
 
 /**
- * Tell who hears of tabs. Listens at once, for the worker may have been started by such an event, which is lost to
- * listeners that come later.
+ * Set the handlers of tab events. Listens at once, as the worker may have been started by such an event, which is lost to
+ * listeners added later.
  * @param {object} on
- * @param {(tabId: number) => void} on.changed  it has gone somewhere, or is closed
+ * @param {(tabId: number) => void} on.changed  the tab has navigated, or was closed
  * @param {(added: number, removed: number) => void} on.replaced
  */
 export function prepareTabEvents({changed, replaced}) {
@@ -27,7 +27,7 @@ export function prepareTabEvents({changed, replaced}) {
   switchListeners(true);
 }
 
-/** Listen, or do not. @param {boolean} isListening */
+/** Add or remove the listeners. @param {boolean} isListening */
 export function listenToTabs(isListening) {
   switchListeners?.(isListening);
 }

@@ -1,6 +1,6 @@
 /**
- * The service worker: what has to go on while no panel is open. The browser ends it when nothing happens and starts it
- * for an event, so all listeners are there when its script has run, and all state lies in `chrome.storage`.
+ * The service worker: everything that has to continue while no panel is open. The browser ends it when it is idle and starts
+ * it for an event, so all listeners are added while its script runs, and all state is in `chrome.storage`.
  */
 import {interruptBegun} from './journal.js';
 import {makeMenus, sendToChat} from './menus.js';
@@ -13,14 +13,14 @@ import {
 import {prepareTabEvents} from './tab-events.js';
 import {noteUpdate, updateIfIdle} from './updates.js';
 
-/** What was of before is settled first, and then whatever woke the worker. */
+/** Resolves when the state of the previous run is settled; only then the event that woke the worker is handled. */
 const started = start().catch((error) => console.error(error));
 
 async function start() {
   await Promise.all([
-    // before Chrome 140 only the session's storage takes this; pages never reach either, only our own scripts in them
+    // before Chrome 140 only session storage supports this; pages reach neither, only our own content scripts do
     chrome.storage.local.setAccessLevel({accessLevel: 'TRUSTED_CONTEXTS'}).catch((error) => console.warn(error)),
-    // a panel that the browser opens itself is not given the page of the tab; one that we open on a click is
+    // a panel that the browser opens itself gets no access to the tab's page; one that we open on a click does
     chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: false}),
     interruptBegun(),
     dropQuestions(),
@@ -46,13 +46,13 @@ answerDocuments({
 });
 onServersChanged(afterStart(connectAsNeeded));
 chrome.permissions.onRemoved.addListener(afterStart(checkPermissions));
-// the worker was ended while a tab was shared: that it starts is all that is wanted
+// starts the worker if it was ended while a tab was shared; nothing else is needed
 chrome.alarms.onAlarm.addListener(afterStart(retryConnection));
 self.addEventListener('online', afterStart(retryConnection));
 chrome.action.onClicked.addListener(({id: tabId, windowId}) => {
-  void chrome.sidePanel.open({windowId}); // at once: the browser opens a panel only while the click is being handled
+  void chrome.sidePanel.open({windowId}); // first, as the browser opens a panel only while the click is being handled
   void chrome.storage.session.set({allowedTab: {tabId, at: Date.now()}});
-  if (tabId !== undefined) afterStart(follow)(tabId); // a paused tab's address is known now
+  if (tabId !== undefined) afterStart(follow)(tabId); // a paused tab's URL is accessible now
 });
 chrome.contextMenus.onClicked.addListener((info, tab) => void sendToChat(info, tab));
 chrome.runtime.onInstalled.addListener(() => void makeMenus());

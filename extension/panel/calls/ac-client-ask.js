@@ -13,7 +13,7 @@ import {linesOf} from './describe.js';
 import {isOurs, onTurns, turnOf} from './turns.js';
 
 /**
- * A call of a page tool that waits: what it will do in the page, in words, and yes or no to it.
+ * Asks for approval of a page tool call, with a description of what it will do in the page.
  * @fires ac-reject {toolId: string, failed: (error: unknown) => void}
  */
 export class AcClientAsk extends Localized(LitElement) {
@@ -40,7 +40,7 @@ export class AcClientAsk extends Localized(LitElement) {
     /** @type {import('../../webui/chat/conversation/items.js').ChatCall | null} */
     this.call = null;
     this.sessionId = '';
-    /** undefined: not known yet. @type {import('./turns.js').Turn | null | undefined} */
+    /** Undefined while unknown. @type {import('./turns.js').Turn | null | undefined} */
     this._turn = undefined;
     this._isOurs = false;
     /** @type {chrome.tabs.Tab | null} */
@@ -62,7 +62,7 @@ export class AcClientAsk extends Localized(LitElement) {
     this._isOurs = turn !== null && await isOurs(turn);
     this._tab = turn && await chrome.tabs.get(tabOf(turn, this.call)).catch(() => null);
     this._turn = turn;
-    // what was asked while this panel did not hear it
+    // a call that needs no approval and was requested while this panel was not listening
     if (this._isOurs && this.call.needsApproval === false && !clientCalls.problemOf(this.call.toolId)) void clientCalls.carryOut(this.sessionId, this.call);
   }
 
@@ -99,7 +99,7 @@ export class AcClientAsk extends Localized(LitElement) {
     this._reading.watch(this.call?.toolId, this.renderRoot.querySelectorAll('.end'));
   }
 
-  /** The browser asks only within a click. @param {string} origin */
+  /** Allow a site and approve the call. The browser asks for permission only during a click. @param {string} origin */
   async _allow(origin) {
     if (await requestSite(origin)) await this._approve();
   }

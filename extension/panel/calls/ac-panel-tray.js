@@ -7,7 +7,7 @@ import '../../webui/ui/ac-icon.js';
 import '../../webui/approval/cards/ac-approval-call.js';
 import {waiting} from '../../webui/approval/cards/waiting.js';
 
-/** Calls that wait outside of the chat in view, as far as the panel's key may decide on them. */
+/** Pending calls outside the chat in view, as far as the panel's key may decide on them. */
 export class AcPanelTray extends Localized(LitElement) {
   static properties = {sessionId: {attribute: false}};
 

@@ -1,4 +1,4 @@
-/** The calls that models make of the page tools: carried out in the tab that the message came with, once a person has said yes. */
+/** Runs page tool calls of models in the tab that the message was sent with, after the user's approval where it is needed. */
 import {locale, t} from '../../webui/base/i18n.js';
 import {Store} from '../../webui/base/store.js';
 import {argumentsOf} from '../../webui/chat/conversation/items.js';
@@ -14,7 +14,7 @@ import {isOurs, noteElements, turnOf} from './turns.js';
 /**
  * @typedef {import('../../webui/chat/conversation/items.js').ChatCall} ChatCall
  * @typedef {Pick<ChatCall, 'toolId' | 'toolName' | 'arguments'>} PageCall
- * @typedef {{type: string, message: string, origin: string}} Problem  why a call could not begin, where the person can mend that
+ * @typedef {{type: string, message: string, origin: string}} Problem  why a call could not start, if the user can fix that
  */
 
 class ClientCalls extends Store {
@@ -24,9 +24,9 @@ class ClientCalls extends Store {
     this._running = new Map();
     /** @type {Map<string, Problem>} */
     this._problems = new Map();
-    /** Calls that were carried out here: what is told of them may come later. @type {Set<string>} */
+    /** Calls that have run here; events about them may arrive later. @type {Set<string>} */
     this._done = new Set();
-    /** Calls of one chat follow each other. @type {Map<string, Promise<void>>} */
+    /** The last call of each chat, as calls of one chat run in order. @type {Map<string, Promise<void>>} */
     this._last = new Map();
     client.on('session.toolState', ({toolId, state}) => { if (!['waiting', 'running'].includes(state)) this._running.get(toolId)?.abort(); });
     client.on('session.toolResult', (event) => this._running.get((event.tool_result ?? event).toolId)?.abort());
@@ -39,17 +39,17 @@ class ClientCalls extends Store {
     return this._running.has(toolId);
   }
 
-  /** Why a call could not begin; undefined: nothing is in its way. @param {string} toolId */
+  /** Return why a call could not start; undefined if nothing prevents it. @param {string} toolId */
   problemOf(toolId) {
     return this._problems.get(toolId);
   }
 
-  /** Carry a call out: the person has said yes. @param {string} sessionId @param {PageCall} call @returns {Promise<void>} */
+  /** Run a call that the user has approved. @param {string} sessionId @param {PageCall} call @returns {Promise<void>} */
   approve(sessionId, call) {
     return this._inOrder(sessionId, () => this._run(sessionId, call, true));
   }
 
-  /** Carry out a call that no person has to be asked about. @param {string} sessionId @param {PageCall} call @returns {Promise<void>} */
+  /** Run a call that needs no approval. @param {string} sessionId @param {PageCall} call @returns {Promise<void>} */
   carryOut(sessionId, call) {
     return this._inOrder(sessionId, () => this._run(sessionId, call, false)).catch((error) => toastError(t('panel.approveFailed'), error));
   }
@@ -61,7 +61,7 @@ class ClientCalls extends Store {
     return last;
   }
 
-  /** @param {string} sessionId @param {PageCall} call @param {boolean} isApproved  by a person, just now */
+  /** @param {string} sessionId @param {PageCall} call @param {boolean} isApproved  by the user, just now */
   async _run(sessionId, call, isApproved) {
     const {toolId, toolName} = call;
     if (this._done.has(toolId)) return;
@@ -80,7 +80,7 @@ class ClientCalls extends Store {
         await this._send({toolId, sessionId, toolName, result});
       } else await forget(toolId);
     } catch (error) {
-      await forget(toolId); // the server does not wait for it: nothing was done
+      await forget(toolId); // nothing was done, as the server is not waiting for the call
       throw error;
     } finally {
       this._running.delete(toolId);
@@ -88,12 +88,12 @@ class ClientCalls extends Store {
     }
   }
 
-  /** The server says whether the call still waits, before anything is done. @param {string} sessionId @param {string} toolId */
+  /** Send the approval; the server checks that the call is still pending before anything is done. @param {string} sessionId @param {string} toolId */
   _consent(sessionId, toolId) {
     return post({session_id: sessionId, role: 'function', message: JSON.stringify({toolId, approved: true})});
   }
 
-  /** @param {string} sessionId @param {PageCall} call @param {number} tabId @param {AbortSignal} signal @returns {Promise<object | null>} null: the person has to allow the site first */
+  /** @param {string} sessionId @param {PageCall} call @param {number} tabId @param {AbortSignal} signal @returns {Promise<object | null>} null: the user has to allow the site first */
   async _act(sessionId, {toolId, toolName, arguments: args}, tabId, signal) {
     const confirm = (/** @type {{kind: string, label: string, origin: string}} */ question) => askHere({...question, signal});
     try {
@@ -115,7 +115,7 @@ class ClientCalls extends Store {
       await post({session_id: sessionId, role: 'user', toolId, message});
     } catch (error) {
       const {type} = /** @type {ApiError} */ (error);
-      if (type === 'unreachable') return; // it is sent when the server is back
+      if (type === 'unreachable') return; // sent again once the server is reachable
       if (!OVER.has(type)) toastError(t('panel.resultFailed'), error);
     }
     await forget(toolId);
@@ -129,22 +129,22 @@ class ClientCalls extends Store {
   }
 }
 
-/** What the server says where a call does not wait any more: its card says how it ended. */
+/** Error types for calls that are no longer pending: the call's card shows how it ended. */
 const OVER = new Set(['tool_call_not_found', 'tool_call_answered', 'approval_expired', 'session_not_found']);
 
-/** A call as an event tells it. @param {{toolId: string, tool_name: string, arguments: unknown}} call @returns {PageCall} */
+/** Return the call from an event. @param {{toolId: string, tool_name: string, arguments: unknown}} call @returns {PageCall} */
 function called({toolId, tool_name: toolName, arguments: given}) {
   return {toolId, toolName, arguments: argumentsOf(given)};
 }
 
-/** The tab of the elements that a call names, else that of the last message. @param {import('./turns.js').Turn} turn @param {PageCall} call */
+/** Return the tab of the elements that a call refers to, or else that of the last message. @param {import('./turns.js').Turn} turn @param {PageCall} call */
 export function tabOf(turn, {arguments: args}) {
   const ids = actionsIn(args).map(({target}) => target?.elementId);
   return ids.map((id) => turn.elements[id]?.tabId).find((tabId) => tabId !== undefined) ?? turn.tabId;
 }
 
 /**
- * Say something in a session, and wait until the server begins to answer; the events of the session tell the rest.
+ * Post a message to a session and wait until the server starts to answer; the session's events report the rest.
  * @param {Record<string, unknown>} body @throws {ApiError}
  */
 async function post(body) {

@@ -1,4 +1,4 @@
-/** What a call of a page tool will do, in words for a person. What comes from the model or the page shows its hidden characters. */
+/** Describes page tool calls for the user. Hidden characters in text from the model or the page are made visible. */
 import {hasText, t} from '../../webui/base/i18n.js';
 import {visibleText} from '../../webui/approval/guard/visible.js';
 
@@ -6,7 +6,7 @@ import {visibleText} from '../../webui/approval/guard/visible.js';
 
 const TOOLS = new Set(['page_action', 'request_more_elements', 'get_selected_text', 'clear_ai_styles']);
 
-/** Whether a tool is one of those that act in the page. @param {string} toolName */
+/** Return true if a tool acts in the page. @param {string} toolName */
 export const doesInPage = (toolName) => TOOLS.has(toolName);
 
 /** @param {string} toolName @param {Record<string, any>} args @param {Elements} elements @returns {string[]} one line for each action */

@@ -1,6 +1,6 @@
 /**
- * The calls that panels carry out, written down before anything is done: none is carried out twice, and what had begun when
- * its panel was closed is told to the model as interrupted.
+ * Records page tool calls before they run: no call runs twice, and a call that was running when its panel was closed is
+ * reported to the model as interrupted.
  */
 import {change, read} from '../stored.js';
 import {livingPanels, panelId} from '../this-panel.js';
@@ -11,12 +11,12 @@ import {livingPanels, panelId} from '../this-panel.js';
  * @property {string} sessionId
  * @property {string} toolName
  * @property {string} panel
- * @property {object | null} result  null: it has begun
+ * @property {object | null} result  null until the call has ended
  */
 
 const KEY = 'panelCalls';
 
-/** @param {Omit<Entry, 'panel' | 'result'>} call @returns {Promise<boolean>} false: it has begun before, and is not to be carried out */
+/** @param {Omit<Entry, 'panel' | 'result'>} call @returns {Promise<boolean>} false: it was started before and must not run again */
 export function begin(call) {
   return change(KEY, /** @type {Record<string, Entry>} */ ({}), (entries) => {
     if (entries[call.toolId]) return false;
@@ -25,21 +25,21 @@ export function begin(call) {
   });
 }
 
-/** How a call ended, until the server has taken it. @param {string} toolId @param {object} result */
+/** Store the result of a call until the server has accepted it. @param {string} toolId @param {object} result */
 export function finish(toolId, result) {
   return change(KEY, /** @type {Record<string, Entry>} */ ({}), (entries) => {
     if (entries[toolId]) entries[toolId].result = result;
   });
 }
 
-/** The server knows its end, or nothing was done. @param {string} toolId */
+/** Delete a call whose result the server has, or that did nothing. @param {string} toolId */
 export function forget(toolId) {
   return change(KEY, /** @type {Record<string, Entry>} */ ({}), (entries) => {
     delete entries[toolId];
   });
 }
 
-/** Ended calls whose results the server has not taken, of this panel and of those that are gone. @param {object} interrupted  the result of what had begun there @returns {Promise<Entry[]>} */
+/** Return ended calls whose results the server has not accepted, of this panel and of closed ones. @param {object} interrupted  the result for calls cut off there @returns {Promise<Entry[]>} */
 export async function unsent(interrupted) {
   const living = await livingPanels();
   await change(KEY, /** @type {Record<string, Entry>} */ ({}), (entries) => {

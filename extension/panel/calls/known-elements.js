@@ -1,4 +1,4 @@
-/** The elements that the chats know by their ids, at hand where calls are shown. */
+/** The elements that chats know by id, for showing calls. */
 import {Store} from '../../webui/base/store.js';
 import {route} from '../../webui/base/router.js';
 import {allTurns, onTurns} from './turns.js';
@@ -12,7 +12,7 @@ class KnownElements extends Store {
     void this._load();
   }
 
-  /** Those of the chat in view. @returns {import('./describe.js').Elements} */
+  /** The elements of the chat in view. @returns {import('./describe.js').Elements} */
   get inView() {
     return this._turns[route().path[1] ?? '']?.elements ?? {};
   }

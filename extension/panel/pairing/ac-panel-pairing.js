@@ -10,8 +10,8 @@ const USUAL_ADDRESS = 'http://127.0.0.1:8765';
 /** @typedef {{state: import('../../worker/servers.js').PairProblem, origin: string, message?: string}} Problem */
 
 /**
- * Pairs the panel with a server: its address, the code that it shows, and then the person's word over there.
- * @fires ac-back  the person does not want to pair a server
+ * Pairs the panel with a server: asks for the address and the code that the server shows, then waits for the user's confirmation there.
+ * @fires ac-back  when the user leaves without pairing
  */
 export class AcPanelPairing extends Localized(LitElement) {
   static properties = {
@@ -53,12 +53,12 @@ export class AcPanelPairing extends Localized(LitElement) {
     super();
     /** A server that has to be paired again. @type {import('../../worker/servers.js').Server | null} */
     this.server = null;
-    /** Why it has to; empty: nobody was paired yet, or another server is wanted. */
+    /** Why it has to be paired again; empty if no server was paired yet, or another one is being paired. */
     this.reason = '';
     this.mayLeave = false;
     /** @type {Problem | null} */
     this._problem = null;
-    /** The origin at which a person is asked now. */
+    /** The origin of the server on which the user is being asked to confirm. */
     this._waitsFor = '';
     this._isAsking = false;
     this._ending = new AbortController();
@@ -119,7 +119,7 @@ export class AcPanelPairing extends Localized(LitElement) {
     const {signal} = this._ending;
     try {
       const result = await pair({origin: address, code, name: browserOnSystem(), signal, onAsked: () => { this._waitsFor = origin; }});
-      // where it is paired, another server is used from now on, and the panel begins anew
+      // once paired, the new server is the one in use and the panel reloads
       if (result.state !== 'paired') this._problem = {...result, origin};
     } catch (error) {
       if (!signal.aborted) this._problem = {state: 'failed', origin, message: String(error)};

@@ -9,9 +9,9 @@ import {confirm} from '../../webui/ui/overlay/confirm.js';
 import {forget, onServersChanged, servers, use} from '../../worker/servers.js';
 
 /**
- * Which servers there are, which one is used; and how the panel looks.
+ * Shows the paired servers, the one in use, and the appearance settings.
  * @fires ac-close
- * @fires ac-pair  the person wants to pair another server
+ * @fires ac-pair  when the user wants to pair another server
  */
 export class AcPanelServers extends Localized(LitElement) {
   static properties = {

@@ -6,7 +6,7 @@ import {answerQuestion, onQuestions, panelQuestions} from '../../worker/api.js';
 import {questions} from './questions.js';
 import './ac-question-card.js';
 
-/** Asks the person in the panel, one question after the other: those of its own calls, and the worker's about tabs of this window. */
+/** Asks the user in the panel, one question at a time: those of its own calls, and the worker's about tabs of this window. */
 export class AcPanelQuestions extends Localized(LitElement) {
   static properties = {_workers: {state: true}};
 

@@ -6,7 +6,7 @@ import {base, buttons} from '../../webui/ui/styles.js';
 import '../../webui/ui/ac-icon.js';
 
 /**
- * Asks whether a secret field may be filled. A click counts when a person makes it, half a second after they could see this.
+ * Asks whether a secret field may be filled. Only trusted clicks count, from half a second after the question became visible.
  * @fires ac-answer {isAllowed: boolean}
  */
 export class AcQuestionCard extends Localized(LitElement) {

@@ -1,4 +1,4 @@
-/** Questions to the person before a secret field is filled: those of this panel's own calls, and those of the worker. */
+/** Questions to the user before a secret field is filled, asked by this panel's own calls. */
 import {Store} from '../../webui/base/store.js';
 
 /** @typedef {{id: string, kind: string, label: string, origin: string, tabId?: number, answer: (isAllowed: boolean) => void}} Asked */
@@ -6,14 +6,14 @@ import {Store} from '../../webui/base/store.js';
 class Questions extends Store {
   constructor() {
     super();
-    /** The oldest first. @type {Asked[]} */
+    /** Oldest first. @type {Asked[]} */
     this.own = [];
   }
 }
 
 export const questions = new Questions();
 
-/** Ask in this panel. @param {{kind: string, label: string, origin: string, signal: AbortSignal}} question @returns {Promise<boolean>} false as well where the call ends */
+/** Ask in this panel. @param {{kind: string, label: string, origin: string, signal: AbortSignal}} question @returns {Promise<boolean>} false also if the call ends */
 export function askHere({kind, label, origin, signal}) {
   /** @type {(isAllowed: boolean) => void} */
   let answer = () => {};

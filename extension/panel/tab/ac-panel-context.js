@@ -12,7 +12,7 @@ import './ac-panel-share.js';
 
 /** @typedef {Awaited<ReturnType<typeof look>>} Context */
 
-/** The page beside the panel, as it goes with the next message: shown on demand, taken off, or why it cannot go. */
+/** Shows the page that will be sent with the next message: its content on demand, that it is left out, or why it cannot be sent. */
 export class AcPanelContext extends Localized(LitElement) {
   static properties = {
     sessionId: {attribute: false},
@@ -46,7 +46,7 @@ export class AcPanelContext extends Localized(LitElement) {
     this.sessionId = '';
     this._isOff = false;
     this._isOpen = false;
-    /** null: not read. @type {Context | null} */
+    /** Null if not read. @type {Context | null} */
     this._context = null;
     new Listening(this, () => [
       activeTab.subscribe(() => void this._load()), onOff(() => void this._load()),
@@ -59,7 +59,7 @@ export class AcPanelContext extends Localized(LitElement) {
     void this._load();
   }
 
-  /** What was looked at has gone with the message; the room is for the answer. @param {Map<string, unknown>} changed */
+  /** Close the details when the session changes, as it does once the first message is sent, to make room for the answer. @param {Map<string, unknown>} changed */
   willUpdate(changed) {
     if (changed.has('sessionId')) this._isOpen = false;
   }

@@ -14,10 +14,10 @@ import {server} from '../server.js';
 import {activeTab} from './active-tab.js';
 import {shares} from './shares.js';
 
-/** Chats that are offered beside the one in view. */
+/** The maximum number of other chats offered. */
 const OFFERED = 12;
 
-/** Shares the tab beside the panel with a chat: this one, or another that the person chooses. */
+/** Shares the tab next to the panel with the chat in view, or with another one that the user selects. */
 export class AcPanelShare extends Localized(LitElement) {
   static properties = {sessionId: {attribute: false}};
 
@@ -57,11 +57,11 @@ export class AcPanelShare extends Localized(LitElement) {
       const {sessions} = await client.get('/api/sessions/names');
       return sessions.filter((/** @type {{sessionId: string}} */ {sessionId}) => sessionId !== this.sessionId).slice(0, OFFERED);
     } catch {
-      return []; // the connection's own state tells that the server is away
+      return []; // the connection's state already shows that the server is unreachable
     }
   }
 
-  /** The chat in view, which begins with this where it has not. */
+  /** Return the id of the chat in view, creating the chat if it has not started. */
   async _here() {
     if (this.sessionId) return this.sessionId;
     const {sessionId} = await sessionList.create({});
@@ -71,7 +71,7 @@ export class AcPanelShare extends Localized(LitElement) {
     return sessionId;
   }
 
-  /** The browser asks about the site within the click, before anything else. @param {() => Promise<string>} choose @param {string} [title] */
+  /** Share the tab. The site is requested first, as the browser asks for it only during a click. @param {() => Promise<string>} choose @param {string} [title] */
   async _share(choose, title) {
     const {tab} = activeTab;
     if (tab?.id === undefined || !tab.url) return;

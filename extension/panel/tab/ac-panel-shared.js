@@ -11,7 +11,7 @@ import {shares} from './shares.js';
 
 /** @typedef {import('./shares.js').Share} Share */
 
-/** How the tab beside the panel, and those of the chat in view, are shared, and the way to end it. */
+/** Shows how the tab next to the panel and those of the chat in view are shared, with a button to stop sharing. */
 export class AcPanelShared extends Localized(LitElement) {
   static properties = {sessionId: {attribute: false}};
 
@@ -27,7 +27,7 @@ export class AcPanelShared extends Localized(LitElement) {
   constructor() {
     super();
     this.sessionId = '';
-    /** The last end that was told. */
+    /** The id of the ended share that was reported last. */
     this._told = '';
     new Listening(this, () => [activeTab.subscribe(() => this.requestUpdate()), shares.subscribe(() => this._onShares())]);
   }
@@ -77,7 +77,7 @@ export class AcPanelShared extends Localized(LitElement) {
     }
   }
 
-  /** An end that the person did not make is told. */
+  /** Report a share that ended, unless the user ended it. */
   _onShares() {
     const {ended} = shares;
     if (ended && ended.shareId !== this._told) {

@@ -1,15 +1,15 @@
-/** The tab that the panel stands beside: its window's active one, or the one that its address names. */
+/** The tab next to the panel: the active tab of its window, or the one named in the panel's URL. */
 import {Store} from '../../webui/base/store.js';
 import {OWN_PAGE} from '../../tab/own-page.js';
 import {pageError} from '../../tab/page-error.js';
 import {onTabAllowed} from '../../worker/api.js';
 
-/** @typedef {'ready' | 'page_forbidden' | 'permission_needed' | 'page_gone'} Reach  whether the page can be read, or why not */
+/** @typedef {'ready' | 'page_forbidden' | 'permission_needed' | 'page_gone'} Reach  `ready` if the page can be read, else the reason */
 
 class ActiveTab extends Store {
   constructor() {
     super();
-    /** null: there is none, or it is not known yet. @type {chrome.tabs.Tab | null} */
+    /** Null if there is none, or it is not known yet. @type {chrome.tabs.Tab | null} */
     this.tab = null;
     /** @type {Reach} */
     this.reach = 'page_gone';
@@ -19,7 +19,7 @@ class ActiveTab extends Store {
     this._loads = 0;
   }
 
-  /** Follow it, for as long as the document lives. */
+  /** Follow the tab while the document exists. */
   async start() {
     this._window = (await chrome.windows.getCurrent()).id;
     const load = () => void this.load();
@@ -37,7 +37,7 @@ class ActiveTab extends Store {
     const number = ++this._loads;
     const tab = await this._find();
     const reach = tab?.id === undefined ? 'page_gone' : await reachOf(tab.id);
-    if (number !== this._loads) return; // a later answer is on its way
+    if (number !== this._loads) return; // a later load is in progress
     this.tab = tab;
     this.reach = reach;
     this.notify();
@@ -51,7 +51,7 @@ class ActiveTab extends Store {
   }
 }
 
-/** Whether a script may run in a page. @param {number} tabId @returns {Promise<Reach>} */
+/** Check if a script may run in a page. @param {number} tabId @returns {Promise<Reach>} */
 async function reachOf(tabId) {
   try {
     const isOwn = (/** @type {string} */ own) => document.querySelector(own) !== null;
@@ -63,7 +63,7 @@ async function reachOf(tabId) {
   }
 }
 
-/** What people call the place of a page. @param {chrome.tabs.Tab | null} tab */
+/** Return the host of a page, for display. @param {chrome.tabs.Tab | null} tab */
 export function hostOf(tab) {
   return tab?.url && URL.canParse(tab.url) ? new URL(tab.url).host : '';
 }

@@ -1,4 +1,4 @@
-/** The tabs that are shared with chats, as the worker keeps them. */
+/** The tabs shared with chats, as stored by the worker. */
 import {Store} from '../../webui/base/store.js';
 import {onStored, read} from '../stored.js';
 import {connectionState, endedShares, listShares, onChanged} from '../../worker/api.js';
@@ -10,15 +10,15 @@ class Shares extends Store {
     super();
     /** @type {Share[]} */
     this.all = [];
-    /** Whether the server is reached for them. */
+    /** The state of the worker's connection to the server. */
     this.connection = 'off';
-    /** Those in which something is done now. @type {Set<string>} */
+    /** The shares in which a call is running. @type {Set<string>} */
     this._acting = new Set();
-    /** What ended last. @type {import('../../worker/api.js').EndedShare | null} */
+    /** The share that ended last. @type {import('../../worker/api.js').EndedShare | null} */
     this.ended = null;
   }
 
-  /** Follow them, for as long as the document lives. */
+  /** Follow the shares while the document exists. */
   async start() {
     onChanged(() => void this.load());
     onStored(['journal'], () => void this.load());

@@ -1,4 +1,4 @@
-/** All texts of the panel, by room and language: the page's own, and those that the page does not have. */
+/** All texts of the panel, by area and language: those of the page, and those that only the panel has. */
 import {approval} from '../approval/strings.js';
 import {chat} from '../chat/strings.js';
 import {form} from '../form/strings.js';

@@ -6,11 +6,11 @@ import {PAGE_TARGET, pageAddress} from '../client/session.js';
 import {base, buttons} from '../ui/styles.js';
 import '../ui/ac-icon.js';
 
-/** First prompts, about the page beside the panel. */
+/** Suggested first prompts about the page next to the panel. */
 const PROMPTS = [{id: 'about', icon: 'file-text'}, {id: 'mark', icon: 'pencil'}, {id: 'fill', icon: 'mouse-pointer'}];
 
 /**
- * A chat that is not begun: what could be said first. A model is set up in agentcore's page.
+ * The start screen of a chat: suggested prompts, or a link to agentcore's page, where models are set up.
  * @fires ac-prompt {text: string}
  */
 export class AcChatWelcome extends Localized(LitElement) {
@@ -29,7 +29,7 @@ export class AcChatWelcome extends Localized(LitElement) {
 
   constructor() {
     super();
-    /** The model that would be asked; empty: none can be had. */
+    /** The model that would be used; empty if none is available. */
     this.model = '';
     new Listening(this, () => [chatSetup.subscribe(() => this.requestUpdate())]);
   }

@@ -1,2 +1,2 @@
-/** What the panel may use of the server: chats and what belongs to them. The rest is done in agentcore's page. */
+/** The features of the server that the panel uses: chats and what belongs to them. Everything else is in agentcore's page. */
 export const abilities = {commands: false, files: false, setup: false};

@@ -1,37 +1,37 @@
-/** The server that the extension is paired with, and the key that it has there: it has no session of the page. */
+/** The server that the extension is paired with, and the key for it; there is no session as in the page. */
 
 import {server} from '../../panel/server.js';
 
-/** The longest wait until a server that is away is tried again. */
+/** The maximum delay before the next attempt to reach an unreachable server. */
 export const LONGEST_WAIT_MS = 2_500;
 
-/** Where the server answers. @param {string} path  such as `/api/events` */
+/** Return the URL of a path on the server. @param {string} path  such as `/api/events` */
 export function serverAddress(path) {
   return `${server()?.origin ?? ''}${path}`;
 }
 
-/** Where agentcore's page shows something. @param {string} fragment  such as `#/modules` */
+/** Return the URL of a view of agentcore's page. @param {string} fragment  such as `#/modules` */
 export function pageAddress(fragment) {
   return `${server()?.origin ?? ''}/${fragment}`;
 }
 
-/** The `target` of links to there. */
+/** The `target` of links to agentcore's page. */
 export const PAGE_TARGET = '_blank';
 
-/** Headers that show the key. @returns {Record<string, string>} */
+/** Return the headers that carry the key. @returns {Record<string, string>} */
 export function sessionHeaders() {
   return server()?.key ? {Authorization: `Bearer ${server()?.key}`} : {};
 }
 
-/** The same for a WebSocket, which can carry no headers: the protocols that it offers. @returns {string[]} */
+/** Return the protocols that a WebSocket offers: they carry the key, as it cannot send headers. @returns {string[]} */
 export function sessionProtocols() {
   return ['agentcore', ...(server()?.key ? [`agentcore.key.${server()?.key}`] : [])];
 }
 
-/** Whether there is a key to try. */
+/** Return true if there is a key to use. */
 export function hasSession() {
   return Boolean(server()?.key);
 }
 
-/** Nobody logs in or out here: keys come by pairing, and are kept with their servers. */
+/** Do nothing: there is no login here; keys come from pairing and are stored with their servers. */
 export function keepSession() {}

@@ -7,10 +7,10 @@ import {base, buttons} from '../../ui/styles.js';
 import '../../approval/cards/ac-approval-call.js';
 import '../../../panel/calls/ac-client-ask.js';
 
-/** Whether a call that waits is shown whole where it is asked about. */
+/** Return true if a pending call is shown in full where its approval is requested. */
 export const showsWhole = (/** @type {import('../conversation/items.js').ChatCall} */ _call) => true;
 
-/** A call that waits, in its card: the panel has a key of its own, with which a person decides right here. */
+/** Shows a pending call in its card. The panel has its own key, so the user decides right here. */
 export class AcCallAsk extends Localized(LitElement) {
   static properties = {call: {attribute: false}};
 

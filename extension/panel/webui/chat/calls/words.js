@@ -1,12 +1,12 @@
-/** What a call does, in words: those of its tool, or the panel's own for what is done in the page beside it. */
+/** Summaries of calls: those of the tool, or the panel's own for page tools. */
 import {doesInPage, linesOf} from '../../../panel/calls/describe.js';
 import {knownElements} from '../../../panel/calls/known-elements.js';
 
-/** @param {import('../conversation/items.js').ChatCall} call @returns {string[]} a line for each step; none: there is nothing to say */
+/** @param {import('../conversation/items.js').ChatCall} call @returns {string[]} a line for each step; empty if there is no summary */
 export function wordsOf({words, kind, toolName, arguments: args}) {
   if (words) return words.split('\n');
   return kind === 'client' && doesInPage(toolName) ? linesOf(toolName, args, knownElements.inView) : [];
 }
 
-/** Call `handler` when something else is to be said of calls. @param {() => void} handler @returns {() => void} the way to end it */
+/** Call `handler` when summaries change. @param {() => void} handler @returns {() => void} the unsubscribe function */
 export const onWords = (handler) => knownElements.subscribe(handler);

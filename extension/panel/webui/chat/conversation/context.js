@@ -1,2 +1,2 @@
-/** What goes with a message beside what the person says: the page beside the panel. */
+/** The context sent with a message besides the user's text: the page next to the panel. */
 export {contextOf} from '../../../panel/tab/page-context.js';
