@@ -168,7 +168,7 @@ async function post(url, body, signal, limitMs = ANSWER_MS) {
   return {ok: false, type: answer?.error?.type ?? 'no_answer', message: answer?.error?.message};
 }
 
-/** Submit the code under a name that no other client has there, as this browser may have been paired before. @param {string} origin @param {string} code @param {string} name @param {AbortSignal} [signal] */
+/** Submit the code under a name that is free there, as this browser may have been paired before. @param {string} origin @param {string} code @param {string} name @param {AbortSignal} [signal] */
 async function askFor(origin, code, name, signal) {
   let asked = /** @type {Posted} */ ({ok: false, type: 'approver_exists'});
   for (let number = 1; number <= NAMES_TRIED && !asked.ok && asked.type === 'approver_exists'; number += 1) {

@@ -1,10 +1,10 @@
-/** The pages of chats: a list, and the live picture of each. */
+/** The pages of chats: a list, and a live view of each. */
 import {LitElement, css, html} from 'lit';
 import {badges, base, buttons, cards, views} from 'agentcore/styles.js';
 import {LivePage} from './live-page.js';
 import {textsFor} from './texts.js';
 
-/** The view of one page, as the strip of tabs opens it. */
+/** The view of one page, as opened in the tab strip. */
 class BrowserPageView extends LivePage {}
 
 class BrowserPanel extends LitElement {

@@ -1,10 +1,10 @@
-/** All browsers with their tabs, and the live picture of the chosen one. */
+/** All browsers with their tabs, and a live view of the selected tab. */
 import {LitElement, css, html, nothing} from 'lit';
 import {badges, base, buttons, cards, fields, views} from 'agentcore/styles.js';
 import {LivePage} from './live-page.js';
 import {textsFor} from './texts.js';
 
-/** The live picture of one tab. */
+/** The live view of one tab. */
 class ChromeTabView extends LivePage {
   static properties = {
     ...LivePage.properties,
@@ -70,7 +70,7 @@ class ChromePanel extends LitElement {
     void this._load();
   }
 
-  /** Load what runs; changes that come meanwhile are loaded after. */
+  /** Load the running browsers; changes that arrive meanwhile cause another load. */
   async _load() {
     this._isStale = true;
     if (this._isLoading) return;

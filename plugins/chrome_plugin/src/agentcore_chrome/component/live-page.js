@@ -1,4 +1,4 @@
-/** The live picture of one page, and the way to take it over. Each module defines it under a tag of its own. */
+/** The live view of one page, with controls to take it over. Each module defines it under its own tag. */
 import {LitElement, css, html, nothing} from 'lit';
 import {badges, base, buttons, fields} from 'agentcore/styles.js';
 import {PageSocket} from './page-socket.js';
@@ -6,7 +6,7 @@ import {textsFor} from './texts.js';
 
 const BUTTONS = /** @type {const} */ (['left', 'middle', 'right']);
 
-const SAID_AFTER_MS = 500; // as a rule a page is taken over at once
+const SAID_AFTER_MS = 500; // usually a page is taken over at once
 
 const isHandBack = (/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && event.shiftKey;
 
@@ -50,22 +50,22 @@ export class LivePage extends LitElement {
     this.resourceId = '';
     /** @type {import('./page-socket.js').PageState | null} */
     this._state = null;
-    /** `lost`: the picture stands still until the connection is back. @type {'connecting' | 'live' | 'lost' | 'gone'} */
+    /** `lost`: the image is frozen until the connection is back. @type {'connecting' | 'live' | 'lost' | 'gone'} */
     this._status = 'connecting';
     /** @type {PageSocket | null} */
     this._socket = null;
     this._opened = '';
     /** @type {any} */
     this._control = null;
-    /** The person wants to drive: also while another one still does, and again after a lost connection. */
+    /** The user wants to drive; stays set while another user drives, and after a lost connection. */
     this._wants = false;
-    /** The page was asked for, and is not had yet. */
+    /** The page was requested, but is not taken over yet. */
     this._isAsked = false;
     this._isLate = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this._timer = undefined;
     this._held = new Set();
-    // from the address and the buttons, too
+    // also from the address field and the buttons
     this.addEventListener('keydown', (event) => {
       if (this._wants && isHandBack(event)) this._giveBack();
     });
@@ -147,7 +147,7 @@ export class LivePage extends LitElement {
       </div>`;
   }
 
-  /** The person may drive, and waits until the page is free. */
+  /** True while the user may drive, but waits until the page is free. */
   get _waitsForPage() {
     return this._wants && !this._drives && this._control?.isGranted;
   }
@@ -196,7 +196,7 @@ export class LivePage extends LitElement {
       onState: (state) => this._follow(state),
       onPicture: (picture, size) => this._draw(picture, size),
       onError: (error) => {
-        // the page is taken over when the other one hands it back
+        // the page is taken over when the other user hands it back
         if (error.type !== 'page_is_driven') this.client.toast(textsFor(this.client).failed, error);
       },
       onLost: () => {
@@ -217,7 +217,7 @@ export class LivePage extends LitElement {
     this._askForPage();
   }
 
-  /** Take the page over as soon as nobody else drives it. */
+  /** Take the page over once no other user drives it. */
   _askForPage() {
     if (!this._wants || this._isAsked || this._state?.driver !== null || !this._control?.isGranted) return;
     this._isAsked = true;
@@ -253,14 +253,14 @@ export class LivePage extends LitElement {
     else void this._takeOver();
   }
 
-  /** Take the page over, as soon as a person has said that this page may, and nobody else drives it. */
+  /** Take the page over once a user has allowed this page to act, and no other user drives it. */
   async _takeOver() {
     this._wants = true;
     if (await this._mayAct()) this._askForPage();
     else this._wants = false;
   }
 
-  /** Answer a dialog, if it is still the one that is open when the page may. @param {object} dialog @param {object} message */
+  /** Answer a dialog, if the same one is still open when the page may act. @param {object} dialog @param {object} message */
   async _answer(dialog, message) {
     const asked = JSON.stringify(dialog);
     if (await this._mayAct() && JSON.stringify(this._state?.dialog) === asked) this._send(message);
@@ -285,13 +285,13 @@ export class LivePage extends LitElement {
     this.renderRoot.querySelector('canvas')?.focus();
   }
 
-  /** Go to an address as any caller does. @param {string} url */
+  /** Open a URL through a tool, as any caller does. @param {string} url */
   async _visit(url) {
     const result = await this.client.call(...this.visit(url));
     if (!result.ok) this.client.toast(textsFor(this.client).failed, result.error);
   }
 
-  /** The tool that goes to an address, and its arguments. @param {string} url @returns {[string, Record<string, unknown>]} */
+  /** Return the tool that opens a URL, and its arguments. @param {string} url @returns {[string, Record<string, unknown>]} */
   visit(url) {
     return ['browser_navigate', {resourceId: this.resourceId, url}];
   }
@@ -301,7 +301,7 @@ export class LivePage extends LitElement {
     this._socket?.send(message);
   }
 
-  /** A place of the picture in pixels of the page's window. @param {MouseEvent} event */
+  /** Convert a position in the image to pixels of the page's viewport. @param {MouseEvent} event */
   _place({offsetX, offsetY, currentTarget}) {
     const canvas = /** @type {HTMLCanvasElement} */ (currentTarget);
     const size = this._size ?? {width: canvas.width, height: canvas.height};

@@ -1,8 +1,8 @@
-/** The WebSocket of one page's live picture: lost, it is opened again by itself. */
+/** The WebSocket for the live view of one page, which reconnects by itself. */
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
-const GONE = 4404; // there is no such page, or it was closed
+const GONE = 4404; // the page does not exist, or was closed
 
 /** @typedef {{tabId: string, url: string, title: string, driver: null | 'you' | 'other', dialog: null | {type: string, message: string}}} PageState */
 /**
@@ -10,8 +10,8 @@ const GONE = 4404; // there is no such page, or it was closed
  * @property {(state: PageState) => void} onState
  * @property {(picture: ImageBitmap, size: {width: number, height: number}) => void} onPicture
  * @property {(error: any) => void} onError
- * @property {() => void} onLost  it is tried again
- * @property {() => void} onEnd  the page is not there
+ * @property {() => void} onLost  the connection is being retried
+ * @property {() => void} onEnd  the page does not exist
  */
 
 export class PageSocket {
@@ -28,7 +28,7 @@ export class PageSocket {
     this._open();
   }
 
-  /** Try again now, if the connection is lost. */
+  /** Reconnect now, if the connection is lost. */
   retry() {
     if (this._isClosed || this._socket.readyState !== WebSocket.CLOSED) return;
     clearTimeout(this._timer);
@@ -83,7 +83,7 @@ export class PageSocket {
       const picture = await createImageBitmap(data);
       if (!this._isClosed) this._listener.onPicture(picture, this._size);
     } finally {
-      // the next one comes when this one was seen: a slow page gets fewer, never older ones
+      // the next image is sent after this one was shown: a slow page gets fewer images, never outdated ones
       this.send({type: 'shown'});
     }
   }

@@ -1,4 +1,4 @@
-/** The texts of both elements, in the page's two languages. */
+/** The texts of both elements, in English and Chinese. */
 
 const TEXTS = {
   en: {

@@ -1,14 +1,14 @@
-/** The WebSocket of one terminal view: reconnects by itself, and tells how much has been drawn. */
+/** The WebSocket of one terminal view: reconnects by itself, and reports how much has been drawn. */
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
 
 /**
  * @typedef {object} Handlers
- * @property {() => void} onOpen  a new connection: everything comes again from the start
- * @property {(data: Uint8Array, drawn: () => void) => void} onOutput  call `drawn` when it stands on the screen
+ * @property {() => void} onOpen  a new connection: all output is sent again from the start
+ * @property {(data: Uint8Array, drawn: () => void) => void} onOutput  call `drawn` once it is on the screen
  * @property {(message: any) => void} onMessage
- * @property {(isOver: boolean) => void} onLost  `isOver`: there is nothing to connect to any more
+ * @property {(isOver: boolean) => void} onLost  `isOver`: there is nothing left to connect to
  */
 
 export class Connection {
@@ -35,12 +35,12 @@ export class Connection {
     if (this._socket?.readyState === WebSocket.OPEN) this._socket.send(JSON.stringify(message));
   }
 
-  /** The process has ended: a connection that closes now is no loss. */
+  /** Mark the process as ended, so that a connection that closes is no longer reported as lost. */
   finish() {
     this._isFinished = true;
   }
 
-  /** Try again now, if the connection is lost. */
+  /** Reconnect now, if the connection is lost. */
   retry() {
     if (this._isClosed || this._isFinished || this._socket?.readyState !== WebSocket.CLOSED) return;
     clearTimeout(this._timer);

@@ -7,7 +7,7 @@ import {word} from './words.js';
 
 /** @typedef {{path: string, aside: string, why: string, instead: string}} PutAside */
 
-/** All commands in the background, and a way to start one. */
+/** All background commands, and a form to start one. */
 export class ShellToolsPanel extends LitElement {
   static properties = {
     client: {attribute: false},

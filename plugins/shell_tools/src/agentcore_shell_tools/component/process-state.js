@@ -1,7 +1,7 @@
 import {word} from './words.js';
 
 /**
- * A process as the server lists it.
+ * A process as listed by the server.
  * @typedef {object} Process
  * @property {string} processId
  * @property {string} sessionId
@@ -16,7 +16,7 @@ import {word} from './words.js';
  */
 
 /**
- * How a process is, in a word, and the badge for it.
+ * Return the state of a process as a short text, and the badge for it.
  * @param {Process} process
  * @param {string} locale
  * @returns {{text: string, kind: string}}
@@ -27,7 +27,7 @@ export function stateOf({isRunning, exitCode, signal}, locale) {
   return {text: word(locale, 'exit', {code: exitCode ?? '?'}), kind: exitCode === 0 ? 'ok' : 'danger'};
 }
 
-/** A command on one line. @param {string} command */
+/** Return a command on one line. @param {string} command */
 export function oneLine(command) {
   return command.replace(/\s+/g, ' ').trim();
 }

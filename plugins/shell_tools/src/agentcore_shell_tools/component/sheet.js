@@ -1,6 +1,6 @@
 /**
- * `<shell-tools-sheet>`: stands in for the `<style>` elements of xterm.js, which the page's policy does not allow. Its text
- * becomes a style sheet of the root that it is in.
+ * `<shell-tools-sheet>`: replaces the `<style>` elements of xterm.js, which the page's policy does not allow. Its text
+ * becomes a style sheet of the root that contains it.
  */
 class Sheet extends HTMLElement {
   constructor() {

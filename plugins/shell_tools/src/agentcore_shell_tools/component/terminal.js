@@ -9,7 +9,7 @@ import {word} from './words.js';
 
 const SCROLLBACK_LINES = 5000;
 
-/** One process in the background: its output as it comes, and a place to type. */
+/** One background process: its output as it arrives, and keyboard input. */
 export class ShellToolsTerminal extends LitElement {
   static properties = {
     client: {attribute: false},
@@ -172,7 +172,7 @@ export class ShellToolsTerminal extends LitElement {
     }
   }
 
-  /** Who may type decides how large the terminal is; who watches draws it as it is. */
+  /** Update the terminal: a view that may type sets the terminal's size; other views show it at the size it has. */
   _followControl() {
     const terminal = this._terminal;
     if (!terminal) return;
@@ -197,7 +197,7 @@ export class ShellToolsTerminal extends LitElement {
     }
   }
 
-  /** Whether a key is for the process. F6 leaves the terminal, and so does Tab when nothing runs. @param {KeyboardEvent} event */
+  /** Return true if a key is for the process. F6 leaves the terminal; so does Tab, unless a process runs and the user may type. @param {KeyboardEvent} event */
   _isForProcess(event) {
     if (event.key === 'Tab') return Boolean(this._process?.isRunning) && this._mayType;
     if (event.key !== 'F6') {

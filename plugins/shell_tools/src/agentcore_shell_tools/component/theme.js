@@ -1,6 +1,6 @@
-/** The colours of a terminal, from the page's own. */
+/** The colours of a terminal, taken from the page. */
 
-/** Names of xterm.js, and the property of the page that each takes. */
+/** Colour names of xterm.js, with the property of the page for each. */
 const COLOURS = {
   background: '--ac-surface', foreground: '--ac-text', cursor: '--ac-accent', cursorAccent: '--ac-surface',
   selectionBackground: '--ac-accent-soft', black: '--ac-code-comment', brightBlack: '--ac-text-muted',
@@ -11,8 +11,8 @@ const COLOURS = {
 };
 
 /**
- * The theme for xterm.js, as the page looks now.
- * @param {Element} probe  an element in the place of the terminal, whose colour may be changed for a moment
+ * Return the xterm.js theme for the current appearance of the page.
+ * @param {Element} probe  an element at the terminal's position, whose colour may be changed for a moment
  * @returns {Record<string, string>}
  */
 export function themeOf(probe) {
@@ -27,7 +27,7 @@ export function themeOf(probe) {
   return theme;
 }
 
-/** Call `handler` when the page turns light or dark. @param {() => void} handler @returns {() => void} */
+/** Call `handler` when the page switches between light and dark. @param {() => void} handler @returns {() => void} */
 export function onThemeChange(handler) {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const chosen = new MutationObserver(handler);

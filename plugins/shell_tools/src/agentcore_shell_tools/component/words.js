@@ -30,7 +30,7 @@ const WORDS = {
 };
 
 /**
- * A text in the page's language.
+ * Return a text in the page's language.
  * @param {string} locale  `en` or `zh`
  * @param {keyof typeof WORDS.en} key
  * @param {Record<string, string | number>} [values]  for `{placeholders}`

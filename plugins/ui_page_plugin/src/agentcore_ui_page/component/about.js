@@ -1,4 +1,4 @@
-/** What the module does just now: which page acts, and what was dropped. */
+/** The module's status: which page runs commands, and what was dropped. */
 import {LitElement, css, html, nothing} from 'lit';
 import {base, buttons, cards, tables, views} from 'agentcore/styles.js';
 
@@ -50,7 +50,7 @@ class UiPageAbout extends LitElement {
     try {
       this._state = await this.client.get('state');
     } catch {
-      // the page shows that the server is away; the next look finds it back
+      // the page shows that the server is unreachable; the next load tries again
     }
   }
 

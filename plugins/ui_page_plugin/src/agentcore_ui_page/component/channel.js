@@ -1,4 +1,4 @@
-/** The way to the server: a WebSocket, and where none gets through, a long poll. */
+/** The connection to the server: a WebSocket or, if none gets through, a long poll. */
 import {client} from '/static/client.js';
 import {sessionHeaders} from '/static/session.js';
 
@@ -10,10 +10,10 @@ const KEY = 'agentcore.ui_page.clientId';
 const PING_MS = 15_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
-/** After so many sockets that did not open it is polled, and a socket is tried again later. */
+/** After this many sockets that did not open, polling is used, and a socket is tried again later. */
 const SOCKET_TRIES = 2;
 const SOCKET_AGAIN_MS = 60_000;
-/** Another page, a copy of this one, has taken the id. */
+/** The close code if another page, a copy of this one, has taken over the id. */
 const REPLACED = 4001;
 const FORBIDDEN = 1008;
 
@@ -55,7 +55,7 @@ export class Channel {
     this._isRunning = false;
   }
 
-  /** Listen on a socket until it ends. @returns {Promise<boolean>} whether it had opened */
+  /** Listen on a socket until it closes. @returns {Promise<boolean>} whether it had opened */
   _talk() {
     const value = sessionHeaders()['X-Agentcore-Session'] ?? '';
     const address = new URL(`${ADDRESS}/socket?clientId=${this._clientId}`, location.href);
@@ -91,7 +91,7 @@ export class Channel {
     if (this._socket?.readyState === WebSocket.OPEN) this._socket.send(JSON.stringify(sign));
   }
 
-  /** Ask once for a command, carry it out and answer it. @returns {Promise<boolean>} whether the server was there */
+  /** Poll once for a command, run it and send its result. @returns {Promise<boolean>} whether the server was reached */
   async _poll() {
     try {
       const {command} = await client.get(`${ADDRESS}/poll?clientId=${this._clientId}&timeoutMs=25000`);

@@ -1,4 +1,4 @@
-/** What commands do in this page. */
+/** The commands that run in this page. */
 import {describe} from './describe.js';
 import {readHtml, readText} from './reading.js';
 import {apply} from './patching.js';
@@ -7,7 +7,7 @@ import {one} from './deep.js';
 
 const AsyncFunction = /** @type {any} */ (async () => {}).constructor;
 
-/** An escape of half a character, and not the text of one behind a backslash. */
+/** Match the escape of a lone surrogate, but not the text of one after a backslash. */
 const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/;
 const HALVES = new RegExp(HALF, 'g');
 
@@ -29,7 +29,7 @@ export async function carryOut({type, args}) {
 }
 
 /**
- * The outcome without halves of characters: as JSON they are escapes (and nothing else is), which readers of JSON refuse.
+ * Return the outcome without lone surrogates: in JSON they (and nothing else) are such escapes, which JSON parsers reject.
  * @template T
  * @param {T} outcome
  * @returns {T}
@@ -44,7 +44,7 @@ async function evaluate({script}) {
   return describe(await compile(script).call(window));
 }
 
-/** An expression gives its value; everything else is the body of a function. @param {string} script */
+/** Compile a script: an expression returns its value; everything else is the body of a function. @param {string} script */
 function compile(script) {
   try {
     return new AsyncFunction(`return (${script}\n);`);
@@ -62,7 +62,7 @@ function read({selector, format, maxChars}) {
   return {content: cut(content, maxChars), length: content.length};
 }
 
-/** Cut without leaving half a character. @param {string} text @param {number} limit */
+/** Cut text without splitting a surrogate pair. @param {string} text @param {number} limit */
 function cut(text, limit) {
   const isSplit = limit < text.length && /[\uD800-\uDBFF]/.test(text[limit - 1]);
   return text.slice(0, isSplit ? limit - 1 : limit);

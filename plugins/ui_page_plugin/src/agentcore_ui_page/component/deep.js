@@ -1,6 +1,6 @@
-/** Finding elements also inside of components: `ac-sidebar >>> a` looks into the shadow of each match. */
+/** Finds elements, including those inside components: `ac-sidebar >>> a` searches the shadow root of each match. */
 
-/** All elements that a selector matches, in the order of the page. @param {string} selector @returns {Element[]} */
+/** Return all elements that match a selector, in document order within each root. @param {string} selector @returns {Element[]} */
 export function all(selector) {
   const parts = selector.split('>>>').map((part) => part.trim());
   /** @type {Element[]} */
@@ -11,14 +11,14 @@ export function all(selector) {
   return [...new Set(found)];
 }
 
-/** The first match. @param {string} selector @returns {Element} */
+/** Return the first match. @param {string} selector @returns {Element} */
 export function one(selector) {
   const [first] = all(selector);
   if (!first) throw new Error(`no element matches ${JSON.stringify(selector)}`);
   return first;
 }
 
-/** Every open root of the page: the document and the shadows of components. @returns {(Document | ShadowRoot)[]} */
+/** Return every open root of the page: the document and the shadow roots of components. @returns {(Document | ShadowRoot)[]} */
 export function roots() {
   return [document, ...shadowsIn(document)];
 }

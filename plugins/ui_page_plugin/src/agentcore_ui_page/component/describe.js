@@ -1,4 +1,4 @@
-/** Values of any kind as JSON, with descriptions in place of what JSON cannot hold. */
+/** Converts values of any kind to JSON, with descriptions of what JSON cannot represent. */
 
 const NODES = 20_000;
 const CHARS = 400_000;
@@ -6,7 +6,7 @@ const DEPTH = 50;
 
 /**
  * @param {unknown} value
- * @returns {{value: unknown, isCut: boolean}}  `isCut`: it was larger than what is given back
+ * @returns {{value: unknown, isCut: boolean}}  `isCut`: the value was larger than the result
  */
 export function describe(value) {
   const budget = {nodes: NODES, chars: CHARS, isCut: false};
@@ -16,7 +16,7 @@ export function describe(value) {
 /**
  * @param {any} value
  * @param {{nodes: number, chars: number, isCut: boolean}} budget
- * @param {object[]} above  what it stands in
+ * @param {object[]} above  the objects that contain it
  * @returns {unknown}
  */
 function written(value, budget, above) {
@@ -83,7 +83,7 @@ function entries(value, budget, above) {
       break;
     }
     budget.chars -= key.length;
-    // a getter that throws is one value, not the end of all
+    // a getter that throws affects only its own value
     let inner;
     try { inner = written(value[key], budget, above); } catch (error) { inner = `[not readable: ${error}]`; }
     Object.defineProperty(kept, key, {value: inner, enumerable: true, configurable: true, writable: true});

@@ -1,10 +1,10 @@
-/** Changes to the page that live until it is reloaded. */
+/** Changes to the page that last until it is reloaded. */
 import {all, roots} from './deep.js';
 
 /** @type {Record<string, (element: Element, operation: any) => void>} */
 const CHANGES = {
   setText: (element, {text}) => { element.textContent = text; },
-  // HTML that is set like this never runs its scripts, and the page's policy keeps handlers in attributes from running
+  // HTML set this way never runs its scripts, and the page's policy blocks handlers in attributes
   setHtml: (element, {html}) => { element.innerHTML = html; },
   setAttr: (element, {name, value}) => element.setAttribute(name, value),
   remove: (element) => element.remove(),
@@ -28,7 +28,7 @@ export function apply(operation) {
   }
 }
 
-/** A sheet for the document and for every component that is there now. @param {string} css */
+/** Add a style sheet to the document and to every component that currently exists. @param {string} css */
 function injectCss(css) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);

@@ -1,10 +1,10 @@
-/** The page as text and as HTML, with what stands inside of components. */
+/** Reads the page as text or HTML, including the content of components. */
 import {shadowsIn} from './deep.js';
 
 const BLOCK = /^(block|flex|grid|list-item|table|table-row|flow-root)$/;
 const SILENT = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'NOSCRIPT']);
 
-/** HTML with the shadows of components as `<template shadowrootmode>`. @param {Element} element */
+/** Return HTML, with the shadow roots of components as `<template shadowrootmode>`. @param {Element} element */
 export function readHtml(element) {
   const shadowRoots = shadowsIn(element);
   if (element.shadowRoot) shadowRoots.push(element.shadowRoot, ...shadowsIn(/** @type {any} */ (element.shadowRoot)));
@@ -15,7 +15,7 @@ export function readHtml(element) {
   return outer.endsWith(end) ? `${outer.slice(0, -end.length)}${inner}${end}` : outer;
 }
 
-/** What a person reads, a line for each block. @param {Element} element */
+/** Return the visible text, with a line for each block. @param {Element} element */
 export function readText(element) {
   /** @type {string[]} */
   const pieces = [];
@@ -37,7 +37,7 @@ function walk(node, pieces) {
   else if (style.display !== 'inline' && style.display !== 'contents') pieces.push(' ');
 }
 
-/** The children that are drawn: of a component its shadow, of a slot what is put into it. @param {Element} node */
+/** Return the rendered children: for a component its shadow tree, for a slot the nodes assigned to it. @param {Element} node */
 function shown(node) {
   if (node.shadowRoot) return node.shadowRoot.childNodes;
   if (node instanceof HTMLSlotElement) {

@@ -1,4 +1,4 @@
-/** The page in short: where it is, its headings, and what can be used, each with a selector. */
+/** Summarises the page: its location, its headings, and its controls with a selector for each. */
 import {all, shadowsIn} from './deep.js';
 
 const HEADINGS = 'h1, h2, h3, [role="heading"]';
@@ -68,7 +68,7 @@ function name(element) {
   return text.replace(/\s+/g, ' ').trim().slice(0, 120);
 }
 
-/** A selector that finds it, with the components that it stands in. @param {Element} element @returns {string} */
+/** Return a selector that finds an element, including the components that contain it. @param {Element} element @returns {string} */
 function selectorOf(element) {
   const root = element.getRootNode();
   const own = within(element, /** @type {ParentNode} */ (root));
@@ -89,7 +89,7 @@ function within(element, root) {
   return path(element, root);
 }
 
-/** The way from the root, by places among siblings. @param {Element} element @param {ParentNode} root */
+/** Return the path from the root, by positions among siblings. @param {Element} element @param {ParentNode} root */
 function path(element, root) {
   const steps = [];
   for (let at = /** @type {Element | null} */ (element); at && at !== /** @type {any} */ (root); at = at.parentElement) {

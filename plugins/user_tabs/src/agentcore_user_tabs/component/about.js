@@ -1,4 +1,4 @@
-/** The module's page: what is shared, with which chat, and how a tab is shared. */
+/** The module's page: which tabs are shared with which chat, and how to share a tab. */
 import {LitElement, css, html, nothing} from 'lit';
 import {badges, base, buttons, cards, views} from 'agentcore/styles.js';
 import {hindrance, stateText, texts} from './texts.js';
@@ -31,7 +31,7 @@ class UserTabsAbout extends LitElement {
     this.client = null;
     /** @type {SharedTab[] | null} */
     this._tabs = null;
-    /** Titles of chats, by their ids. @type {Map<string, string>} */
+    /** Titles of chats, by id. @type {Map<string, string>} */
     this._titles = new Map();
   }
 
@@ -49,7 +49,7 @@ class UserTabsAbout extends LitElement {
       this._titles = new Map(sessions.map((/** @type {{sessionId: string, title: string}} */ {sessionId, title}) => [sessionId, title]));
       this._tabs = tabs;
     } catch {
-      // the page shows that the server is away; its return loads this again
+      // the page shows that the server is unreachable; this loads again once the connection is back
     }
   }
 

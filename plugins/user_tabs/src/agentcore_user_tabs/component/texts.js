@@ -1,4 +1,4 @@
-/** What people read on the module's page and in the view of a shared tab. */
+/** Texts of the module's page and of the view of a shared tab. */
 
 const EN = {
   title: 'Your own tabs',
@@ -50,18 +50,18 @@ export function texts(locale) {
   return locale === 'zh' ? ZH : EN;
 }
 
-/** Why nothing can be done in a tab now; empty: something can. @param {{isPaused: boolean, isThere: boolean}} tab @param {string} locale */
+/** Return why a tab cannot be used now; empty if it can. @param {{isPaused: boolean, isThere: boolean}} tab @param {string} locale */
 export function hindrance(tab, locale) {
   const t = texts(locale);
   return !tab.isThere ? t.whyAway : tab.isPaused ? t.whyPaused : '';
 }
 
-/** How a call ended, in words. @param {string} outcome @param {string} locale */
+/** Return the outcome of a call as a text. @param {string} outcome @param {string} locale */
 export function outcomeText(outcome, locale) {
   return /** @type {Record<string, string>} */ (texts(locale).outcomes)[outcome] ?? outcome;
 }
 
-/** How a tab stands, in a few words. @param {{isPaused: boolean, isThere: boolean}} tab @param {string} locale */
+/** Return the state of a tab as a short text. @param {{isPaused: boolean, isThere: boolean}} tab @param {string} locale */
 export function stateText(tab, locale) {
   const t = texts(locale);
   return !tab.isThere ? t.away : tab.isPaused ? t.paused : t.ready;

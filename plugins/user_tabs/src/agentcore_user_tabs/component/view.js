@@ -1,4 +1,4 @@
-/** One shared tab: what it shows, who shares it, a still picture when asked for, and the way to end it. */
+/** One shared tab: its page, who shares it, a screenshot on request, and a button to stop sharing. */
 import {LitElement, css, html, nothing} from 'lit';
 import {badges, base, buttons, cards, views} from 'agentcore/styles.js';
 import {hindrance, outcomeText, stateText, texts} from './texts.js';
@@ -58,7 +58,7 @@ class UserTabsView extends LitElement {
       const {tabs} = await this.client.get('state');
       this._tab = tabs.find((/** @type {any} */ tab) => tab.resourceId === this.resourceId) ?? null;
     } catch {
-      // the page shows that the server is away
+      // the page shows that the server is unreachable
     }
   }
 

@@ -1,6 +1,6 @@
-// The selector engine that the driver evaluates in a world of its own in each document, far from the page's scripts:
-// `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` give a new element, outside of the
-// page, whose text is the answer.
+// The selector engine, which the driver evaluates in an isolated world of each document, separate from the page's scripts:
+// `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` return a new element, outside of the
+// page, whose text is the result.
 
 const make = () => {
   const numbers = new WeakMap();
@@ -63,8 +63,8 @@ const make = () => {
   };
 };
 /**
- * The driver reads forms as they are, in this world too, and climbs from a field to its form without end where a field is
- * called `parentElement`. Such a form is left out of the way up.
+ * Make a property for the parent skip forms with misleading properties. The driver reads forms directly, in this world too,
+ * and would never get from a field to its form's parent if a field is named `parentElement`.
  */
 const passOver = name => {
   const { get, ...rest } = Object.getOwnPropertyDescriptor(Node.prototype, name);

@@ -1,5 +1,5 @@
-// A field takes the place of its form's property of that name (`<input name=children>`), an image or a form that of its
-// document. So whatever may be a form or a document is read by `its(node)`: what the interfaces themselves have.
+// A field shadows its form's property of the same name (`<input name=children>`), and an image or a form that of its
+// document. So anything that may be a form or a document is read through `its(node)`, which returns the interfaces' own properties.
 
 const isHidden = node => node instanceof HTMLFormElement || node instanceof Document;
 const own = {

@@ -1,5 +1,5 @@
-// Run in the page's own world with the console's `getEventListeners`: say which elements scripts listen to, by an event
-// at each that only the engine's world hears. What listens to nearly everything is the root of a framework.
+// Runs in the page's own world with the console's `getEventListeners`: reports which elements scripts listen to, by an
+// event on each that only the engine's world receives. An element that listens to nearly everything is a framework's root.
 
 (name => {
   const wanted = new Set(['click', 'dblclick', 'auxclick', 'contextmenu', 'mousedown', 'mouseup', 'pointerdown',

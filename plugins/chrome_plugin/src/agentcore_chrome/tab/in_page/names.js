@@ -1,5 +1,5 @@
-// The name of an element, as assistive technology tells it (https://www.w3.org/TR/accname-1.2/), without what style
-// sheets add unless there is nothing else.
+// The accessible name of an element (https://www.w3.org/TR/accname-1.2/), without text from style sheets unless there
+// is nothing else.
 
 const HIDDEN_PASSWORD = '•••';
 const TYPED_INTO = new Set(['text', 'password', 'number', 'search', 'tel', 'email', 'url']);
@@ -7,12 +7,12 @@ const BUTTON_INPUTS = { submit: 'Submit', reset: 'Reset', image: 'Submit', butto
 
 const tidy = text => text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim();
 
-/** What is in a field; of a password, that there is one. */
+/** Return the value of a field; for a password only a placeholder. */
 function valueOf(element) {
   return element.type === 'password' && element.value ? HIDDEN_PASSWORD : element.value;
 }
 
-/** The style of an element, looked up once in a walk. */
+/** The styles of elements, computed once per walk. */
 class Styles {
   constructor() { this.known = new Map(); }
   of(element) {
@@ -26,7 +26,7 @@ class Styles {
   }
 }
 
-/** What stands below a node in the tree that is drawn: of a shadow host its shadow, of a slot what was put into it. */
+/** Return the rendered child nodes: for a shadow host its shadow tree, for a slot the nodes assigned to it. */
 function childrenOf(element) {
   const { shadowRoot, localName, childNodes } = its(element);
   if (shadowRoot) return shadowRoot.childNodes;
@@ -39,7 +39,7 @@ function childrenOf(element) {
 
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'LINK', 'META', 'TITLE']);
 const NOT_DRAWN = new Set(['style', 'script', 'defs', 'symbol', 'metadata', 'desc']);
-/** What is not drawn; the title of a picture of shapes is its name. */
+/** Return true if an element is not rendered. The title of an SVG is not either, but names it. */
 function isSkipped(element) {
   if (!(element instanceof SVGElement)) return SKIPPED.has(its(element).tagName);
   return NOT_DRAWN.has(element.localName) || (element.localName === 'title' && element.parentNode?.localName === 'svg');
@@ -48,7 +48,7 @@ function isSkipped(element) {
 class Names {
   constructor(styles) { this.styles = styles; this.texts = new Map(); this.labelled = new Map(); }
 
-  /** The name of an element; empty: it has none. */
+  /** Return the name of an element; empty if it has none. */
   of(element, role) {
     const read = its(element);
     if (!role || NAMELESS.has(role)) return tidy(read.getAttribute('aria-label') || this.prompt(read, role));
@@ -57,7 +57,7 @@ class Names {
       || this.prompt(read, role));
   }
 
-  /** What an editor that has no name asks for. */
+  /** Return the placeholder or description of an editor without a name. */
   prompt(element, role) {
     if (role !== 'textbox' && !element.hasAttribute('contenteditable')) return '';
     return element.getAttribute('aria-placeholder') || element.getAttribute('data-placeholder')
@@ -99,7 +99,7 @@ class Names {
       .map(label => this.text(label, inner => inner === element)).join(' ');
   }
 
-  /** All labels of a document or shadow root by what they label: asking each element looks through all of them. */
+  /** Return all labels of a document or shadow root by their control, as looking them up per element searches all of them. */
   labelsIn(root) {
     let labels = this.labelled.get(root);
     if (labels === undefined) {
@@ -115,12 +115,12 @@ class Names {
   }
 
   content(element, role) {
-    // what a tree shows below an item is not its name
+    // the items below a tree item are not part of its name
     const isOmitted = role === 'treeitem' ? inner => /^(group|treeitem)$/.test(roleOf(inner)) : undefined;
     return tidy(this.text(element, isOmitted)) || this.drawn(element);
   }
 
-  /** The text in an element, but for what is left out. */
+  /** Return the text of an element, except for omitted elements. */
   text(element, isOmitted) {
     const known = this.texts.get(element);
     if (known !== undefined && !isOmitted) return known;
@@ -142,7 +142,7 @@ class Names {
     return style.display === 'inline' || style.display === 'contents' ? text : ` ${text} `;
   }
 
-  /** The text of an element that stands for something else than what is in it. */
+  /** Return the text of an element that is represented by something other than its content. */
   replaced(element) {
     switch (tagOf(element)) {
       case 'IMG': return element.alt || element.title;
@@ -155,7 +155,7 @@ class Names {
     }
   }
 
-  /** What a style sheet writes into an element, without the drawings of icon fonts. */
+  /** Return the text that a style sheet inserts into an element, without characters of icon fonts. */
   drawn(element) {
     for (const place of ['::before', '::after']) {
       const written = getComputedStyle(element, place).content.match(/^"(.*)"$/)?.[1].replace(/[\ue000-\uf8ff]/g, '').trim();

@@ -1,4 +1,4 @@
-// What an element is, and in which state: WAI-ARIA 1.2 roles, and those that HTML elements have of themselves
+// The roles and states of elements: WAI-ARIA 1.2 roles, and the implicit roles of HTML elements
 // (https://www.w3.org/TR/html-aam-1.0/).
 
 const ROLES = new Set(`alert alertdialog application article banner blockquote button caption cell checkbox code
@@ -11,20 +11,20 @@ const ROLES = new Set(`alert alertdialog application article banner blockquote b
 
 const words = text => new Set(text.split(' '));
 
-/** Roles of what is acted on by itself. */
+/** Roles that are interactive by themselves. */
 const ACTED_ON = words('button checkbox combobox gridcell link listbox menuitem menuitemcheckbox menuitemradio option '
   + 'radio scrollbar searchbox slider spinbutton switch tab textbox treeitem');
-/** Roles of parts that are acted on where what holds them listens for clicks. */
+/** Roles of parts that are interactive if their container listens for clicks. */
 const PARTS = words('listitem row cell rowheader columnheader option treeitem article figure');
-/** Roles of what holds parts that are acted on for themselves, though they name it. */
+/** Roles whose parts are interactive on their own, although they name the element. */
 const HOLDS_PARTS = words('cell columnheader gridcell heading rowheader');
-/** Roles that are named by what they hold. */
+/** Roles that are named by their content. */
 const NAMED_BY_CONTENT = words('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab tooltip treeitem');
 /** Roles that have no name. */
 const NAMELESS = words('caption code definition deletion emphasis generic insertion listitem mark paragraph row rowgroup '
   + 'strong subscript superscript term time');
-/** Roles that say nothing where there is no name and nothing to act on. */
+/** Roles that carry no information without a name and without interaction. */
 const PLAIN = words('generic rowgroup cell gridcell presentation none strong emphasis mark subscript superscript insertion '
   + 'deletion code time term definition document caption');
 
@@ -44,7 +44,7 @@ const TAGS = {
   SUMMARY: 'button', SUP: 'superscript', TABLE: 'table', TBODY: 'rowgroup', TEXTAREA: 'textbox', TFOOT: 'rowgroup',
   THEAD: 'rowgroup', TIME: 'time', TR: 'row', UL: 'list', VIDEO: 'video', AUDIO: 'audio', CANVAS: 'canvas',
 };
-/** Elements whose role depends on more than their name. */
+/** Elements whose role depends on more than their tag name. */
 const LOOKED_AT = {
   A: element => (element.hasAttribute('href') ? 'link' : ''),
   AREA: element => (element.hasAttribute('href') ? 'link' : ''),
@@ -61,7 +61,7 @@ const LOOKED_AT = {
 
 const tagOf = element => (element instanceof HTMLElement ? its(element).tagName : element.tagName.toUpperCase());
 
-/** The role of an element; empty: none of its own. */
+/** Return the role of an element; empty if it has none. */
 function roleOf(element) {
   const given = its(element).getAttribute('role');
   if (given) {
@@ -74,7 +74,7 @@ function roleOf(element) {
 
 const isTrue = value => value === 'true' || value === '';
 
-/** The states of an element that a person sees, as ` [checked] [disabled]`. */
+/** Return the visible states of an element, such as ` [checked] [disabled]`. */
 function statesOf(element, role) {
   const read = its(element);
   const aria = name => read.getAttribute(`aria-${name}`);

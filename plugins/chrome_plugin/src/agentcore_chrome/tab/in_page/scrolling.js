@@ -1,4 +1,4 @@
-// Evaluated in a page by scrolling.py: what scrolls at an element, or, without one, what a person would scroll.
+// Evaluated in a page by scrolling.py: the scroll area at an element or, without one, the areas that a user would scroll.
 (start, isSideways) => {
   const { scrollingElement, documentElement, body } = its(document);
   const page = scrollingElement ?? documentElement;
@@ -41,8 +41,8 @@
   const areas = found.length ? found : [page];
   let area = areas[0];
 
-  // Grids and long lists make the rows of a place frames after it was scrolled to, on a busy machine much later. So what
-  // is in view is looked at: where a part is empty, or all stands as it stood before, more is waited for.
+  // Grids and long lists render the rows of a position frames after scrolling there, on a busy machine much later. So the
+  // visible content is checked: while a part is empty, or everything is where it was before, wait for more.
   const SAMPLES = 10, ACROSS = [0.1, 0.3, 0.5, 0.7, 0.9], CHILDREN = 1000, LEVELS = 12, TEXT_CHARS = 200;
   const QUIET_FRAMES = 2, FRAMES = 12, PATIENCE_MS = 1000, LONGEST_MS = 4000, STILL = 2;
   const SHOWS = 'img, svg, canvas, video, iframe, object, input, textarea, select, button, hr';
@@ -54,7 +54,7 @@
     observer.observe(area, {subtree: true, childList: true, attributes: true, characterData: true});
     [observed, changes, missed] = [area, 0, 0];
   };
-  // a frame; or a moment, for a page behind another gets no frames
+  // wait for a frame, or for a moment, as a background page gets no frames
   const frame = () => new Promise(done => {
     setTimeout(done, 120);
     requestAnimationFrame(() => setTimeout(done));
@@ -68,7 +68,7 @@
     for (let inner; (inner = its(hit)?.shadowRoot?.elementFromPoint(x, y)) && inner !== hit;) hit = inner;
     return hit;
   };
-  /** What shows something at a height, in an element that was hit there. */
+  /** Return the element that shows something at a height, within the element that was hit there. */
   const shownIn = (e, y, levels = LEVELS) => {
     const { children, childNodes } = its(e);
     if (its(e).matches(SHOWS) || [...childNodes].some(one => one instanceof Text && one.data.trim())) return e;
@@ -80,7 +80,7 @@
     }
     return null;
   };
-  /** What is in view from top to bottom: an element with its place and text; null: nothing; undefined: it is covered. */
+  /** Return what is visible from top to bottom: elements with their position and text; null: nothing; undefined: covered. */
   const view = () => {
     const box = boxOf(area), top = Math.max(box.top, 0), height = Math.min(box.bottom, innerHeight) - top;
     return Array.from({length: SAMPLES}, (_, i) => {
@@ -99,7 +99,7 @@
     const shown = now.filter(Boolean);
     return !before || !shown.length || !shown.every(isAsBefore);
   };
-  /** Wait until what is in view is drawn and at rest; whether it is. What never changes is not waited for long. */
+  /** Wait until the visible content is rendered and at rest, and return true if it is. If nothing ever changes, the wait is short. */
   const arrive = async (before = null, until = Infinity) => {
     const began = performance.now();
     let seen = changes, moved = began, frames = 0;
@@ -118,7 +118,7 @@
       }
     }
   };
-  /** Go to a place of the area; whether it is another one. */
+  /** Scroll the area to a position, and return true if the position changed. */
   const goTo = async (top, left, until) => {
     observe();
     const {scrollTop, scrollLeft} = its(area), before = view();
@@ -132,7 +132,7 @@
     const texts = [0.02, 0.1, 0.3, 0.5, 0.7].map(part => document.elementFromPoint(box.left + box.width * part, y))
       .map(hit => its(hit)?.closest(ROWS) ?? hit).filter(row => area === page || its(area).contains(row))
       .map(row => its(row)?.innerText?.trim().replace(/\s+/g, ' ')).filter(Boolean);
-    // the shortest: beside a row is what holds all rows
+    // the shortest text: the element hit next to a row may contain all rows
     return texts.sort((a, b) => a.length - b.length)[0]?.slice(0, LINE_CHARS) ?? '';
   };
   const lineFrom = (y, step) => [0, 1, 2, 3, 4].map(i => lineAt(y + i * step)).find(Boolean) ?? '';
@@ -165,7 +165,7 @@
     for (let inner = e; inner; inner = [...its(inner).children].find(has)) e = inner;
     return e;
   };
-  // rows that carry their number say how far it is to another; two from the middle, for a head stays where it is
+  // numbered rows show the distance to another row; measured between two in the middle, as a header does not move
   const jump = async (find, selector, until) => {
     const [, attribute, number] = selector?.match(/\[([\w-]+)\s*=\s*["']?(\d+)["']?\s*\]/) ?? [];
     for (let i = 0; attribute && i < JUMPS && !find(); i++) {
@@ -180,12 +180,12 @@
       if (!await goTo(its(area).scrollTop + down, its(area).scrollLeft, until)) return;
     }
   };
-  // the row is there, and columns may be made as one goes, too
+  // the row exists, but columns may be rendered only while scrolling, too
   const sweep = async (find, until) => {
     await goTo(its(area).scrollTop, 0, until);
     while (!find() && await goTo(its(area).scrollTop, its(area).scrollLeft + Math.max(1, its(area).clientWidth * STEP), until));
   };
-  /** Whether more comes at the end, as in lists without one. */
+  /** Return true if more content is added at the end, as in infinite lists. */
   const grows = async until => {
     const height = its(area).scrollHeight, began = performance.now();
     for (let frames = 0; frames < FRAMES || performance.now() - began < PATIENCE_MS; frames++) {
@@ -195,7 +195,7 @@
     }
     return false;
   };
-  // from where it is to the end, and then from the top to where it was
+  // from the current position to the end, then from the top to where it started
   const walk = async (find, until) => {
     const began = its(area).scrollTop;
     await arrive(null, until);
@@ -218,7 +218,7 @@
       await jump(find, selector, until);
       isOver = await walk(find, until);
       const e = find();
-      // what never changes is empty where it is empty
+      // if nothing ever changes, an empty part is really empty
       empty += changes && missed;
       if (!e && isOver) continue;
       e?.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'});
@@ -227,7 +227,7 @@
     }
     return {...state(), found: false, isOver, empty};
   };
-  /** Hear of the page's changes no longer, once something is done. */
+  /** Wrap a function so that the page's changes are no longer observed once it is done. */
   const ending = work => (...given) => work(...given).finally(() => {
     observer.disconnect();
     observed = null;

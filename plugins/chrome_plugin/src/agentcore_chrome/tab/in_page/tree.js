@@ -1,4 +1,4 @@
-// The page as a tree of short lines, in one walk: what is there, what can be acted on, and nothing twice.
+// The page as a tree of short lines, created in one walk: what is there and what is interactive, without repetition.
 
 const LINE_CHARS = 2000;
 const NAME_CHARS = 400;
@@ -6,10 +6,10 @@ const URL_CHARS = 200;
 const HINT_CHARS = 40;
 const OPTIONS = 30;
 const DEEPEST = 300;
-/** How far below what listens its parts are. */
+/** The number of levels below a container that listens in which its parts are. */
 const PART_LEVELS = 4;
 const MANY = 20;
-/** Pictures of shapes up to this size are icons. */
+/** SVG images up to this size are icons. */
 const ICON = 48;
 const LABELLED = new Set(['checkbox', 'radio', 'file']);
 const SCROLLED = new Set(['auto', 'scroll', 'overlay']);
@@ -17,13 +17,13 @@ const INLINE_HANDLERS = ['onclick', 'ondblclick', 'onmousedown', 'onmouseup', 'o
   'ontouchstart', 'ontouchend', 'ondragstart', 'ondrop'];
 
 const cut = (text, limit) => (text.length > limit ? `${text.slice(0, limit)}… (${text.length} characters)` : text);
-/** A text on one line, whatever is in it: nothing of a page can look like a line of its own. */
+/** Put text on one line, so that no text of a page can look like a line of its own. */
 const onOneLine = text => cut(text, LINE_CHARS).replace(/\r?\n|[\r\u2028\u2029\u0085\v\f]/g, '\\n');
 const quoted = text => JSON.stringify(cut(text, NAME_CHARS));
 
 class Tree {
   /**
-   * @param keyOf gives a node its number, and keeps it
+   * @param keyOf returns the number of a node, and remembers it
    * @param heard the elements that scripts listen to
    */
   constructor(keyOf, heard) {
@@ -36,7 +36,7 @@ class Tree {
     this.nodes = [];
   }
 
-  /** The lines of a part of the page: `[depth, key, kind, head, rest]`; kind 1: can be acted on, 2: is a frame. */
+  /** Return the lines of a part of the page: `[depth, key, kind, head, rest]`; kind 1: interactive, 2: a frame, 3: both. */
   lines(root, deepest) {
     const around = { pointer: false, parts: 0, inside: false, hides: false, depth: 0 };
     const items = root instanceof Document
@@ -46,7 +46,7 @@ class Tree {
     return lines;
   }
 
-  /** The number of the first node that ends in or below the part of the page that is seen. */
+  /** Return the number of the first node that starts in or below the viewport. */
   firstInView() {
     const isAbove = node => {
       const box = its(node instanceof Text ? node.parentElement : node).getBoundingClientRect();
@@ -56,8 +56,8 @@ class Tree {
     return first ? this.keyOf(first) : 0;
   }
 
-  // An item is a line `{node, role, name, states, acts, items}`, a text `{node, text}`, or null: what is before it and
-  // what comes after it are not one text.
+  // An item is a line `{node, role, name, states, acts, items}`, a text `{node, text}`, or null, which separates the texts
+  // before and after it.
 
   below(element, around) {
     const items = [];
@@ -95,7 +95,7 @@ class Tree {
     const isBlock = style.display !== 'inline' && style.display !== 'contents';
     const items = this.itemsOf(element, role, inner, control);
     if (!isShown) return items;
-    // what listens for what is in it needs no reference of its own
+    // a container that listens for its interactive content needs no reference of its own
     if (why === 'container that listens' && items.some(holdsActed)) why = '';
     if (!role && STANDS_BACK.test(why)) {
       const said = joined(items);
@@ -113,14 +113,14 @@ class Tree {
     return labelled ? withoutName(joined(items), this.names.of(labelled, roleOf(labelled)), true) : items;
   }
 
-  /** Whether what is in an element is shown, other than by its name or value. */
+  /** Return true if an element's content is shown other than by its name or value. */
   holds(element, role) {
     if (role === 'iframe' || element.localName === 'select' || element.localName === 'textarea') return false;
     if (element.localName === 'svg') return isDrawing(element);
     return role !== 'img' && element.localName !== 'canvas' && element.localName !== 'video';
   }
 
-  /** A line for an element; null: it says nothing, and what is in it stands for itself. */
+  /** Return the line for an element; null if it adds nothing, and its content takes its place. */
   line(element, shown, role, why, items) {
     const acts = why !== '';
     if ((!role || role === 'iframe') && !acts) return null;
@@ -144,7 +144,7 @@ class Tree {
     return line;
   }
 
-  /** What can be done to an element of no role. */
+  /** Return the word for an interactive element without a role. */
   word(element, why) {
     return why === 'edit' ? 'textbox' : why === 'scroll' ? 'area' : 'clickable';
   }
@@ -160,7 +160,7 @@ class Tree {
     return more;
   }
 
-  /** Why an element can be acted on: `role`, `edit`, `scroll`, `pointer`, `container` …; empty: it cannot. */
+  /** Return why an element is interactive: `role`, `edit`, `scroll`, `pointer`, `container` …; empty if it is not. */
   actedOn(element, role, style, around, control) {
     const isPointer = style.cursor === 'pointer' && !around.pointer;
     const read = its(element);
@@ -168,7 +168,7 @@ class Tree {
     const listens = this.heard.has(element) || INLINE_HANDLERS.some(name => read.hasAttribute(name));
     const isDragged = isDraggable(element);
     let why = '';
-    if (element.localName === 'label' && element.control && !control) return '';  // that can be acted on itself
+    if (element.localName === 'label' && element.control && !control) return '';  // the control is interactive itself
     if (isEditable) why = 'edit';
     else if (control || this.isControl(element, role)) why = 'role';
     else if (this.isPage(element)) return '';
@@ -190,13 +190,13 @@ class Tree {
   isControl(element, role) {
     element = its(element);
     if (ACTED_ON.has(role) && role !== 'option') return role !== 'scrollbar' || element.tabIndex >= 0;
-    if (role === 'option') return element.localName !== 'option';  // those of a choice stand in its line, or below it
+    if (role === 'option') return element.localName !== 'option';  // the options of a select are listed in its line, or below it
     if (role === 'iframe' || element.localName === 'canvas') return true;
     if ((element.localName === 'video' || element.localName === 'audio') && element.controls) return true;
     return element.hasAttribute('tabindex') && element.tabIndex >= 0 && element.localName !== 'body';
   }
 
-  /** Whether clicks on an element may mean one of the parts that it holds. */
+  /** Return true if clicks on an element may be meant for one of its parts. */
   isContainer(element, role) {
     return !NAMED_BY_CONTENT.has(role) && its(element).childElementCount > 1;
   }
@@ -212,7 +212,7 @@ class Tree {
       || (SCROLLED.has(across) && read.scrollWidth > read.clientWidth + MANY);
   }
 
-  /** The check box, radio button or file field of a label, where only the label can be seen and clicked. */
+  /** Return the check box, radio button or file field of a label, if only the label can be seen and clicked. */
   hiddenControl(label) {
     const control = label.control;
     if (!control || !LABELLED.has(control.type)) return null;
@@ -252,7 +252,7 @@ class Tree {
     if (options.length > 1) line.items.push({ node: options[0], role: 'options', text: names.join(' | '), items: [] });
   }
 
-  /** Write items as lines, texts after the line that holds nothing else. */
+  /** Write items as lines; a text that comes first is appended to its parent's line. */
   write(items, depth, deepest, lines) {
     if (depth >= deepest) return;
     for (const item of items) {
@@ -273,7 +273,7 @@ class Tree {
   }
 }
 
-/** Whether a picture of shapes is more than an icon: a chart, a diagram, a map, whose parts are read and clicked. */
+/** Return true if an SVG image is larger than an icon: a chart, a diagram or a map, whose parts are read and clicked. */
 function isDrawing(svg) {
   const { width, height } = svg.getBoundingClientRect();
   return width > ICON && height > ICON;
@@ -283,13 +283,13 @@ const isListSelect = select => select.multiple || select.size > 1;
 
 const holdsActed = item => Boolean(item?.acts || item?.items?.some(holdsActed));
 
-/** Why an element can be acted on that is nothing beside the one that it holds. */
+/** Reasons to be interactive that give way to the only interactive element inside. */
 const STANDS_BACK = /^(pointer|container)/;
 
-/** What stands between links says nothing. */
+/** Separators between links carry no information. */
 const SEPARATOR = /^[|,;·•»«›‹/–—:]+$/;
 
-/** Put the rows of a grid that draws them in another order than they are made into theirs. */
+/** Sort the rows of a grid that creates them in another order than it shows them. */
 function inRowOrder(items) {
   const place = item => (item?.role === 'row' ? Number(item.node.getAttribute('aria-rowindex')) : 0);
   const rows = items.filter(place);
@@ -298,7 +298,7 @@ function inRowOrder(items) {
   items.forEach((item, number) => { if (place(item)) items[number] = rows.shift(); });
 }
 
-/** Whether it is what an editor hears keys by that draws its text itself: no more of it than a caret can be seen. */
+/** Return true if an element is the keyboard input of an editor that renders its own text: at most a caret of it is visible. */
 function takesKeysUnseen(element, role, why) {
   if (element.matches(':disabled') || element.getAttribute('aria-hidden') === 'true') return false;
   return why === 'edit' || (role === 'textbox' && element.localName !== 'input' && element.tabIndex >= 0);
@@ -306,20 +306,20 @@ function takesKeysUnseen(element, role, why) {
 
 const isDraggable = element => its(element).getAttribute('draggable') === 'true' && its(element).draggable;
 
-/** What its author calls an element that says nothing itself. */
+/** Return the name that the page's author uses for an element without text. */
 function hintOf(element) {
   const { dataset, classList, id } = its(element);
   const name = dataset.testid || id || classList[classList.length - 1];
   return name ? ` [name=${cut(tidy(name), HINT_CHARS)}]` : '';
 }
 
-/** Items with texts that belong together in one, cells out of their rows, and without empty ones. */
+/** Join texts that belong together, and drop empty ones. */
 function joined(items) {
   const made = [];
   let text = null;
   const end = () => {
     if (text && !text.isTidy) {
-      const indent = text.text.match(/^\u00a0*/)[0].length;  // as editors write it
+      const indent = text.text.match(/^\u00a0*/)[0].length;  // editors write indentation this way
       text.text = ' '.repeat(indent) + tidy(text.text);
       text.isTidy = true;
     }
@@ -340,7 +340,7 @@ function joined(items) {
   return made;
 }
 
-/** What a name does not say of what it was made from: what can be acted on, and texts of their own. */
+/** Return the items that a name made from them does not cover: interactive ones, and texts of their own. */
 function withoutName(items, name, acts) {
   const kept = [];
   for (const item of items) {
@@ -355,7 +355,7 @@ function withoutName(items, name, acts) {
   return kept;
 }
 
-/** Put plain cells into the row's line, with a sign for each that is below. */
+/** Merge plain cells into the row's line, with an arrow for each item that is listed below. */
 function mergeCells(row) {
   const isCell = item => item.role === 'cell' || item.role === 'rowheader' || item.role === 'columnheader';
   if (!row.items.some(item => isCell(item) && !item.acts)) return;
