@@ -11,7 +11,7 @@ import {keyEnded} from '../worker/servers.js';
 import './pairing/ac-panel-pairing.js';
 import './pairing/ac-panel-servers.js';
 import './calls/ac-panel-tray.js';
-// imported eagerly: it has to hear the first 'connection' event to report interrupted calls
+// imported eagerly: it must receive the first 'connection' event to report interrupted calls
 import './calls/client-calls.js';
 import './question/ac-panel-questions.js';
 import './tab/ac-panel-context.js';

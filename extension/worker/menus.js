@@ -1,4 +1,4 @@
-/** The context menu, with which the user sends content of a page to the chat. It is stored in `storage.session` until the panel takes it. */
+/** The context menu, with which the user sends content of a page to the chat. The content is stored in `storage.session` until the panel takes it. */
 
 /**
  * @typedef {object} Pending

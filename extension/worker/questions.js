@@ -19,7 +19,7 @@ import {Stored} from './stored.js';
 export const PANEL_IN = 'isPanelInWindow';
 const DOCUMENT = 'panel/question.html';
 const SIZE = {width: 440, height: 320};
-/** The interval of checks whether the panel with a question was closed. */
+/** The interval between checks that the panel with a question is still open. */
 const LOOK_MS = 1000;
 
 /** @type {Stored<Question[]>} */

@@ -178,7 +178,7 @@ async function askFor(origin, code, name, signal) {
   return asked;
 }
 
-/** Return a name in the form that servers accept, which use it in lists and URLs. @param {string} name */
+/** Convert a name to the form that servers accept, as they show it in lists and URLs. @param {string} name */
 function clientName(name) {
   return name.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 36) || 'browser';
 }

@@ -29,7 +29,7 @@ export async function carryOut({type, args}) {
 }
 
 /**
- * Return the outcome without lone surrogates: in JSON they (and nothing else) are such escapes, which JSON parsers reject.
+ * Return the outcome without lone surrogates, as JSON parsers reject them; in JSON they are escapes, and nothing else is.
  * @template T
  * @param {T} outcome
  * @returns {T}

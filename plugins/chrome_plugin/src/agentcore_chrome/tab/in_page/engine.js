@@ -1,4 +1,4 @@
-// The selector engine, which the driver evaluates in an isolated world of each document, separate from the page's scripts:
+// The selector engine that the driver evaluates in an isolated world of each document, separate from the page's scripts:
 // `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` return a new element, outside of the
 // page, whose text is the result.
 

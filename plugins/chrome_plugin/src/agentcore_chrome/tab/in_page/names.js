@@ -39,7 +39,7 @@ function childrenOf(element) {
 
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'LINK', 'META', 'TITLE']);
 const NOT_DRAWN = new Set(['style', 'script', 'defs', 'symbol', 'metadata', 'desc']);
-/** Return true if an element is not rendered. The title of an SVG is not either, but names it. */
+/** Return true if an element is not rendered. The title of an SVG is not rendered either, but names it. */
 function isSkipped(element) {
   if (!(element instanceof SVGElement)) return SKIPPED.has(its(element).tagName);
   return NOT_DRAWN.has(element.localName) || (element.localName === 'title' && element.parentNode?.localName === 'svg');

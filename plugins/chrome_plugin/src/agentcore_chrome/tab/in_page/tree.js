@@ -6,7 +6,7 @@ const URL_CHARS = 200;
 const HINT_CHARS = 40;
 const OPTIONS = 30;
 const DEEPEST = 300;
-/** The number of levels below a container that listens in which its parts are. */
+/** The maximum depth of parts below a container that listens for their clicks. */
 const PART_LEVELS = 4;
 const MANY = 20;
 /** SVG images up to this size are icons. */
