@@ -262,7 +262,7 @@ export class AcViewChats extends Localized(LitElement) {
     await this._say(text, 'chat.sendFailed', async (chat) => {
       await chat.send({text, when, attachments});
       forgetPreviews(attachments);
-    }, () => this._attached.putBack(attachments)); // those of the chat that is shown by then
+    }, (id) => attachmentsOf(id).putBack(attachments));
   }
 
   /** Change, send or remove a queued message. @param {CustomEvent<{messageId: string, text: string}>} event */
@@ -310,7 +310,7 @@ export class AcViewChats extends Localized(LitElement) {
     if (question) await this._say(text, 'chat.answerFailed', (chat) => chat.answer(question.questionId, {text}));
   }
 
-  /** Clear the message box at once, and restore its text if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {() => void} [undo] */
+  /** Clear the message box at once, and restore its text if it could not be sent. @param {string} text @param {string} failed @param {(chat: Conversation) => Promise<void>} send @param {(id: string) => void} [undo]  called with the chat that the text goes back to; the user may have opened another one */
   async _say(text, failed, send, undo) {
     const from = this._chat.id;
     this._isSending = !from; // only the first message, which creates the chat, blocks further ones until the server responds
@@ -322,19 +322,20 @@ export class AcViewChats extends Localized(LitElement) {
       chat = await this._begun();
       await send(chat);
     } catch (error) {
-      if (!from) await this._takeBack(chat, /** @type {import('../client/client.js').ApiError} */ (error));
-      undo?.();
-      keepDraft(from, text);
-      if (!this._draft) this._onDraft(new CustomEvent('ac-draft', {detail: {text}}));
+      const isTakenBack = !from && await this._takeBack(chat, /** @type {import('../client/client.js').ApiError} */ (error));
+      const id = isTakenBack ? '' : chat.id;
+      undo?.(id);
+      if (id === this._chat.id) this._onDraft(new CustomEvent('ac-draft', {detail: {text: joined(text, this._draft)}}));
+      else keepDraft(id, joined(text, draftOf(id)));
       this._tell(failed, error);
     }
     this._isSending = false;
   }
 
-  /** Delete an empty chat that was created for a message which the server refused. @param {Conversation} chat @param {import('../client/client.js').ApiError} error */
+  /** Delete an empty chat that was created for a message which the server refused; return true if that was so. @param {Conversation} chat @param {import('../client/client.js').ApiError} error @returns {Promise<boolean>} */
   async _takeBack(chat, {status}) {
     const {id, items} = chat;
-    if (!id || items.length || status < 400 || status >= 500) return;
+    if (!id || items.length || status < 400 || status >= 500) return false;
     if (chat === this._chat) {
       this._follow(new Conversation(''));
       navigate(href(['chats']), {replace: true});
@@ -344,6 +345,7 @@ export class AcViewChats extends Localized(LitElement) {
     } catch {
       // it stays in the list, where it can be deleted; the refusal is reported either way
     }
+    return true;
   }
 
   /** Return the chat that is shown, after creating it on the server if it is new. */
@@ -459,4 +461,10 @@ export class AcViewChats extends Localized(LitElement) {
     else toastError(t(failed), error);
   }
 }
+
+/** Return a text that could not be sent, followed by what was written since. @param {string} text @param {string} draft */
+function joined(text, draft) {
+  return [text, draft].filter(Boolean).join('\n\n');
+}
+
 customElements.define('ac-view-chats', AcViewChats);

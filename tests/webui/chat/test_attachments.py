@@ -207,3 +207,33 @@ async def test_picture_that_the_provider_refuses_does_not_hold_up_the_chat_and_t
     await chat.page.reload()
     await expect(chat.shown.get_by_text(told)).to_be_visible()
     assert "image.png" in chat.provider.sent
+
+
+async def test_message_that_fails_after_another_chat_was_opened_comes_back_in_its_own(open_chat):
+    chat = await open_chat()
+    chat.ui.allowed_errors.append("503")
+    chat.provider.say("Hello.")
+    await chat.say("first")
+    await expect(chat.messages.last).to_contain_text("Hello.")
+    await chat.until_idle()
+    await paste(chat)
+    await expect(chat.page.locator("ac-attachments progress")).to_have_count(0)
+    sending, release = asyncio.Event(), asyncio.Event()
+
+    async def fail(route):
+        sending.set()
+        await release.wait()
+        await route.fulfill(status=503, body="away")
+
+    await chat.page.route("**/messages", fail)
+    await chat.say("Look")
+    await sending.wait()
+    await chat.page.get_by_role("link", name="New chat").click()
+    await expect(chat.page.get_by_role("heading", name="What shall we do?")).to_be_visible()
+    release.set()
+    await expect(chat.page.get_by_text("The message was not sent").first).to_be_visible()
+    await expect(chat.box).to_have_value("")
+    await expect(attached(chat)).to_have_count(0)
+    await chat.page.get_by_role("link", name="first").click()
+    await expect(chat.box).to_have_value("Look")
+    await expect(attached(chat)).to_contain_text(["image.png"])

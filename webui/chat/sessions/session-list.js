@@ -134,6 +134,7 @@ class SessionList extends Store {
       this.sessions = before === null ? sessions : [...this.sessions.filter(({sessionId}) => !known.has(sessionId)), ...sessions];
       Object.assign(this, {hasMore: Boolean(hasMore), isLoaded: true, error: null});
     } catch (error) {
+      if (generation !== this._generation) return;
       this.error = error;
     }
     this.isLoading = false;
