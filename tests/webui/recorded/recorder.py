@@ -67,6 +67,9 @@ class Recorder:
         if key in _FIXED and value:
             return _FIXED[key]
         if isinstance(value, dict):
+            if value.get("memoryBytes") and "latencyMs" in value:
+                # a host that has just started may not have been asked yet
+                value = value | {"latencyMs": _FIXED["latencyMs"]}
             return {name: self._normalise(each, name) for name, each in value.items()}
         if isinstance(value, list):
             return [self._normalise(each) for each in value]

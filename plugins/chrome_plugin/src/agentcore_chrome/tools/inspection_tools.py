@@ -84,8 +84,7 @@ class InspectionTools(SessionPages):
         """Give the requests that the page made lately: method, status, address."""
 
         async def read(tab: Tab) -> ToolOutput:
-            made = await act_without_element(tab, DEFAULT_MS, "read the requests", tab.page.requests)
-            requests = [request for request in made if static or request.resource_type not in _STATIC]
+            requests = await act_without_element(tab, DEFAULT_MS, "read the requests", tab.page.requests)
             shown = [
                 {
                     "method": request.method,
@@ -95,6 +94,7 @@ class InspectionTools(SessionPages):
                     "failure": request.failure,
                 }
                 for request in requests[-_SHOWN:]
+                if static or request.resource_type not in _STATIC
             ]
             lines = [f"{one['method']} {one['status'] or one['failure'] or '…'} {one['url']}" for one in shown]
             return ToolOutput("\n".join(lines) or "No requests.", {"requests": shown})
