@@ -12,8 +12,7 @@ import {setOff} from './tab/page-context.js';
  * @returns {Promise<string | null>} what to set the draft to; null: unchanged
  */
 export async function takeDraft(sessionId) {
-  const [{id: own}, {id: clicked}] = await Promise.all([chrome.windows.getCurrent(), chrome.windows.getLastFocused()]);
-  const pending = own === clicked ? await takePending() : null;
+  const pending = await takePending((await chrome.windows.getCurrent()).id);
   if (!pending) return null;
   await activeTab.load(); // the click grants the panel access to the tab
   if (pending.kind === 'page' && activeTab.tab?.id !== undefined) await setOff(activeTab.tab.id, false);

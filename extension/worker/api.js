@@ -105,10 +105,11 @@ export function onQuestions(handler) {
   };
 }
 
-/** Take the content sent from the context menu; it can be taken once. @returns {Promise<Pending | null>} */
-export function takePending() {
+/** Take the content sent from the context menu in a window; it can be taken once. @param {number | undefined} windowId @returns {Promise<Pending | null>} */
+export function takePending(windowId) {
   return navigator.locks.request('pending', async () => {
     const pending = await stored('pending', /** @type {Pending | null} */ (null));
+    if (pending?.windowId !== windowId) return null;
     if (pending) await chrome.storage.session.remove('pending');
     return pending;
   });

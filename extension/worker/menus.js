@@ -8,6 +8,7 @@
  * @property {string} [picture]  the image as a `data:` URL, if the page may be read
  * @property {string} pageUrl
  * @property {string} title  of the page
+ * @property {number} windowId  the window whose panel takes it
  * @property {number} at  milliseconds since 1970
  */
 
@@ -40,7 +41,7 @@ export async function sendToChat(info, tab) {
   const picture = item.kind === 'picture' ? await drawn(tab.id, info) : undefined;
   /** @type {Pending} */
   const pending = {
-    kind: item.kind, pageUrl: info.pageUrl ?? tab.url ?? '', title: tab.title ?? '', at: Date.now(),
+    kind: item.kind, pageUrl: info.pageUrl ?? tab.url ?? '', title: tab.title ?? '', windowId: tab.windowId, at: Date.now(),
     ...(item.kind === 'selection' ? {text: info.selectionText ?? ''} : {url: addressOf(item.kind, info, tab)}),
     ...(picture ? {picture} : {}),
   };

@@ -14,7 +14,10 @@ SEND = """async ([info, pageUrl]) => {
     const tab = (await chrome.tabs.query({})).find(({url}) => url === pageUrl);
     await sendToChat({...info, pageUrl, editable: false}, tab);
 }"""
-TAKE = "() => import('/worker/api.js').then(({takePending}) => takePending())"
+TAKE = """async () => {
+    const {takePending} = await import('/worker/api.js');
+    return takePending((await chrome.storage.session.get('pending')).pending?.windowId);
+}"""
 ITEMS = ["send-selection", "send-link", "send-picture", "send-page"]
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -88,3 +91,19 @@ async def test_panel_takes_a_selection_as_a_draft_and_a_picture_as_a_file(start_
     info = {"menuItemId": "send-picture", "srcUrl": site.url("/dot.png"), "mediaType": "image"}
     await extension.run(SEND, [info, page.url])
     await expect(panel.get_by_text(".png")).to_be_visible()
+
+
+async def test_panel_takes_what_was_sent_from_its_window_while_another_one_is_in_front(start_server, extension, site):
+    site.show("/", "<title>Shop</title>")
+    server = await start_server()
+    await extension.pair(server)
+    page = await extension.context.new_page()
+    await page.goto(site.url())
+    panel = await extension.open_panel(page)
+    message = panel.get_by_role("textbox", name="Message")
+    await message.wait_for()
+    other = await extension.run("() => chrome.windows.create({focused: true}).then(({id}) => id)")
+    while await extension.run("() => chrome.windows.getLastFocused().then(({id}) => id)") != other:
+        await asyncio.sleep(0.05)
+    await extension.run(SEND, [{"menuItemId": "send-selection", "selectionText": "iPhone 16"}, page.url])
+    await expect(message).to_have_value(re.compile("> iPhone 16"))

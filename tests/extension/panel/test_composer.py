@@ -38,7 +38,11 @@ async def test_picture_of_the_page_is_attached_once_it_is_sent_from_the_menu(bes
     pending = {"kind": "picture", "url": f"{at.page.url}/dot.png", "picture": PICTURE, "pageUrl": at.page.url}
     await at.panel.bring_to_front()
     await at.panel.evaluate(
-        "(pending) => chrome.storage.session.set({pending: {...pending, title: 'Shop', at: Date.now()}})", pending
+        """async (pending) => {
+            const {id: windowId} = await chrome.windows.getCurrent();
+            await chrome.storage.session.set({pending: {...pending, windowId, title: 'Shop', at: Date.now()}});
+        }""",
+        pending,
     )
     await expect(attached(at)).to_contain_text(["picture.png"], timeout=LIMIT_MS)
     await expect(attached(at).locator("img")).to_have_js_property("naturalWidth", 1, timeout=LIMIT_MS)
