@@ -2,11 +2,9 @@
 
 import contextlib
 import os
-import pkgutil
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -87,8 +85,7 @@ class RootGroup(LazyGroup):
         return dict(sorted(found.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class _AddedCommand:
+class _AddedCommand(NamedTuple):
     """An entry point of the group.
 
     Args:
@@ -106,6 +103,8 @@ class _AddedCommand:
         Raises:
             click.ClickException: It cannot be loaded, or is no command.
         """
+        import pkgutil
+
         try:
             command = pkgutil.resolve_name(self.value)
         except Exception as exc:
@@ -128,15 +127,15 @@ def _list_metadata_folders() -> Iterator[str]:
 
 def _read_added_commands(folder: str) -> Iterator[_AddedCommand]:
     try:
-        with open(f"{folder}/entry_points.txt", encoding="utf-8") as file:  # noqa: PTH123 - without importing pathlib
-            text = file.read()
-    except (OSError, ValueError):  # most have none
+        with open(f"{folder}/entry_points.txt", "rb", buffering=0) as file:  # noqa: PTH123 - without importing pathlib
+            content = file.read()
+    except OSError:  # most have none
         return
-    if GROUP not in text:
+    if GROUP.encode() not in content:
         return
     distribution = folder.rpartition("/")[2].partition("-")[0].removesuffix(".egg").replace("_", "-")
     section = ""
-    for line in map(str.strip, text.splitlines()):
+    for line in map(str.strip, content.decode(errors="replace").splitlines()):
         if line.startswith("["):
             section = line.strip("[] ")
         elif section == GROUP and "=" in line and not line.startswith(("#", ";")):
