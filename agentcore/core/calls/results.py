@@ -19,6 +19,8 @@ from agentcore.valid_text import with_valid_text
 
 _BLOCKS = (Text, Image, Audio, EmbeddedResource, ArtifactLink)
 _BYTES = (bytes, bytearray, memoryview)
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_FEW_VALUES = 100
 _MIME = re.compile(r"[A-Za-z0-9.+-]{1,64}/[A-Za-z0-9.+-]{1,64}")
 
 
@@ -32,10 +34,15 @@ def to_result(returned: Any) -> tuple[ToolResult, bytes]:
         ToolError: `result_too_large`: it has too many blocks, or its data too many values.
     """
     result, encoded = _to_result(returned)
-    if has_more_json_parts(encoded, RESULT_PARTS):
+    if not _is_small(result.data) and has_more_json_parts(encoded, RESULT_PARTS):
         message = f"the structured result has more than {RESULT_PARTS:,} values; ask for less"
         raise ToolError("result_too_large", message, limit_values=RESULT_PARTS)
     return result, encoded
+
+
+def _is_small(data: Any) -> bool:
+    """True if data has few values, however long they are: counting takes long in the text of a large file."""
+    return type(data) is dict and len(data) <= _FEW_VALUES and all([type(value) in _SCALARS for value in data.values()])  # noqa: C419 - quicker
 
 
 def _to_result(returned: Any) -> tuple[ToolResult, bytes]:
