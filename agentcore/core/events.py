@@ -23,7 +23,8 @@ _ENVELOPE_BYTES = 300
 """About what the envelope and the names of a few fields take."""
 _SMALL_BYTES = 2_000
 """Most events, such as those of calls, are smaller, and are encoded only if somebody reads them."""
-_PLAIN_KINDS = frozenset((int, float, bool, type(None)))
+_FEW_FIELDS = 16
+_PLAIN_KINDS = frozenset((float, bool, type(None)))
 
 
 class Event:
@@ -68,11 +69,17 @@ class Event:
 
     def estimate_small_size(self) -> int:
         """Return about how many bytes a small event of plain values takes; 0: it has others, or is large."""
+        data = self._data
+        if data is None or len(data) > _FEW_FIELDS:
+            return 0
         size = _ENVELOPE_BYTES
-        for value in () if self._data is None else self._data.values():
+        for name, value in data.items():
+            size += len(name)
             kind = type(value)
             if kind is str:
                 size += len(value)
+            elif kind is int:
+                size += value.bit_length()
             elif kind not in _PLAIN_KINDS:
                 return 0
         return size if size <= _SMALL_BYTES else 0

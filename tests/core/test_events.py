@@ -85,6 +85,26 @@ def test_kept_event_holds_no_values_beside_its_text():
     assert held < MODULE_EVENTS_KEPT_BYTES
 
 
+@pytest.mark.spec("S7")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": "x" * 300_000},
+        {"y" * 300_000: 1},
+        {f"field{n}": n for n in range(20_000)},
+        {"number": 1 << 1_000_000},
+    ],
+    ids=["long value", "long name", "many fields", "large number"],
+)
+def test_large_events_of_plain_values_take_their_share_of_bytes(fields):
+    bus = EventBus()
+    for n in range(100):
+        bus.publish("loud.shouted", {"n": n, **fields}, publisher="loud")
+    kept = list(bus._kept)
+    assert 5 < len(kept) < 30
+    assert sum(len(event.encode()) for event in kept) <= MODULE_EVENTS_KEPT_BYTES
+
+
 def test_bus_that_keeps_nothing_resumes_nothing():
     bus = EventBus(kept=0)
     before = bus.last_id
