@@ -54,7 +54,7 @@ def is_at_least(level: LogLevel, least: LogLevel) -> bool:
 
 
 Departure = Literal["cancelled", "ended", "lost"]
-"""Reason why nobody waits for the answer to a request: its client cancelled it, its session or key has ended, or the
+"""Reason why no client waits for the answer to a request: its client cancelled it, its session or key has ended, or the
 connection was lost, which is not a cancellation."""
 
 
@@ -91,7 +91,7 @@ class Departures:
         return found
 
     def find_reason(self, request_id: RequestId | None) -> Departure:
-        """Return why nobody waits for a request that is being ended."""
+        """Return why no client waits for a request that is being ended."""
         ids = [] if request_id is None else self.list_request_ids(request_id)
         found = next((self._reasons[each] for each in ids if each in self._reasons), None)
         return found or ("ended" if self.is_over else "lost")

@@ -348,7 +348,7 @@ class ClientCalls:
 
         def end(_: object) -> None:
             if not work.cancelled():
-                work.exception()  # mark it as retrieved: nobody may ever ask for it
+                work.exception()  # mark it as retrieved: no client may ever request it
             self._drop_oldest_results(left.key.client)
             loop.call_later(RESULT_KEPT_SECONDS, remove_expired)
 

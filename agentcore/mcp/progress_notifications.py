@@ -23,7 +23,7 @@ class CallReporter(Protocol):
 
     @property
     def departure(self) -> Departure:
-        """The reason why nobody waits any more for a request that is being ended."""
+        """The reason why no client waits any more for a request that is being ended."""
         ...
 
     @property
@@ -71,7 +71,7 @@ class ClientReporter:
 
     @property
     def departure(self) -> Departure:
-        """The reason why nobody waits for the request any more."""
+        """The reason why no client waits for the request any more."""
         return self._caller.departures.find_reason(self._ctx.request_id)
 
     @property

@@ -1,4 +1,4 @@
-"""What a session has learned about its models: how they count tokens, smaller contexts, and refused images."""
+"""A session's measurements of its models: token count ratios, smaller context sizes, and refused images."""
 
 import json
 from typing import Any, NamedTuple, Self

@@ -208,7 +208,7 @@ class SubAgent:
     async def _execute_call(
         self, row: ChatCallRow, error: ToolError | None, toolbox: Toolbox
     ) -> tuple[ToolOutput, str]:
-        """Run one call through the core as the session's model, whoever made the call that the agent works for."""
+        """Run one call through the core as the session's model, also if another principal started the agent."""
         announcement = CallAnnouncement(self._core, self._stream, row, is_inner=True)
         if error is not None or row.tool_name == FIND_TOOLS:
             announcement.announce_call(waits=False)

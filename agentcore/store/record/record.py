@@ -32,8 +32,8 @@ class Record:
     """The record of calls. Its methods may only be called in the event loop's thread.
 
     `interrupted` contains the calls that the last process left open; whether they had their effect is unknown.
-    `going_on` contains those of them that may continue without that process; whoever learns how they end appends the
-    result.
+    `going_on` contains those of them that may still run without that process; the caller that learns how one ends
+    appends its result.
     """
 
     def __init__(

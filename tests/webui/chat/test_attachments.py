@@ -144,19 +144,19 @@ async def test_message_that_is_sent_before_its_file_is_uploaded_goes_out_with_it
     chat.provider.say("Teal.")
     uploading, release = asyncio.Event(), asyncio.Event()
 
-    async def hold(route):
+    async def delay_upload(route):
         uploading.set()
         await release.wait()
         await route.continue_()
 
-    await chat.page.route("**/api/artifacts?*", hold)
+    await chat.page.route("**/api/artifacts?*", delay_upload)
     await paste(chat)
     await uploading.wait()
     await chat.say("Which color?")
     note = chat.page.get_by_text("The message is sent as soon as its files are uploaded.")
     await expect(note).to_be_visible()
     await chat.box.press("End")
-    await chat.box.type("?")  # whoever writes on has not finished
+    await chat.box.type("?")  # editing cancels the pending message
     await expect(note).to_be_hidden()
     await chat.box.press("Enter")
     await expect(note).to_be_visible()

@@ -213,7 +213,7 @@ async def test_answer_about_an_earlier_turn_that_comes_late_takes_nothing_away(o
     held, release = asyncio.Event(), asyncio.Event()
     answered: asyncio.Queue[bool] = asyncio.Queue()
 
-    async def hold(route):
+    async def delay_first(route):
         response = await route.fetch()
         is_first = not held.is_set()
         held.set()
@@ -222,15 +222,17 @@ async def test_answer_about_an_earlier_turn_that_comes_late_takes_nothing_away(o
         await route.fulfill(response=response)
         answered.put_nowait(is_first)
 
-    await chat.page.route(re.compile(r"/messages\?limit="), hold)
+    await chat.page.route(re.compile(r"/messages\?limit="), delay_first)
     await chat.say("one")
     await held.wait()  # what is stored after the first turn is on its way, and slow
     await chat.say("two")
     await expect(chat.messages.last).to_contain_text("Second answer.")
     with contextlib.suppress(TimeoutError):  # what is stored after the second one may overtake it
         await asyncio.wait_for(answered.get(), 2)
-    release.set()
+    async with chat.page.expect_event("requestfinished", lambda request: "/messages?limit=" in request.url):
+        release.set()
     await chat.until_idle()
-    await chat.page.evaluate("() => new Promise((resolve) => setTimeout(resolve, 300))")
+    frames = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
+    await chat.page.evaluate(frames)
     await expect(chat.messages).to_have_count(6)
     await expect(chat.messages.last).to_contain_text("Second answer.")

@@ -323,7 +323,7 @@ export class AcChatComposer extends Localized(LitElement) {
     if (isCommand(text)) return this._sendCommand(text);
     if (this.isAsked && text) return this._fire('ac-reply', {text});
     if (this.attachments?.hasFailed) {
-      this._problem = t('chat.attach.mend');
+      this._problem = t('chat.attach.fix');
       return;
     }
     if (this.attachments?.isSending) {

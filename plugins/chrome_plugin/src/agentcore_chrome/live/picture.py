@@ -33,7 +33,7 @@ _REMEMBERED = 256
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """What a view shows.
+    """The content of a view.
 
     Args:
         state: `open`, `driven` by a user, `closed`, or `elsewhere`: another view shows this page now.

@@ -131,7 +131,7 @@ async def _focused_in(frame: "Frame") -> "ElementHandle":
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a field that accepts no free text would make of a value."""
+    """The result of fitting a value into a field that accepts no free text."""
 
     is_taken: bool
     value: str
