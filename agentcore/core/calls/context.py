@@ -28,6 +28,9 @@ from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
+ASK_SECONDS_MAX = 3600.0
+"""How long a call may wait for the answer to a question."""
+
 SAMPLE_SECONDS = 600.0
 """How long the user may read a request to a model before allowing it."""
 
@@ -195,6 +198,7 @@ class CallContext:
         timeout_s: float = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
+        timeout_s = min(timeout_s, ASK_SECONDS_MAX)
         asker = self._call.request.asker if not is_secret else None
         questions = Questions(self._call, self._services.conversation.chat, asker)
         with pause_clock(self._call):

@@ -1,26 +1,26 @@
 """Strict reading of the arguments that a module passes to its runtime; subclasses implement the effects."""
 
+import functools
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, get_origin
 
 from agentcore.api.hosts import AnswerHosts
 from agentcore.api.login import Login
+from agentcore.api.port import AtMost, Matches, Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
-from agentcore.bounds import FOREIGN_INSTRUCTIONS_CHARS
+from agentcore.api.runtime import Runtime
 from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.core.containment.requirement import ModuleRequirement
 from agentcore.core.event_types import OWN_TOPICS
 
-_OUTCOME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_ADDRESS = re.compile(r"\S{1,2000}")
-_EVENT = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
-
-class ReadingRuntime(ABC):
+class ReadingRuntime(Runtime):
     """The part of `agentcore.api.Runtime` by which a module hands something over, wherever it runs.
+
+    Its operations read their arguments and pass them to `_perform_operation`.
 
     Args:
         name: The module's name.
@@ -35,29 +35,13 @@ class ReadingRuntime(ABC):
         """The module's name."""
         return self._name
 
-    def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
-        if self.name in OWN_TOPICS:
-            message = f"events that begin with {self.name!r} are the server's own; call the module something else"
-            raise ValueError(message)
-        where = f"of publish in module {self.name!r}"
-        name = read_text(event, f"event {where}", "the name of an event", pattern=_EVENT)
-        session = None if session_id is None else read_text(session_id, f"session_id {where}")
-        self._publish(name, read_mapping(data, f"data {where}", mends_text=True), session)
-
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
-        wanted = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
-        if not callable(handler):
-            raise WrongValueError(f"handler of subscribe in module {self.name!r}", "a function", handler)
-        return self._subscribe(wanted, handler)
-
-    def note(self, subject: str, said: str, *, advice: str = "") -> None:
-        where = f"of note in module {self.name!r}"
-        about = read_text(subject, f"subject {where}")
-        self._add_diagnostic(about, read_text(said, f"said {where}"), read_text(advice, f"advice {where}"))
+        pattern = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
+        self._check_callable(handler, "handler of subscribe")
+        return self._subscribe(pattern, handler)
 
     def give_report(self, read: ReadReport) -> None:
-        if not callable(read):
-            raise WrongValueError(f"read of give_report in module {self.name!r}", "a function", read)
+        self._check_callable(read, "read of give_report")
         self._set_report_reader(read)
 
     def offer_login(self, login: Login) -> None:
@@ -66,43 +50,66 @@ class ReadingRuntime(ABC):
     def declare_requirement(self, requirement: Requirement) -> None:
         self._declare_requirement(ModuleRequirement(requirement, self.name))
 
-    def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
-        where = f"of record in module {self.name!r}"
-        what = read_text(outcome, f"outcome {where}", "a word in snake_case", pattern=_OUTCOME)
-        told = read_mapping(details, f"details {where}")
-        call = read_text(call_id, f"call_id {where}")
-        self._record_notice(what, told, call, read_text(session_id, f"session_id {where}")[:64])
-
-    def instruct(self, text: str) -> None:
-        said = read_text(text, f"text of instruct in module {self.name!r}").strip()
-        if len(said) > FOREIGN_INSTRUCTIONS_CHARS:
-            raise ValueError(f"the text has {len(said):,} characters, and may have {FOREIGN_INSTRUCTIONS_CHARS:,}")
-        self._set_instructions(said)
-
-    def served_changed(self, address: str) -> None:
-        where = f"address of served_changed in module {self.name!r}"
-        self._served_changed(read_text(address, where, "an address without spaces", pattern=_ADDRESS))
-
     def answer_hosts(self, handler: AnswerHosts) -> None:
-        if not callable(handler):
-            raise WrongValueError(f"handler of answer_hosts in module {self.name!r}", "a function", handler)
+        self._check_callable(handler, "handler of answer_hosts")
         self.answers_hosts = handler
 
+    def _check_callable(self, value: object, what: str) -> None:
+        if not callable(value):
+            raise WrongValueError(f"{what} in module {self.name!r}", "a function", value)
+
+    def _read_arguments(self, operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if operation.function is Runtime.publish and self.name in OWN_TOPICS:
+            message = f"events that begin with {self.name!r} are the server's own; call the module something else"
+            raise ValueError(message)
+        parameters = operation.signature.parameters
+        where = f"of {operation.method} in module {self.name!r}"
+        return {
+            name: _read_argument(value, parameters[name].annotation, f"{name} {where}")
+            for name, value in arguments.items()
+        }
+
     @abstractmethod
-    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None: ...
+    def _perform_operation(self, operation: Operation, arguments: dict[str, Any]) -> None: ...
     @abstractmethod
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]: ...
-    @abstractmethod
-    def _add_diagnostic(self, subject: str, said: str, advice: str) -> None: ...
     @abstractmethod
     def _set_report_reader(self, read: ReadReport) -> None: ...
     @abstractmethod
     def _offer_login(self, login: Login) -> None: ...
     @abstractmethod
     def _declare_requirement(self, requirement: ModuleRequirement) -> None: ...
-    @abstractmethod
-    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None: ...
-    @abstractmethod
-    def _set_instructions(self, text: str) -> None: ...
-    @abstractmethod
-    def _served_changed(self, address: str) -> None: ...
+
+
+def _make_method(operation: Operation) -> Callable[..., None]:
+    @functools.wraps(operation.function, updated=())
+    def method(self: ReadingRuntime, *args: Any, **kwargs: Any) -> None:
+        arguments = self._read_arguments(operation, operation.bind_arguments(args, kwargs))
+        self._perform_operation(operation, arguments)
+
+    return method
+
+
+for _operation in operations_of(Runtime).values():
+    setattr(ReadingRuntime, _operation.method, _make_method(_operation))
+
+
+def _read_argument(value: Any, annotation: Any, where: str) -> Any:
+    """Read one argument as its annotation says."""
+    if get_origin(annotation) is Annotated:
+        (rule,) = annotation.__metadata__
+        return _read_limited_text(value, rule, where)
+    if annotation is str:
+        return read_text(value, where)
+    if annotation == str | None:
+        return None if value is None else read_text(value, where)
+    return read_mapping(value, where, mends_text=True)
+
+
+def _read_limited_text(value: Any, rule: Matches | AtMost, where: str) -> str:
+    if isinstance(rule, Matches):
+        return read_text(value, where, rule.expected, pattern=re.compile(rule.pattern))
+    text = read_text(value, where).strip()
+    if len(text) > rule.chars:
+        raise ValueError(f"{where} has {len(text):,} characters, and may have {rule.chars:,}")
+    return text

@@ -126,7 +126,7 @@ class Lifecycle:
             await self.prepare_module(record)
         self._on_code(self.records.values())
         await self._wait_for_required(record)
-        record.runtime = ModuleRuntime(record, self._services, self._refresh_later)
+        record.runtime = ModuleRuntime(record, self._services, self._refresh_later)  # type: ignore[abstract]  # its operations are made from the table
         if issubclass(type(record.plugin), Module):
             await bind_runtime(record)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
@@ -241,7 +241,7 @@ class Lifecycle:
         began = time.perf_counter()
         try:
             await loader.adopt_hosted_plugin(record, plugin, self._config.locale)
-            record.runtime = HostedRuntime(record, self._services, self._refresh_later)
+            record.runtime = HostedRuntime(record, self._services, self._refresh_later)  # type: ignore[abstract]  # its operations are made from the table
             await call_hook(record, "init", HOOK_SECONDS, runtime=record.runtime)
             await self._apply_definitions(record, await call_hook(record, "get_tool_definitions", HOOK_SECONDS))
         except asyncio.CancelledError:

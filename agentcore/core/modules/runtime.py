@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from agentcore.api.context import KeyScope
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
+from agentcore.api.port import Operation
 from agentcore.api.report import ReadReport
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
@@ -35,6 +36,8 @@ from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ControlFiles
+
+_SESSION_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,14 @@ class ModuleRuntime(ReadingRuntime):
         self._settings = record.settings
         self._resources = ModuleResources(services.resources, record.name)
         self._secrets: ModuleSecrets | None = None
+        self._effects: Mapping[str, Callable[..., None]] = {
+            "event.publish": self._publish_event,
+            "note": self._add_diagnostic,
+            "record": self._append_notice,
+            "definitions": self._refresh_tools,
+            "instruct": self._set_instructions,
+            "served.changed": self._publish_served_change,
+        }
 
     @property
     def settings(self) -> Any:
@@ -164,7 +175,10 @@ class ModuleRuntime(ReadingRuntime):
     def hosts(self) -> Sequence[HostInfo]:
         return () if self._record.placed is not None else tuple(self._services.places.machines_known())
 
-    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
+    def _perform_operation(self, operation: Operation, arguments: dict[str, Any]) -> None:
+        self._effects[operation.name](**arguments)
+
+    def _publish_event(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
         publisher = host_in(self.name) or self.name
         self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id, publisher=publisher)
 
@@ -205,18 +219,18 @@ class ModuleRuntime(ReadingRuntime):
         declared[name] = requirement
         self._services.events.publish("requirement.declared", {"name": name, "module": self.name})
 
-    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
+    def _append_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
         row = make_notice_row(outcome, details=details)
         self._services.record.append(
             row._replace(
                 module=self.name,
                 call_id=call_id,
-                session_id=session_id,
+                session_id=session_id[:_SESSION_CHARS],
                 arguments=masked_json(row.arguments, ARGUMENTS_RECORDED_CHARS),
             )
         )
 
-    def tools_changed(self) -> None:
+    def _refresh_tools(self) -> None:
         self._tools_changed(self._record)
 
     def _set_instructions(self, text: str) -> None:
@@ -224,7 +238,7 @@ class ModuleRuntime(ReadingRuntime):
             self._record.offered_instructions = text
             self._tools_changed(self._record)
 
-    def _served_changed(self, address: str) -> None:
+    def _publish_served_change(self, address: str) -> None:
         self._services.events.publish("tools.servedChanged", {"module": self.name, "address": address}, kept=False)
 
 
