@@ -19,11 +19,11 @@ from agentcore.config.loading import AppConfig
 from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.declarations.module_storage import ModuleStorage
-from agentcore.core.declarations.runtime_arguments import ReadingRuntime
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
 from agentcore.core.modules.routes import RouteTable
+from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.files.workspace import Workspace

@@ -17,7 +17,7 @@ from agentcore.api.runtime import Runtime
 from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.core.containment.requirement import ModuleRequirement
 from agentcore.core.declarations.module_storage import ModuleStorage
-from agentcore.core.declarations.runtime_arguments import ReadingRuntime
+from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
