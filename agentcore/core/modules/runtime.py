@@ -1,19 +1,17 @@
 """The implementation of `Runtime`, the part of the core that a module sees."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pydantic_core
-from pydantic import BaseModel
 
-from agentcore.api.context import KeyScope
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.port import Operation
 from agentcore.api.report import ReadReport
-from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.api.web import Route
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.config.loading import AppConfig
 from agentcore.core.containment import ModuleLogin, ModuleRequirement
@@ -22,7 +20,7 @@ from agentcore.core.declarations.module_storage import ModuleStorage
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.routes import RouteTable
+from agentcore.core.modules.routes import ModuleRoute, RouteTable
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.core.resources.registry import ResourceRegistry
@@ -63,7 +61,7 @@ class ModuleRuntime(ReadingRuntime):
     def __init__(
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
     ) -> None:
-        super().__init__(record.name)
+        super().__init__(record.name, record.manifest.claims)
         self._record = record
         self._services = services
         self._tools_changed = tools_changed
@@ -129,32 +127,10 @@ class ModuleRuntime(ReadingRuntime):
         """The module's resources."""
         return self._resources
 
-    def add_route(
-        self,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
-        route = self._services.routes.add(
-            self._record.name,
-            self._record.manifest.claims,
-            method,
-            path,
-            handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-            scope=scope,
-        )
-        self._record.undo.append(route.remove)
-        return route
+    def _add_route(self, route: ModuleRoute) -> Route:
+        added = self._services.routes.add_route(route)
+        self._record.undo.append(added.remove)
+        return added
 
     def url_policy(
         self,
@@ -248,35 +224,27 @@ class HostedRuntime(ModuleRuntime):
     Its routes are separate from those of the server's own modules of the same name.
     """
 
-    def add_route(
-        self,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
-        """See `agentcore.api.Runtime.add_route`: `/api/modules/NAME/…` is `/api/hosts/HOST/modules/NAME/…` here.
+    def __init__(
+        self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
+    ) -> None:
+        super().__init__(record, services, tools_changed)
+        host, _, module = record.name.partition("/")
+        self._home = f"/api/modules/{module}/"
+        self._home_here = f"/api/hosts/{host}/modules/{module}/"
+        self._claims = (self._home,)
+
+    def _add_route(self, route: ModuleRoute) -> Route:
+        """Serve `/api/modules/NAME/…` of the machine as `/api/hosts/HOST/modules/NAME/…`.
 
         Raises:
-            ValueError: It is a path that the module claims, or one for paired clients, which no foreign machine serves.
+            ValueError: It is for paired clients, which no foreign machine serves, or it is served already.
         """
-        if scope is not None:
-            raise ValueError(f"route path {path!r} is for paired clients, which a host on another machine cannot serve")
-        host, _, module = self.name.partition("/")
-        own = f"/api/modules/{module}/"
-        if not path.startswith(own):
-            raise ValueError(f"route path {path!r} is outside of {own}, which a host on another machine cannot serve")
-        return super().add_route(
-            method,
-            f"/api/hosts/{host}/modules/{module}/{path.removeprefix(own)}",
-            handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-        )
+        if route.scope is not None:
+            message = f"route path {route.path!r} is for paired clients, which a host on another machine cannot serve"
+            raise ValueError(message)
+        if not route.path.startswith(self._home):
+            message = (
+                f"route path {route.path!r} is outside of {self._home}, which a host on another machine cannot serve"
+            )
+            raise ValueError(message)
+        return super()._add_route(replace(route, path=self._home_here + route.path.removeprefix(self._home)))

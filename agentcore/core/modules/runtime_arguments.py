@@ -3,18 +3,23 @@
 import functools
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, get_origin
 
+from pydantic import BaseModel
+
+from agentcore.api.context import KeyScope
 from agentcore.api.hosts import AnswerHosts
 from agentcore.api.login import Login
 from agentcore.api.port import AtMost, Matches, Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
 from agentcore.api.runtime import Runtime
+from agentcore.api.web import Route, RouteHandler, RouteKind
 from agentcore.core.containment.reading import WrongValueError, read_mapping, read_text
 from agentcore.core.containment.requirement import ModuleRequirement
 from agentcore.core.event_types import OWN_TOPICS
+from agentcore.core.modules.routes import ModuleRoute
 
 
 class ReadingRuntime(Runtime):
@@ -24,16 +29,34 @@ class ReadingRuntime(Runtime):
 
     Args:
         name: The module's name.
+        claims: Paths outside of its own part of the server that it serves.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, claims: Collection[str]) -> None:
         self._name = name
+        self._claims = claims
         self.answers_hosts: AnswerHosts | None = None
 
     @property
     def name(self) -> str:
         """The module's name."""
         return self._name
+
+    def add_route(
+        self,
+        method: str,
+        path: str,
+        handler: RouteHandler,
+        *,
+        body: type[BaseModel] | None = None,
+        query: type[BaseModel] | None = None,
+        kind: RouteKind = "json",
+        watching: type[BaseModel] | None = None,
+        scope: KeyScope | None = None,
+    ) -> Route:
+        route = ModuleRoute(self.name, method, path, handler, body, query, kind, watching, scope)
+        route.check(self._claims)
+        return self._add_route(route)
 
     def subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         pattern = read_text(pattern, f"pattern of subscribe in module {self.name!r}")
@@ -71,6 +94,8 @@ class ReadingRuntime(Runtime):
 
     @abstractmethod
     def _perform_operation(self, operation: Operation, arguments: dict[str, Any]) -> None: ...
+    @abstractmethod
+    def _add_route(self, route: ModuleRoute) -> Route: ...
     @abstractmethod
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]: ...
     @abstractmethod

@@ -5,18 +5,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel
-
-from agentcore.api.context import KeyScope
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
 from agentcore.api.port import Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import LocalizedText
 from agentcore.api.runtime import Runtime
-from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.api.web import Route
 from agentcore.core.containment.requirement import ModuleRequirement
 from agentcore.core.declarations.module_storage import ModuleStorage
+from agentcore.core.modules.routes import ModuleRoute
 from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
@@ -57,10 +55,9 @@ class RemoteRuntime(ReadingRuntime):
         resources: WorkerResources,
         routes: WorkerRoutes,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, claims)
         self._module = module
         self._settings = settings
-        self._claims = claims
         self._line = line
         self._surroundings = surroundings
         self._routes = routes
@@ -136,33 +133,10 @@ class RemoteRuntime(ReadingRuntime):
         """The module's resources."""
         return self._resources
 
-    def add_route(
-        self,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
-        route = self._routes.add_route(
-            self._module,
-            self.name,
-            self._claims,
-            method=method,
-            path=path,
-            handler=handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-            scope=scope,
-        )
-        self.undo.append(route.remove)
-        return route
+    def _add_route(self, route: ModuleRoute) -> Route:
+        added = self._routes.add_route(self._module, route)
+        self.undo.append(added.remove)
+        return added
 
     def url_policy(
         self,
