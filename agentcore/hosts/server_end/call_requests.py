@@ -15,7 +15,8 @@ from agentcore.hosts.server_end.messages import read_request
 from agentcore.hosts.server_end.operations import ForeignMachine
 from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
-from agentcore.hosts.wire.port import Number, answers_with_bytes, blob_parameter, check_blob_size, encode_answer
+from agentcore.hosts.wire.port import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
+from agentcore.hosts.wire.values import Number
 from agentcore.store.artifacts import unknown_artifact
 
 _LOADS = 2

@@ -6,15 +6,16 @@ An invalid message raises a `LinkError`, which ends the link: an honest host has
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.alias_generators import to_camel
 
 from agentcore.api.port import Operation
-from agentcore.api.resource import Resource, ResourceStatus
+from agentcore.api.resource import Resource
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.hosts.wire.frames import LinkError
-from agentcore.hosts.wire.port import Number, decode_request
+from agentcore.hosts.wire.port import decode_request
+from agentcore.hosts.wire.values import Number, resource_of
 
 _FAULT_CHARS = 300
 
@@ -67,33 +68,10 @@ class Progress(HostMessage):
 # -- resources -------------------------------------------------------------------------------------------------------
 
 
-class ReportedResource(HostMessage):
-    """A resource in its host."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
-
-    resource_id: Id
-    resource_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
-    session_id: Annotated[str, Field(max_length=1_000)]
-    index: Number
-    adapter_type: Text
-    status: ResourceStatus
-    last_url: Text | None
-    keep_running: bool
-    created_at_ms: Number
-    last_used_at_ms: Number
-    title: Text | None
-    keys: Annotated[dict[Id, Text], Field(max_length=100)]
-
-    def to_resource(self) -> Resource:
-        """A resource of its own."""
-        return Resource(**self.model_dump())
-
-
 class OfResource(HostMessage):
     """A resource of one of the host's modules, new or changed."""
 
-    resource: ReportedResource
+    resource: Annotated[Resource, PlainValidator(resource_of)]
 
 
 class CreateResource(OfResource):

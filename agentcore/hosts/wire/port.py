@@ -16,11 +16,9 @@ from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.hosts.wire.peer import BLOBS_BYTES
-from agentcore.hosts.wire.values import SendBlob, TakeBlob, result_of, result_to_wire
+from agentcore.hosts.wire.values import Number, SendBlob, TakeBlob, result_of, result_to_wire
 from agentcore.valid_text import with_valid_text
 
-_SAFE_INTEGER = 2**53
-Number = Annotated[int, Field(ge=0, lt=_SAFE_INTEGER)]
 _Duration = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _BLOB = "blob"
 
