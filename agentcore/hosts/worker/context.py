@@ -1,16 +1,14 @@
 """The context of a call in a host: the implementation of `ToolContext` over a link."""
 
 import asyncio
-import concurrent.futures
-import contextlib
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agentcore.api import Artifacts, ChatSession, LogLevel, Principal, Resource, ToolContext
 from agentcore.api.port import Operation
 from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.call_reports import read_fraction, read_log, read_message, read_output
+from agentcore.core.calls.threaded_context import ThreadedContext
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
 from agentcore.hosts.wire.port import decode_answer, encode_request
@@ -18,11 +16,9 @@ from agentcore.hosts.wire.values import principal_of
 from agentcore.hosts.worker.requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
 
-T = TypeVar("T")
-
 
 @with_requests(ToolContext)
-class RemoteContext(ToolContext):
+class RemoteContext(ThreadedContext, ToolContext):
     """Implements `agentcore.api.ToolContext` for one call that a server has sent.
 
     Args:
@@ -31,12 +27,11 @@ class RemoteContext(ToolContext):
     """
 
     def __init__(self, line: Line, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
+        super().__init__()
         self._line = line
         self._message = message
         self._workspace = workspace
         self._resource = resource
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self.number: int = message["n"]
         self.task = asyncio.current_task()
         self._deadline: float = self._loop.time() + message["timeoutMs"] / 1000
@@ -113,18 +108,18 @@ class RemoteContext(ToolContext):
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         fraction = read_fraction(fraction)
         message = read_message(message)
-        self._in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
+        self._run_in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
         told = read_log(message, level)
         self._logs += 1
         if self._logs <= LOGS_PER_CALL:  # the server passes on no more
-            self._in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
+            self._run_in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
         piece = read_output(text)
         length = len(text)
-        self._in_loop(lambda: self._add_output(piece, length))
+        self._run_in_loop(lambda: self._add_output(piece, length))
 
     def flush_progress(self) -> None:
         """Send pending progress, so that the server has it before the result."""
@@ -153,36 +148,10 @@ class RemoteContext(ToolContext):
     def _send_progress(self, kind: str, fields: dict[str, Any]) -> None:
         self._line.send_message({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
 
-    def _in_loop(self, work: Callable[[], None]) -> None:
-        if threading.get_ident() == self._thread:
-            work()
-        else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
-                self._loop.call_soon_threadsafe(work)
+    def _find_call_task(self) -> asyncio.Task[Any] | None:
+        return self.task
 
     # -- what is asked of the server ---------------------------------------------------------------------------
-
-    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        if threading.get_ident() == self._thread:
-            work.close()
-            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
-        try:
-            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
-        except concurrent.futures.CancelledError as exc:
-            raise ToolError("cancelled", "The call ended before this was done.") from exc
-
-    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
-        waiting = asyncio.current_task()
-        assert waiting is not None and self.task is not None  # noqa: S101, PT018 - both run
-
-        def cancel_waiting(_: asyncio.Task[Any]) -> None:
-            waiting.cancel()
-
-        self.task.add_done_callback(cancel_waiting)
-        try:
-            return await work
-        finally:
-            self.task.remove_done_callback(cancel_waiting)
 
     async def ask_host(
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
