@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, cast
 
@@ -83,10 +84,21 @@ def _is_plain(text: Any) -> bool:
 
 
 def _read_result(returned: ToolResult, data: Any) -> ToolResult:
-    truncated = bool(returned.truncated)
-    untrusted = bool(returned.untrusted)
-    resource_id = None if returned.resource_id is None else _read_text(returned.resource_id, "resource_id")
-    return ToolResult(_read_blocks(returned.content), data, truncated, untrusted, resource_id)
+    properties = {name: read(getattr(returned, name), name) for name, read in _PROPERTY_READERS.items()}
+    return ToolResult(_read_blocks(returned.content), data, **properties)
+
+
+def _read_flag(value: Any, _: str) -> bool:
+    return bool(value)
+
+
+def _read_optional_text(value: Any, name: str) -> str | None:
+    return None if value is None else _read_text(value, name)
+
+
+_READERS: Mapping[Any, Callable[[Any, str], Any]] = {bool: _read_flag, str | None: _read_optional_text}
+_PROPERTY_READERS = {each.name: _READERS[each.type] for each in dataclasses.fields(ToolResult)[2:]}
+"""How the properties of a result beside its content and data are read, by their types."""
 
 
 def _read_blocks(content: Any) -> tuple[ContentBlock, ...]:
