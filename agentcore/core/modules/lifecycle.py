@@ -127,7 +127,7 @@ class Lifecycle:
         self._on_code(self.records.values())
         await self._wait_for_required(record)
         record.runtime = ModuleRuntime(record, self._services, self._refresh_later)  # type: ignore[abstract]  # its operations are made from the table
-        if issubclass(type(record.plugin), Module):
+        if isinstance(record.plugin, Module):
             await bind_runtime(record)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
         await call_hook(record, "init", limit_s, runtime=record.runtime)
@@ -219,7 +219,7 @@ class Lifecycle:
     async def _mark_failed(self, record: ModuleRecord, exc: BaseException) -> None:
         # invalid settings are not a defect: the reason has file, line and key, and a traceback of our code would not
         # help
-        record.traceback = "" if issubclass(type(exc), ConfigError) else end_of_traceback(exc)
+        record.traceback = "" if isinstance(exc, ConfigError) else end_of_traceback(exc)
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         await self._release_module(record)

@@ -138,7 +138,7 @@ def _undo_preparation(record: ModuleRecord) -> None:
 
 def _traceback_of(record: ModuleRecord) -> str:
     # wrong settings are no defect, and neither is what was found before anything was imported
-    if record.failure is None or issubclass(type(record.failure), AgentcoreError):
+    if record.failure is None or isinstance(record.failure, AgentcoreError):
         return ""
     return end_of_traceback(record.failure)
 

@@ -58,7 +58,7 @@ class RemoteFailure(Exception):  # noqa: N818 - it says what happened
 
 def error_to_wire(exc: BaseException) -> Wire:
     """Encode an exception, with masked secrets: a `ToolError`, or any other as a defect with its traceback."""
-    if issubclass(type(exc), ToolError):
+    if isinstance(exc, ToolError):
         assert isinstance(exc, ToolError)  # noqa: S101 - as its type says
         try:
             plain = plain_error(exc)
