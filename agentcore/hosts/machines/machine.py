@@ -18,7 +18,7 @@ from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
 from agentcore.core.core import Core
 from agentcore.core.modules.host_protocols import HostReport
-from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_record import ModuleRecord, ModuleSource
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
@@ -322,9 +322,7 @@ class Machine:
     async def _add_module(self, link: HostLink, told: RunningModule) -> None:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
         link.add_module(linked)
-        record = ModuleRecord(linked.name, host=self.name)
-        record.origin = {"host": self.name}
-        record.fingerprint = told.fingerprint
+        record = ModuleRecord(linked.name, self.name, ModuleSource(origin={"host": self.name}))
         try:
             plugin = hosted_module(self, link, linked, told)
         except (TypeError, ValueError, ToolError) as exc:

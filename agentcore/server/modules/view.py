@@ -171,7 +171,8 @@ def _describe_record(
     found = () if is_passed_as_object(record) else found
     # a module that is off, or was not found, explains itself by its state
     is_on = record.found is not None or len(found) > 1 or bool(record.rivals)
-    history = core.sources.find_choice(record.name) if record.state == "ready" and record.found is not None else None
+    ready = record.ready
+    history = core.sources.find_choice(record.name) if ready is not None and record.found is not None else None
     return ModuleView(
         name=record.name,
         title=record.manifest.title or title_of(record.name, record.found),
@@ -201,8 +202,8 @@ def _describe_record(
             RouteView(method=r.method, path=r.path, kind=r.kind) for r in core.routes.routes_of_module(record.name)
         ],
         calls_in_flight=len(record.calls),
-        start_ms=record.started_ms if record.state == "ready" else None,
-        ready_at=record.ready_at_ms if record.state == "ready" else None,
+        start_ms=None if ready is None else ready.started_ms,
+        ready_at=None if ready is None else ready.at_ms,
         component=None if record.component is None else _describe_component(record.name, record.component),
         page_additions=policy_lines(record.component),
         settings_key=record.manifest.config_key,
