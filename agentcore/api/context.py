@@ -2,8 +2,11 @@
 
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Annotated, Any, Literal, Protocol, TypeVar, overload
 
+from pydantic import Field
+
+from agentcore.api.port import operation
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
 from agentcore.files.open_file import OpenFile
@@ -15,6 +18,9 @@ PrincipalKind = Literal["page", "token", "cli", "approver", "client", "chat", "m
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """The severity of a log message of a call, from the lowest on (RFC 5424)."""
+
+SampledTokens = Annotated[int, Field(ge=1, le=1_000_000)]
+"""The maximum length of a sampled text, as a host may request it."""
 
 KeyScope = Literal["approve", "chat", "tab"]
 """The permissions of a paired client's key: deciding approvals, its own chats, tabs that the user shares."""
@@ -41,6 +47,7 @@ class Artifacts(Protocol):
     untrusted content is marked as untrusted.
     """
 
+    @operation("artifact.save", scope="call", is_repeatable=True)
     async def save(self, data: bytes, *, mime: str, name: str) -> ArtifactLink:
         """Store bytes and return the link to put into the result.
 
@@ -49,6 +56,7 @@ class Artifacts(Protocol):
         """
         ...
 
+    @operation("artifact.load", scope="call", is_repeatable=True, is_in_preview=True)
     async def load(self, artifact_id: str) -> bytes:
         """The stored bytes.
 
@@ -57,6 +65,7 @@ class Artifacts(Protocol):
         """
         ...
 
+    @operation("artifact.describe", scope="call", is_repeatable=True, is_in_preview=True)
     async def describe(self, artifact_id: str) -> ArtifactLink:
         """Return its media type, size and name.
 
@@ -65,6 +74,7 @@ class Artifacts(Protocol):
         """
         ...
 
+    @operation("artifact.open", scope="call", is_repeatable=True, is_in_preview=True)
     async def open(self, artifact_id: str) -> OpenFile:
         """Open it for reading in chunks, like a file of the workspace; close it, or use `with`.
 
@@ -75,6 +85,7 @@ class Artifacts(Protocol):
         """
         ...
 
+    @operation("artifact.lines", scope="call", is_repeatable=True, is_in_preview=True)
     async def lines(self, artifact_id: str, first: int = 1, *, limit: int, chars: int) -> ArtifactLines:
         """Lines of a text from one on: at most `limit`, of about `chars` characters together.
 
@@ -83,6 +94,7 @@ class Artifacts(Protocol):
         """
         ...
 
+    @operation("artifact.find", scope="call", is_repeatable=True, is_in_preview=True)
     async def find_lines(self, artifact_id: str, query: str, first: int = 1, *, limit: int) -> ArtifactLines:
         """Return lines, starting at one, that contain a text literally; of a long line the part around it.
 
@@ -100,10 +112,12 @@ class ChatSession(Protocol):
         """The session's list of things to do."""
         ...
 
+    @operation("session.history", scope="call", access="chat")
     async def history(self) -> Sequence[Mapping[str, Any]]:
         """The messages so far, oldest first: `{number, time, role, text, calls?, …}` as the page gets them."""
         ...
 
+    @operation("session.summary", scope="call", access="chat")
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
         """Replace all but the last turns by a summary, as the core does when a session gets too long.
 
@@ -124,6 +138,7 @@ class ChatSession(Protocol):
         """As `compact`, with a given summary; return the number of messages replaced."""
         ...
 
+    @operation("session.todos", scope="call", access="chat")
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
         """Replace the session's to-do list; pages show it live."""
         ...
@@ -221,6 +236,7 @@ class ToolContext(Protocol):
     async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
     @overload
     async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
+    @operation("tool.ask", scope="call")
     async def ask(
         self,
         question: str,
@@ -251,6 +267,7 @@ class ToolContext(Protocol):
         """
         ...
 
+    @operation("tool.sample", scope="call", access="chat", narrowed={"max_tokens": SampledTokens})
     async def sample(
         self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
     ) -> str:
@@ -270,6 +287,7 @@ class ToolContext(Protocol):
         """
         ...
 
+    @operation("tool.roots", scope="call", access="chat")
     async def client_roots(self) -> Sequence[str]:
         """Return the folders that the client of this call works in, as URIs; none if it reports none.
 
@@ -277,6 +295,7 @@ class ToolContext(Protocol):
         """
         ...
 
+    @operation("call.nested", scope="call")
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call another tool by name, with at most the rights of this call and within its deadline.
 
@@ -319,6 +338,7 @@ class ToolContext(Protocol):
         """
         ...
 
+    @operation("agent.run", scope="call", access="chat")
     async def run_agent(
         self,
         prompt: str,

@@ -75,6 +75,19 @@ class Resource:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceUpdate:
+    """New properties of a resource; those that are None stay. See `Resources.update`."""
+
+    status: ResourceStatus | None = None
+    last_url: str | None = None
+    title: str | None = None
+    icon: Image | None = None
+    keep_running: bool | None = None
+    keys: Mapping[str, str] | None = None
+    reopening: Reopening | None = None
+
+
 class Resources(Protocol):
     """A module's view of the resource registry: it makes, changes and releases its own."""
 

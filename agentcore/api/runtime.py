@@ -2,23 +2,30 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
 from agentcore.api.context import KeyScope
 from agentcore.api.hosts import AnswerHosts, HostInfo
 from agentcore.api.login import Login
+from agentcore.api.port import AtMost, Matches, operation
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import Requirement
 from agentcore.api.resource import Resources
 from agentcore.api.secrets import Secrets, Storage
 from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.bounds import FOREIGN_INSTRUCTIONS_CHARS
 from agentcore.files.workspace import Workspace
 from agentcore.net.url_policy import UrlPolicy
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ControlFiles
+
+EventName = Annotated[str, Matches(r"[A-Za-z0-9_.-]{1,100}", "the name of an event")]
+Outcome = Annotated[str, Matches(r"[a-z][a-z0-9_]{0,63}", "a word in snake_case")]
+ServedAddress = Annotated[str, Matches(r"\S{1,2000}", "an address without spaces")]
+Instructions = Annotated[str, AtMost(FOREIGN_INSTRUCTIONS_CHARS)]
 
 
 class Runtime(Protocol):
@@ -131,6 +138,7 @@ class Runtime(Protocol):
         """
         ...
 
+    @operation("event.publish", scope="module", narrowed={"event": EventName})
     def publish(self, event: str, data: Mapping[str, Any], *, session_id: str | None = None) -> None:
         """Publish the event `NAME.event` to pages and subscribers; never waits.
 
@@ -146,6 +154,7 @@ class Runtime(Protocol):
         unsubscribes."""
         ...
 
+    @operation("note", scope="module")
     def note(self, subject: str, said: str, *, advice: str = "") -> None:
         """Report a diagnostic for `agentcore doctor`, and with advice also in the page.
 
@@ -187,6 +196,7 @@ class Runtime(Protocol):
         """
         ...
 
+    @operation("record", scope="module", renamed={"call_id": "call"}, narrowed={"outcome": Outcome})
     def record(self, outcome: str, details: Mapping[str, Any], *, call_id: str = "", session_id: str = "") -> None:
         """Write a notice into the record of calls, beside the calls themselves; never waits.
 
@@ -198,10 +208,12 @@ class Runtime(Protocol):
         """
         ...
 
+    @operation("definitions", scope="module")
     def tools_changed(self) -> None:
         """Have `get_tool_definitions` asked again, because the module's tools are others now."""
         ...
 
+    @operation("instruct", scope="module", narrowed={"text": Instructions})
     def instruct(self, text: str) -> None:
         """Set instructions for models about the module's tools in addition to `instructions`, if they are known only
         now.
@@ -215,6 +227,7 @@ class Runtime(Protocol):
         """
         ...
 
+    @operation("served.changed", scope="module", narrowed={"address": ServedAddress})
     def served_changed(self, address: str) -> None:
         """Notify watching clients that the content of a resource that the module serves has changed; never waits.
 

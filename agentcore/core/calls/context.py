@@ -1,12 +1,9 @@
 """The context of a call that its tool sees: the implementation of `ToolContext`."""
 
 import asyncio
-import concurrent.futures
-import contextlib
-import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from agentcore.api import ArtifactLines, ArtifactLink, ChatSession, LogLevel, Principal, Resource, ToolResult
 from agentcore.bounds import LOGS_PER_CALL, PROGRESS_INTERVAL_SECONDS
@@ -16,6 +13,7 @@ from agentcore.core.calls.conversation import ConversationSlot, no_session
 from agentcore.core.calls.host_requests import HostQuestion, ask_host
 from agentcore.core.calls.model_part import model_chars
 from agentcore.core.calls.questions import Questions
+from agentcore.core.calls.threaded_context import ThreadedContext
 from agentcore.core.containment.ownership import OWNER
 from agentcore.core.events import EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
@@ -28,10 +26,11 @@ from agentcore.store.artifacts import Artifact, ArtifactStore, unknown_artifact
 from agentcore.store.store import Store
 from agentcore.valid_text import valid_text, with_valid_text
 
+ASK_SECONDS_MAX = 3600.0
+"""How long a call may wait for the answer to a question."""
+
 SAMPLE_SECONDS = 600.0
 """How long the user may read a request to a model before allowing it."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +46,15 @@ class CallServices:
     places: ModuleHosts
 
 
-class CallContext:
+class CallContext(ThreadedContext):
     """Implements `agentcore.api.ToolContext` for calls of this core."""
 
-    __slots__ = ("_call", "_is_over", "_log", "_loop", "_progress", "_services", "_thread")
+    __slots__ = ("_call", "_is_over", "_log", "_progress", "_services")
 
     def __init__(self, call: Call, services: CallServices) -> None:
+        super().__init__()
         self._call = call
         self._services = services
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self._is_over = False
         self._progress: _Progress | None = None
         self._log: _CallLog | None = None
@@ -123,54 +121,17 @@ class CallContext:
         self._is_over = True
 
     def progress(self, fraction: float | None = None, message: str = "") -> None:
-        fraction = read_fraction(fraction)
-        message = read_message(message)
-        if threading.get_ident() == self._thread:
-            self._report_progress(fraction, message)
-        else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
-                self._loop.call_soon_threadsafe(self._report_progress, fraction, message)
+        self._run_in_loop(self._report_progress, read_fraction(fraction), read_message(message))
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
-        told = read_log(message, level)
-        if threading.get_ident() == self._thread:
-            self._send_log(told, level)
-        else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
-                self._loop.call_soon_threadsafe(self._send_log, told, level)
+        self._run_in_loop(self._send_log, read_log(message, level), level)
 
     def show_output(self, text: str) -> None:
-        piece = read_output(text)
-        length = len(text)
-        if threading.get_ident() == self._thread:
-            self._append_output(piece, length)
-        else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
-                self._loop.call_soon_threadsafe(self._append_output, piece, length)
+        self._run_in_loop(self._append_output, read_output(text), len(text))
 
-    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        if threading.get_ident() == self._thread:
-            work.close()
-            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
-        try:
-            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
-        except concurrent.futures.CancelledError as exc:
-            raise ToolError("cancelled", "The call ended before this was done.") from exc
-
-    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for a thread of the call, but no longer than the call runs."""
-        waiting = asyncio.current_task()
-        call = self._call.work
-        assert waiting is not None and call is not None  # noqa: S101, PT018 - a task runs this, for a call that runs
-
-        def cancel_waiting(_: asyncio.Task[Any]) -> None:
-            waiting.cancel()
-
-        call.task.add_done_callback(cancel_waiting)
-        try:
-            return await work
-        finally:
-            call.task.remove_done_callback(cancel_waiting)
+    def _find_call_task(self) -> asyncio.Task[Any] | None:
+        work = self._call.work
+        return None if work is None else work.task
 
     @overload
     async def ask(
@@ -195,6 +156,7 @@ class CallContext:
         timeout_s: float = 300,
         is_secret: bool = False,
     ) -> str | dict[str, Any] | None:
+        timeout_s = min(timeout_s, ASK_SECONDS_MAX)
         asker = self._call.request.asker if not is_secret else None
         questions = Questions(self._call, self._services.conversation.chat, asker)
         with pause_clock(self._call):

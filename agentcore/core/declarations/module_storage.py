@@ -1,17 +1,24 @@
 """Storage of a module: names and bytes are read strictly, once; a backend stores them."""
 
 import hashlib
-from typing import Protocol
+from typing import Annotated, Protocol
 
+from pydantic import Field
+
+from agentcore.api.port import operation
 from agentcore.bounds import STORED_BYTES
 from agentcore.core.containment.preview_state import refuse_in_preview
 from agentcore.core.containment.reading import WrongValueError, read_text
 from agentcore.errors import ToolError
 
+StorageKey = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""The key of stored bytes: SHA-256 of the name that the module gave."""
+
 
 class StoredBytes(Protocol):
     """The backend that stores the bytes of one module, each under a key of letters and digits."""
 
+    @operation("storage.get", scope="module", is_repeatable=True, narrowed={"key": StorageKey})
     async def get(self, key: str) -> bytes | None:
         """Return the stored bytes; None: there are none.
 
@@ -20,6 +27,7 @@ class StoredBytes(Protocol):
         """
         ...
 
+    @operation("storage.put", scope="module", is_repeatable=True, narrowed={"key": StorageKey})
     async def put(self, key: str, data: bytes) -> None:
         """Replace the stored bytes.
 
@@ -28,6 +36,7 @@ class StoredBytes(Protocol):
         """
         ...
 
+    @operation("storage.delete", scope="module", is_repeatable=True, narrowed={"key": StorageKey})
     async def delete(self, key: str) -> None:
         """Delete the stored bytes, if there are any.
 

@@ -118,7 +118,9 @@ class Lifecycle:
             await self.preparation.prepare_module(record)
         self._on_code(self.records.values())
         await self._wait_for_required(record)
-        record.begin_init(ModuleRuntime(record, self._services, self.offers.refresh_later))
+        # mypy sees no methods that are made from the table of operations
+        runtime = ModuleRuntime(record, self._services, self.offers.refresh_later)  # type: ignore[abstract]
+        record.begin_init(runtime)
         await bind_runtime(record)
         limit_s = record.manifest.init_timeout_s or self._config.limits.init_timeout
         await call_hook(record, "init", limit_s, runtime=record.runtime)
@@ -186,7 +188,8 @@ class Lifecycle:
         record.load_in_host(plugin)
         record.adopt_plugin(plugin)
         record.declare(await loader.read_hosted_declarations(record, self._config.locale))
-        record.begin_init(HostedRuntime(record, self._services, self.offers.refresh_later))
+        runtime = HostedRuntime(record, self._services, self.offers.refresh_later)  # type: ignore[abstract]
+        record.begin_init(runtime)
         await call_hook(record, "init", HOOK_SECONDS, runtime=record.runtime)
         await self.offers.read_offer(record)
 

@@ -1,8 +1,9 @@
 """Routes that modules serve, while the server runs: a table of our own, free of any web framework."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import get_args
 
 from pydantic import BaseModel
@@ -19,23 +20,69 @@ Segments = tuple[str, ...]
 
 @dataclass(eq=False)
 class ModuleRoute:
-    """One route of a module, and how to notify its open streams when it is removed."""
+    """One route of a module, and how to notify its open streams when it is removed.
+
+    Args:
+        module: The module's name.
+        path: Absolute, or relative to the module's own part of the server.
+    """
 
     module: str
     method: str
-    segments: Segments
+    path: str
     handler: RouteHandler
-    body: type[BaseModel] | None
-    query: type[BaseModel] | None
-    kind: RouteKind
+    body: type[BaseModel] | None = None
+    query: type[BaseModel] | None = None
+    kind: RouteKind = "json"
     watching: type[BaseModel] | None = None
     scope: KeyScope | None = None
     enders: set[Callable[[], None]] = field(default_factory=set)
 
+    @cached_property
+    def segments(self) -> Segments:
+        """The parts of its path."""
+        return tuple(self.path.strip("/").split("/"))
+
+    def check(self, claims: Collection[str]) -> None:
+        """Check what the module passed, strictly, and make its path absolute.
+
+        Args:
+            claims: Paths outside of its own part that the module serves.
+        Raises:
+            TypeError: A value is of another kind than expected.
+            ValueError: The path is not the module's to serve, or is no path.
+        """
+        of = f"module {self.module!r}"
+        self.method = read_text(self.method, f"method of add_route in {of}")
+        path = read_text(self.path, f"path of add_route in {of}")
+        self.path = path if path.startswith("/") else self._home + path
+        where = f"of route {self.method} {self.path} in {of}"
+        if self.method not in _METHODS:
+            raise ValueError(f"method {where} must be one of {sorted(_METHODS)}")
+        if read_text(self.kind, f"kind {where}") not in get_args(RouteKind):
+            raise ValueError(f"kind {where} must be one of {get_args(RouteKind)}, not {self.kind!r}")
+        if not callable(self.handler):
+            raise WrongValueError(f"handler {where}", "an async function (request) -> Response", self.handler)
+        self.body = read_model(self.body, f"body {where}")
+        self.query = read_model(self.query, f"query {where}")
+        if self.watching is not None and self.kind != "websocket":
+            raise ValueError(f"route {self.method} {self.path} of kind {self.kind!r}: only a WebSocket is watched")
+        if self.scope is not None and read_text(self.scope, f"scope {where}") not in get_args(KeyScope):
+            raise ValueError(f"scope {where} must be one of {get_args(KeyScope)}, not {self.scope!r}")
+        self._check_path(claims)
+
     @property
-    def path(self) -> str:
-        """The path as it was declared."""
-        return "/" + "/".join(self.segments)
+    def _home(self) -> str:
+        host, _, name = self.module.rpartition("/")
+        return f"/api/hosts/{host}/modules/{name}/" if host else f"/api/modules/{name}/"
+
+    def _check_path(self, claims: Collection[str]) -> None:
+        path = self.path
+        if not all(_SEGMENT.fullmatch(segment) for segment in self.segments):
+            raise ValueError(f"route path {path!r} must be made of plain segments and {{placeholders}}")
+        is_claimed = any(path == claim or path.startswith(f"{claim.rstrip('/')}/") for claim in claims)
+        if not path.startswith(self._home) and not is_claimed:
+            raise ValueError(f"route path {path!r} is outside of {self._home} and not among the module's claims")
 
 
 class RouteTable:
@@ -52,59 +99,21 @@ class RouteTable:
     def __iter__(self) -> Iterator[ModuleRoute]:
         return iter(self._routes)
 
-    def add(
-        self,
-        module: str,
-        claims: tuple[str, ...],
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
+    def add_route(self, route: ModuleRoute) -> Route:
         """Serve a path.
 
+        Args:
+            route: Checked.
         Raises:
-            TypeError: An argument is of another kind than expected.
-            ValueError: The path is not the module's to serve, is served already, or is no path.
+            ValueError: The path is served already.
         """
-        of = f"module {module!r}"
-        method = read_text(method, f"method of add_route in {of}")
-        path = read_text(path, f"path of add_route in {of}")
-        host, _, name = module.rpartition("/")
-        home = f"/api/hosts/{host}/modules/{name}/" if host else f"/api/modules/{name}/"
-        full = path if path.startswith("/") else home + path
-        segments = tuple(full.strip("/").split("/"))
-        where = f"of route {method} {full} in {of}"
-        if method not in _METHODS:
-            raise ValueError(f"method {where} must be one of {sorted(_METHODS)}")
-        if read_text(kind, f"kind {where}") not in get_args(RouteKind):
-            raise ValueError(f"kind {where} must be one of {get_args(RouteKind)}, not {kind!r}")
-        if not callable(handler):
-            raise WrongValueError(f"handler {where}", "an async function (request) -> Response", handler)
-        body = read_model(body, f"body {where}")
-        query = read_model(query, f"query {where}")
-        if watching is not None and kind != "websocket":
-            raise ValueError(f"route {method} {full} of kind {kind!r}: only a WebSocket is watched")
-        if scope is not None and read_text(scope, f"scope {where}") not in get_args(KeyScope):
-            raise ValueError(f"scope {where} must be one of {get_args(KeyScope)}, not {scope!r}")
-        if not all(_SEGMENT.fullmatch(segment) for segment in segments):
-            raise ValueError(f"route path {full!r} must be made of plain segments and {{placeholders}}")
-        if not full.startswith(home) and not any(
-            full == claim or full.startswith(f"{claim.rstrip('/')}/") for claim in claims
-        ):
-            raise ValueError(f"route path {full!r} is outside of {home} and not among the module's claims")
         for other in self._routes:
-            if other.method == method and _segments_overlap(other.segments, segments):
-                raise ValueError(f"route {method} {full} is served by module {other.module!r} already")
-        route = ModuleRoute(module, method, segments, handler, body, query, kind, watching, scope)
+            if other.method == route.method and _segments_overlap(other.segments, route.segments):
+                message = f"route {route.method} {route.path} is served by module {other.module!r} already"
+                raise ValueError(message)
         self._routes.append(route)
         self.version += 1
-        return Route(method, full, lambda: self._remove_route(route))
+        return Route(route.method, route.path, lambda: self._remove_route(route))
 
     def find_route(self, method: str, path: str) -> tuple[ModuleRoute, Mapping[str, str]] | None:
         """The route for a request, with the values of its placeholders."""

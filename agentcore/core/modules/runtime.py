@@ -1,28 +1,27 @@
 """The implementation of `Runtime`, the part of the core that a module sees."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pydantic_core
-from pydantic import BaseModel
 
-from agentcore.api.context import KeyScope
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
+from agentcore.api.port import Operation
 from agentcore.api.report import ReadReport
-from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.api.web import Route
 from agentcore.bounds import ARGUMENTS_RECORDED_CHARS, MODULE_NOTES, MODULE_REQUIREMENTS
 from agentcore.config.loading import AppConfig
 from agentcore.core.containment import ModuleLogin, ModuleRequirement
 from agentcore.core.declarations.hosted_names import host_in
 from agentcore.core.declarations.module_storage import ModuleStorage
-from agentcore.core.declarations.runtime_arguments import ReadingRuntime
 from agentcore.core.events import Event, EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.routes import RouteTable
+from agentcore.core.modules.routes import ModuleRoute, RouteTable
+from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.files.workspace import Workspace
@@ -35,6 +34,8 @@ from agentcore.store.state import StateDir, StoredFiles, locate_state_dir
 
 if TYPE_CHECKING:
     from agentcore.supervision.control import ControlFiles
+
+_SESSION_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,21 @@ class ModuleRuntime(ReadingRuntime):
     def __init__(
         self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
     ) -> None:
-        super().__init__(record.name)
+        super().__init__(record.name, record.manifest.claims)
         self._record = record
         self._services = services
         self._tools_changed = tools_changed
         self._settings = record.settings
         self._resources = ModuleResources(services.resources, record.name)
         self._secrets: ModuleSecrets | None = None
+        self._effects: Mapping[str, Callable[..., None]] = {
+            "event.publish": self._publish_event,
+            "note": self._add_diagnostic,
+            "record": self._append_notice,
+            "definitions": self._refresh_tools,
+            "instruct": self._set_instructions,
+            "served.changed": self._publish_served_change,
+        }
 
     @property
     def settings(self) -> Any:
@@ -118,32 +127,10 @@ class ModuleRuntime(ReadingRuntime):
         """The module's resources."""
         return self._resources
 
-    def add_route(
-        self,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
-        route = self._services.routes.add(
-            self._record.name,
-            self._record.manifest.claims,
-            method,
-            path,
-            handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-            scope=scope,
-        )
-        self._record.undo.append(route.remove)
-        return route
+    def _add_route(self, route: ModuleRoute) -> Route:
+        added = self._services.routes.add_route(route)
+        self._record.undo.append(added.remove)
+        return added
 
     def url_policy(
         self,
@@ -164,7 +151,10 @@ class ModuleRuntime(ReadingRuntime):
     def hosts(self) -> Sequence[HostInfo]:
         return () if self._record.placed is not None else tuple(self._services.places.machines_known())
 
-    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
+    def _perform_operation(self, operation: Operation, arguments: dict[str, Any]) -> None:
+        self._effects[operation.name](**arguments)
+
+    def _publish_event(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
         publisher = host_in(self.name) or self.name
         self._services.events.publish(f"{self.name}.{event}", data, session_id=session_id, publisher=publisher)
 
@@ -205,18 +195,18 @@ class ModuleRuntime(ReadingRuntime):
         declared[name] = requirement
         self._services.events.publish("requirement.declared", {"name": name, "module": self.name})
 
-    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
+    def _append_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
         row = make_notice_row(outcome, details=details)
         self._services.record.append(
             row._replace(
                 module=self.name,
                 call_id=call_id,
-                session_id=session_id,
+                session_id=session_id[:_SESSION_CHARS],
                 arguments=masked_json(row.arguments, ARGUMENTS_RECORDED_CHARS),
             )
         )
 
-    def tools_changed(self) -> None:
+    def _refresh_tools(self) -> None:
         self._tools_changed(self._record)
 
     def _set_instructions(self, text: str) -> None:
@@ -224,7 +214,7 @@ class ModuleRuntime(ReadingRuntime):
             self._record.offer_instructions(text)
             self._tools_changed(self._record)
 
-    def _served_changed(self, address: str) -> None:
+    def _publish_served_change(self, address: str) -> None:
         self._services.events.publish("tools.servedChanged", {"module": self.name, "address": address}, kept=False)
 
 
@@ -234,35 +224,27 @@ class HostedRuntime(ModuleRuntime):
     Its routes are separate from those of the server's own modules of the same name.
     """
 
-    def add_route(
-        self,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
-        """See `agentcore.api.Runtime.add_route`: `/api/modules/NAME/…` is `/api/hosts/HOST/modules/NAME/…` here.
+    def __init__(
+        self, record: ModuleRecord, services: HostServices, tools_changed: Callable[[ModuleRecord], None]
+    ) -> None:
+        super().__init__(record, services, tools_changed)
+        host, _, module = record.name.partition("/")
+        self._home = f"/api/modules/{module}/"
+        self._home_here = f"/api/hosts/{host}/modules/{module}/"
+        self._claims = (self._home,)
+
+    def _add_route(self, route: ModuleRoute) -> Route:
+        """Serve `/api/modules/NAME/…` of the machine as `/api/hosts/HOST/modules/NAME/…`.
 
         Raises:
-            ValueError: It is a path that the module claims, or one for paired clients, which no foreign machine serves.
+            ValueError: It is for paired clients, which no foreign machine serves, or it is served already.
         """
-        if scope is not None:
-            raise ValueError(f"route path {path!r} is for paired clients, which a host on another machine cannot serve")
-        host, _, module = self.name.partition("/")
-        own = f"/api/modules/{module}/"
-        if not path.startswith(own):
-            raise ValueError(f"route path {path!r} is outside of {own}, which a host on another machine cannot serve")
-        return super().add_route(
-            method,
-            f"/api/hosts/{host}/modules/{module}/{path.removeprefix(own)}",
-            handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-        )
+        if route.scope is not None:
+            message = f"route path {route.path!r} is for paired clients, which a host on another machine cannot serve"
+            raise ValueError(message)
+        if not route.path.startswith(self._home):
+            message = (
+                f"route path {route.path!r} is outside of {self._home}, which a host on another machine cannot serve"
+            )
+            raise ValueError(message)
+        return super()._add_route(replace(route, path=self._home_here + route.path.removeprefix(self._home)))

@@ -4,11 +4,12 @@ A preview changes nothing: where it tries, that is `not_in_preview`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, get_args
 
 from agentcore.api import Image
-from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus, ResourceUpdate
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.containment.preview_state import refuse_in_preview
@@ -42,7 +43,7 @@ class ModuleResources:
             read_text(resource_type, f"resource_type {where}", "a resource type", pattern=_TYPE),
             read_text(session_id, f"session_id {where}"),
             adapter_type=read_text(adapter_type, f"adapter_type {where}"),
-            keys=_read_keys(keys, f"keys {where}"),
+            keys=None if keys is None else _read_keys(keys, f"keys {where}"),
             on_release=_check_callable(on_release, f"on_release {where}"),
             former_id=None if former_id is None else read_text(former_id, f"former_id {where}"),
         )
@@ -58,38 +59,26 @@ class ModuleResources:
     def list(self, *, session_id: str | None = None, resource_type: str | None = None) -> list[Resource]:
         return self._registry.list(owner=self._owner, session_id=session_id, resource_type=resource_type)
 
-    def update(
-        self,
-        resource_id: str,
-        *,
-        status: ResourceStatus | None = None,
-        last_url: str | None = None,
-        title: str | None = None,
-        icon: Image | None = None,
-        keep_running: bool | None = None,
-        keys: Mapping[str, str] | None = None,
-        reopening: Reopening | None = None,
-    ) -> Resource:
+    def update(self, resource_id: str, **properties: Any) -> Resource:
+        """See `agentcore.api.Resources.update`."""
         refuse_in_preview()
         where = self._describe_method("update")
-        if status is not None:
-            _one_of(status, get_args(ResourceStatus), f"status {where}")
-        return self._registry.update(
-            resource_id,
-            owner=self._owner,
-            status=status,
-            last_url=None if last_url is None else _read_text(last_url, f"last_url {where}"),
-            title=None if title is None else _read_text(title, f"title {where}"),
-            icon=_read_icon(icon, f"icon {where}"),
-            keep_running=None if keep_running is None else read_flag(keep_running, f"keep_running {where}"),
-            keys=_read_keys(keys, f"keys {where}"),
-            reopening=_read_reopening(reopening, f"reopening {where}"),
+        types = {each.name: each.type for each in fields(ResourceUpdate)}
+        unknown = sorted(properties.keys() - types.keys())
+        if unknown:
+            raise TypeError(f"update() got an unexpected keyword argument {unknown[0]!r}")
+        change = ResourceUpdate(
+            **{
+                name: None if value is None else _READERS[types[name]](value, f"{name} {where}")
+                for name, value in properties.items()
+            }
         )
+        return self._registry.update(resource_id, change, owner=self._owner)
 
     def emit(self, resource_id: str, event: ResourceEvent, data: Mapping[str, Any]) -> None:
         refuse_in_preview()
         where = self._describe_method("emit")
-        _one_of(event, get_args(ResourceEvent), f"event {where}")
+        _read_word(event, f"event {where}", get_args(ResourceEvent))
         self._registry.emit(resource_id, event, read_mapping(data, f"data {where}", mends_text=True), owner=self._owner)
 
     async def release(self, resource_id: str, reason: str = "") -> None:
@@ -101,9 +90,10 @@ class ModuleResources:
         return f"of resources.{method} in module {self._owner!r}"
 
 
-def _one_of(value: Any, words: tuple[str, ...], where: str) -> None:
+def _read_word(value: Any, where: str, words: tuple[str, ...]) -> Any:
     if type(value) is not str or value not in words:
         raise WrongValueError(where, f"one of {', '.join(words)}", value)
+    return value
 
 
 def _read_text(value: Any, where: str) -> str:
@@ -113,9 +103,7 @@ def _read_text(value: Any, where: str) -> str:
     return plain_text(str.__getitem__(value, slice(0, TEXT_READ_CHARS)))
 
 
-def _read_keys(value: Any, where: str) -> dict[str, str] | None:
-    if value is None:
-        return None
+def _read_keys(value: Any, where: str) -> dict[str, str]:
     found = read_mapping(value, where, "a mapping from text to text")
     return {key: read_text(one, f"{key!r} in {where}") for key, one in found.items()}
 
@@ -126,18 +114,25 @@ def _check_callable(value: Any, where: str) -> Any:
     return value
 
 
-def _read_reopening(value: Any, where: str) -> Reopening | None:
-    if value is None:
-        return None
+def _read_reopening(value: Any, where: str) -> Reopening:
     if not issubclass(type(value), tuple) or tuple.__len__(value) != 2:  # noqa: PLR2004 - a pair
         raise WrongValueError(where, "a pair of a tool's name and its arguments", value)
     tool, arguments = tuple.__iter__(value)
     return read_text(tool, f"the tool in {where}"), read_mapping(arguments, f"the arguments in {where}")
 
 
-def _read_icon(value: Any, where: str) -> Image | None:
-    if value is None:
-        return None
+def _read_icon(value: Any, where: str) -> Image:
     if not (issubclass(type(value), Image) and issubclass(type(value.data), bytes)):
         raise WrongValueError(where, "an Image", value)
     return Image(bytes(value.data), read_text(value.mime, f"mime of the {where}"))
+
+
+_READERS: Mapping[Any, Callable[[Any, str], Any]] = {
+    ResourceStatus | None: lambda value, where: _read_word(value, where, get_args(ResourceStatus)),
+    str | None: _read_text,
+    bool | None: read_flag,
+    Image | None: _read_icon,
+    Mapping[str, str] | None: _read_keys,
+    Reopening | None: _read_reopening,
+}
+"""How the new properties of a resource are read, by their types."""

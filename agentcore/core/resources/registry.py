@@ -8,13 +8,13 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import structlog
 
 from agentcore.api import Image
-from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceUpdate
 from agentcore.bounds import (
     HOOK_SECONDS,
     ICON_BYTES,
@@ -357,29 +357,18 @@ class ResourceRegistry:
                 return gone.reason if session_id in (None, gone.session_id) else ""
         return ""
 
-    def update(
-        self,
-        resource_id: str,
-        *,
-        owner: str | None = None,
-        status: ResourceStatus | None = None,
-        last_url: str | None = None,
-        title: str | None = None,
-        icon: Image | None = None,
-        keep_running: bool | None = None,
-        keys: Mapping[str, str] | None = None,
-        reopening: Reopening | None = None,
-    ) -> Resource:
+    def update(self, resource_id: str, change: ResourceUpdate, *, owner: str | None = None) -> Resource:
+        """Change a resource, and publish that.
+
+        Raises:
+            ToolError: `resource_not_found`.
+            ValueError: The icon or the arguments are too large.
+        """
         resource = self._find_entry(resource_id, owner).resource
-        if reopening is not None:
-            _set_reopening(resource, reopening)
-        resource.status = status or resource.status
-        resource.last_url = valid_text(last_url) if last_url is not None else resource.last_url
-        resource.title = valid_text(title) if title is not None else resource.title
-        if icon is not None:
-            _set_icon(resource, icon)
-        resource.keep_running = keep_running if keep_running is not None else resource.keep_running
-        resource.keys.update(keys or {})
+        for each in fields(change):
+            value = getattr(change, each.name)
+            if value is not None:
+                _set_property(resource, each.name, value)
         self._publish_state(resource)
         return resource
 
@@ -521,6 +510,17 @@ class ResourceRegistry:
     def _publish_state(self, resource: Resource, lost_by: str = "") -> None:
         data = self.to_json(resource) | ({"lostBy": lost_by} if lost_by else {})
         self._events.publish("resource.stateChanged", data, session_id=resource.session_id)
+
+
+def _set_property(resource: Resource, name: str, value: Any) -> None:
+    if name == "icon":
+        _set_icon(resource, value)
+    elif name == "reopening":
+        _set_reopening(resource, value)
+    elif name == "keys":
+        resource.keys.update(value)
+    else:
+        setattr(resource, name, valid_text(value) if isinstance(value, str) else value)
 
 
 def _set_icon(resource: Resource, icon: Image) -> None:

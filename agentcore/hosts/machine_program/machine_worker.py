@@ -81,7 +81,7 @@ class MachineWorker(Worker):
             BaseException: Raised by the module; `TimeoutError`: it took too long.
         """
         assert self._surroundings is not None  # noqa: S101 - given from the start
-        runtime = RemoteRuntime(
+        runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
             member.name,
             member.number,
             settings,

@@ -194,7 +194,7 @@ class PoolMember(Machine):
             module = link.module_named(told).rpartition("/")[2]
             return StoredObjects(self._pool.nats, self._pool.subjects, self._pool.server, module)
 
-        link.serve_storage(StorageRequests(link.peer, store_of).request_handlers)
+        link.serve_storage(StorageRequests(link.peer, store_of).request_handlers())
 
     def _check_offered_modules(self, told: Hello) -> None:
         others = {each.name for each in told.members} - set(self._pool.modules)

@@ -2,30 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
+from agentcore.api.port import Operation, operations_of
 from agentcore.bounds import STORED_BYTES
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end.handlers import Handlers
-from agentcore.hosts.server_end.messages import Number, OfModule
+from agentcore.hosts.server_end.messages import OfModule, read_answer, read_request
 from agentcore.hosts.wire.peer import Message, Peer
+from agentcore.hosts.wire.port import encode_answer
 
 _AT_ONCE = 2
-
-
-class OfKey(OfModule):
-    """Something about what a module stores."""
-
-    key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class PutBytes(OfKey):
-    """Bytes to store."""
-
-    blob: Number
 
 
 class StorageRequests:
@@ -40,27 +27,25 @@ class StorageRequests:
         self._store_of = store_of
         self._working = asyncio.Semaphore(_AT_ONCE)
 
-    def request_handlers(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
+    def request_handlers(self) -> dict[str, Callable[[Message], Awaitable[Any]]]:
         """The handlers, by the types of requests."""
-        return {
-            "storage.get": handlers.request_handler(OfKey, self._get),
-            "storage.put": handlers.request_handler(PutBytes, self._put),
-            "storage.delete": handlers.request_handler(OfKey, self._delete),
-        }
+        return dict(self._storage_handler(each) for each in operations_of(StoredBytes).values())
 
-    async def _get(self, asked: OfKey) -> int | None:
-        async with self._working:
-            data = await self._store_of(asked).get(asked.key)
-            return None if data is None else await self._peer.send_blob(data)
+    def _storage_handler(self, operation: Operation) -> tuple[str, Callable[[Message], Awaitable[Any]]]:
+        async def handle_request(message: Message) -> Any:
+            arguments = read_request(operation, message)
+            store = self._store_of(read_answer(OfModule, message, operation.name))
+            if "data" in arguments:
+                arguments["data"] = self._pop_data(arguments["data"])
+            async with self._working:
+                answer = await getattr(store, operation.method)(**arguments)
+                return await encode_answer(operation, answer, self._peer.send_blob)
 
-    async def _put(self, asked: PutBytes) -> None:
-        data = self._peer.pop_blob(asked.blob)
+        return operation.name, handle_request
+
+    def _pop_data(self, blob: int) -> bytes:
+        data = self._peer.pop_blob(blob)
         if len(data) > STORED_BYTES:
             message = f"{len(data):,} bytes are too many to be stored under one name: {STORED_BYTES:,} are the limit"
             raise ToolError("storage_too_large", message, size_bytes=len(data), limit_bytes=STORED_BYTES)
-        async with self._working:
-            await self._store_of(asked).put(asked.key, data)
-
-    async def _delete(self, asked: OfKey) -> None:
-        async with self._working:
-            await self._store_of(asked).delete(asked.key)
+        return data

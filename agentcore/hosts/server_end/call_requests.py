@@ -1,21 +1,29 @@
-"""Requests of calls in a host to their server: for users, models, other tools, the chat, artifacts."""
+"""Requests of calls in a host to their server: each calls the method of the call's own context that it stands for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from agentcore.api import Artifacts, ChatSession, ToolContext
+from agentcore.api.port import Operation, operations_of
 from agentcore.core.calls.context import CallArtifacts
-from agentcore.core.containment.reading import read_mapping
 from agentcore.errors import ToolError
-from agentcore.hosts.server_end import messages
-from agentcore.hosts.server_end.handlers import Handlers
-from agentcore.hosts.server_end.sent_calls import TIMEOUT_SECONDS_MAX, SentCall, SentCalls
+from agentcore.files.open_file import OpenFile
+from agentcore.hosts.server_end.messages import read_request
+from agentcore.hosts.server_end.operations import ForeignMachine
+from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
-from agentcore.hosts.wire.values import result_to_wire
+from agentcore.hosts.wire.port import answers_with_bytes, blob_parameter, check_blob_size, encode_answer
+from agentcore.hosts.wire.values import Number
 from agentcore.store.artifacts import unknown_artifact
 
 _LOADS = 2
 _SAVING_BYTES = 2 * BLOBS_BYTES
+_NUMBER: TypeAdapter[int] = TypeAdapter(Number)
+
+Handler = Callable[[Message], Awaitable[Any]]
 
 
 class CallRequests:
@@ -27,143 +35,98 @@ class CallRequests:
         self._saving_bytes = 0
         self._loading = asyncio.Semaphore(_LOADS)
 
-    def request_handlers(self, handlers: Handlers) -> dict[str, Callable[[Message], Awaitable[Any]]]:
+    def request_handlers(self) -> dict[str, Handler]:
         """The handlers, by the types of requests."""
-        asked = handlers.request_handler
-        return {
-            "tool.ask": asked(messages.Ask, self._ask_user),
-            "tool.sample": asked(messages.Sample, self._sample_model),
-            "tool.roots": asked(messages.OfCall, self._list_client_roots),
-            "call.nested": asked(messages.Nested, self._call_nested_tool),
-            "agent.run": asked(messages.RunAgent, self._run_agent),
-            "session.history": asked(messages.OfCall, self._read_history),
-            "session.summary": asked(messages.Summary, self._compact_session),
-            "session.todos": asked(messages.Todos, self._set_todos),
-            "artifact.save": asked(messages.SaveArtifact, self._save_artifact),
-            "artifact.load": asked(messages.OfArtifact, self._load_artifact),
-            "artifact.open": asked(messages.OfArtifact, self._open_artifact),
-            "artifact.describe": asked(messages.OfArtifact, self._describe_artifact),
-            "artifact.lines": asked(messages.ArtifactPart, self._read_artifact),
-            "artifact.find": asked(messages.ArtifactPart, self._find_in_artifact),
-        }
+        of_context = [self._context_handler(each) for each in operations_of(ToolContext).values()]
+        of_session = [self._session_handler(each) for each in operations_of(ChatSession).values()]
+        of_artifacts = [self._artifact_handler(each) for each in operations_of(Artifacts).values()]
+        return dict(of_context + of_session + of_artifacts)
 
-    def _build_answer(self, sent: SentCall, value: Any) -> dict[str, Any]:
+    def _context_handler(self, operation: Operation) -> tuple[str, Handler]:
+        async def handle_request(message: Message) -> Any:
+            arguments = read_request(operation, message)
+            sent = await self._require_call(operation, message)
+            foreign = self._calls.foreign
+            if operation.function is ToolContext.call and foreign is not None:
+                answer = await sent.context.call_as_host(foreign.name, **arguments)
+            else:
+                answer = await getattr(sent.context, operation.method)(**arguments)
+            return await self._build_answer(operation, sent, answer)
+
+        return operation.name, handle_request
+
+    def _session_handler(self, operation: Operation) -> tuple[str, Handler]:
+        async def handle_request(message: Message) -> Any:
+            arguments = read_request(operation, message)
+            sent = await self._require_call(operation, message)
+            answer = await getattr(sent.context.session, operation.method)(**arguments)
+            return await self._build_answer(operation, sent, answer)
+
+        return operation.name, handle_request
+
+    async def _build_answer(self, operation: Operation, sent: SentCall, answer: Any) -> dict[str, Any]:
+        value = await encode_answer(operation, answer, self._peer.send_blob)
         return {"value": value, "timeoutMs": self._calls.time_left_ms(sent.context)}
 
-    async def _ask_user(self, asked: messages.Ask) -> Any:
-        sent = await self._calls.require_call(asked)
-        question = asked.question
-        limit_s = min(asked.timeout_s, TIMEOUT_SECONDS_MAX)
-        if asked.url is not None:
-            await sent.context.ask(question, url=asked.url, timeout_s=limit_s)
-            return self._build_answer(sent, None)
-        if asked.form is not None:
-            form = read_mapping(asked.form, "the form of a host")
-            return self._build_answer(sent, await sent.context.ask(question, schema=form, timeout_s=limit_s))
-        answer = await sent.context.ask(question, asked.options, timeout_s=limit_s, is_secret=asked.is_secret)
-        return self._build_answer(sent, answer)
-
-    async def _sample_model(self, asked: messages.Sample) -> Any:
-        sent = await self._calls.require_call(asked)
-        text = await sent.context.sample(
-            asked.prompt, system=asked.system, max_tokens=asked.max_tokens, is_shown_first=asked.is_shown_first
-        )
-        return self._build_answer(sent, text)
-
-    async def _list_client_roots(self, asked: messages.OfCall) -> Any:
-        sent = await self._calls.require_call(asked)
-        return self._build_answer(sent, list(await sent.context.client_roots()))
-
-    async def _call_nested_tool(self, asked: messages.Nested) -> Any:
-        sent = await self._calls.require_call(asked)
-        foreign = self._calls.foreign
-        if foreign is None:
-            result = await sent.context.call(asked.tool, asked.arguments)
-        else:
-            result = await sent.context.call_as_host(foreign.name, asked.tool, asked.arguments)
-        wire = await result_to_wire(result, self._peer.send_blob)
-        return self._build_answer(sent, wire if result.data is None else wire | {"data": result.data})
-
-    async def _run_agent(self, asked: messages.RunAgent) -> Any:
-        sent = await self._calls.require_call(asked)
-        report = await sent.context.run_agent(asked.prompt, asked.tools, asked.model, asked.budget)
-        return self._build_answer(sent, report)
-
-    async def _read_history(self, asked: messages.OfCall) -> Any:
-        sent = await self._calls.require_call(asked)
-        return self._build_answer(sent, [dict(each) for each in await sent.context.session.history()])
-
-    async def _compact_session(self, asked: messages.Summary) -> Any:
-        sent = await self._calls.require_call(asked)
-        told = await sent.context.session.compact(asked.summary, keep_turns=asked.keep_turns)
-        return self._build_answer(sent, told)
-
-    async def _set_todos(self, asked: messages.Todos) -> Any:
-        sent = await self._calls.require_call(asked)
-        todos = read_mapping({"todos": asked.todos}, "the list of a host")["todos"]
-        await sent.context.session.set_todos(todos)
-        return self._build_answer(sent, None)
+    async def _require_call(self, operation: Operation, message: Message) -> SentCall:
+        number = _NUMBER.validate_python(message.get("n"), strict=True)
+        return await self._calls.require_call(number, in_preview=operation.is_in_preview)
 
     # -- artifacts ---------------------------------------------------------------------------------------------
 
-    async def _save_artifact(self, asked: messages.SaveArtifact) -> Any:
-        sent = await self._calls.require_call(asked)
-        data = self._peer.pop_blob(asked.blob)
+    def _artifact_handler(self, operation: Operation) -> tuple[str, Handler]:
+        if blob_parameter(operation) is not None:
+            return operation.name, lambda message: self._save_artifact(operation, message)
+        if answers_with_bytes(operation):
+            return operation.name, lambda message: self._send_artifact(operation, message)
+        return operation.name, lambda message: self._describe_artifact(operation, message)
+
+    async def _save_artifact(self, operation: Operation, message: Message) -> Any:
+        arguments = read_request(operation, message)
+        sent = await self._require_call(operation, message)
+        data = self._peer.pop_blob(arguments.pop("data"))
         if self._saving_bytes + len(data) > _SAVING_BYTES:
             raise ToolError("too_many_artifacts", "the host saves too much at one time; try again", retryable=True)
         self._saving_bytes += len(data)
         try:
-            return (await sent.context.artifacts.save(data, mime=asked.mime, name=asked.name)).to_json()
+            return (await sent.context.artifacts.save(data, **arguments)).to_json()
         finally:
             self._saving_bytes -= len(data)
 
-    async def _artifacts_of(self, asked: messages.OfArtifact) -> CallArtifacts:
+    async def _send_artifact(self, operation: Operation, message: Message) -> Any:
+        arguments = read_request(operation, message)
+        artifacts = await self._open_artifacts(operation, message, arguments["artifact_id"])
+        async with self._loading:  # a host that requests many gets them one after the other
+            check_blob_size((await artifacts.describe(**arguments)).size_bytes)
+            answer = await getattr(artifacts, operation.method)(**arguments)
+            data = await _read_file(answer) if isinstance(answer, OpenFile) else answer
+            return await self._peer.send_blob(data)
+
+    async def _describe_artifact(self, operation: Operation, message: Message) -> Any:
+        arguments = read_request(operation, message)
+        artifacts = await self._open_artifacts(operation, message, arguments["artifact_id"])
+        answer = await getattr(artifacts, operation.method)(**arguments)
+        return await encode_answer(operation, answer, self._peer.send_blob)
+
+    async def _open_artifacts(self, operation: Operation, message: Message, artifact_id: str) -> CallArtifacts:
         """Return the artifacts of a call, for reading one.
 
         Raises:
             ToolError: `artifact_not_found`: a foreign machine can read those that the call was given or has saved;
                 others of the session are treated as unknown.
         """
-        sent = await self._calls.require_call(asked, in_preview=True)
-        foreign = self._calls.foreign
+        sent = await self._require_call(operation, message)
         artifacts = sent.context.artifacts
-        is_held_back = foreign is not None and not foreign.may_use_chats()
-        if is_held_back and not await artifacts.is_given(asked.artifact_id):
-            raise unknown_artifact(asked.artifact_id)
+        if _is_restricted(self._calls.foreign) and not await artifacts.is_given(artifact_id):
+            raise unknown_artifact(artifact_id)
         return artifacts
 
-    async def _load_artifact(self, asked: messages.OfArtifact) -> Any:
-        artifacts = await self._artifacts_of(asked)
-        async with self._loading:  # a host that requests many gets them one after the other
-            _check_size((await artifacts.describe(asked.artifact_id)).size_bytes)
-            return await self._peer.send_blob(await artifacts.load(asked.artifact_id))
 
-    async def _open_artifact(self, asked: messages.OfArtifact) -> Any:
-        artifacts = await self._artifacts_of(asked)
-        async with self._loading:
-            with await artifacts.open(asked.artifact_id) as file:
-                _check_size(file.size_bytes)
-                return await self._peer.send_blob(await asyncio.to_thread(file.read, file.size_bytes))
-
-    async def _describe_artifact(self, asked: messages.OfArtifact) -> Any:
-        return (await (await self._artifacts_of(asked)).describe(asked.artifact_id)).to_json()
-
-    async def _read_artifact(self, asked: messages.ArtifactPart) -> Any:
-        artifacts = await self._artifacts_of(asked)
-        lines = await artifacts.lines(asked.artifact_id, asked.first, limit=asked.limit, chars=asked.chars)
-        return {"lines": lines.lines, "total": lines.total}
-
-    async def _find_in_artifact(self, asked: messages.ArtifactPart) -> Any:
-        artifacts = await self._artifacts_of(asked)
-        lines = await artifacts.find_lines(asked.artifact_id, asked.query, asked.first, limit=asked.limit)
-        return {"lines": lines.lines, "total": lines.total}
+def _is_restricted(foreign: ForeignMachine | None) -> bool:
+    return foreign is not None and not foreign.may_use_chats()
 
 
-def _check_size(size_bytes: int) -> None:
-    if size_bytes > BLOBS_BYTES:
-        raise ToolError(
-            "message_too_large",
-            f"the artifact has {size_bytes:,} bytes; what passes between a host and its server may have "
-            f"{BLOBS_BYTES:,}: read it in parts",
-            limit_bytes=BLOBS_BYTES,
-        )
+async def _read_file(file: OpenFile) -> bytes:
+    with file:
+        check_blob_size(file.size_bytes)
+        return await asyncio.to_thread(file.read, file.size_bytes)

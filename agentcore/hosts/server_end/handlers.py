@@ -1,13 +1,12 @@
 """Handlers of a host's messages: each is validated by its model, and requests that are not allowed are refused."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
 
 import structlog
 
 from agentcore.core.containment.foreign_error import reason_of
-from agentcore.hosts.server_end.messages import M, read_answer, read_host_message
+from agentcore.hosts.server_end.messages import M, read_host_message
 from agentcore.hosts.wire.frames import LinkError
 from agentcore.hosts.wire.peer import Message
 
@@ -44,12 +43,16 @@ class Handlers:
             is_cheap: True if it only forwards something, at any rate.
         """
 
+        return self.wrap(lambda message: act(read_host_message(model, message)), is_cheap=is_cheap)
+
+    def wrap(self, act: Callable[[Message], None], *, is_cheap: bool = False) -> Callable[[Message], None]:
+        """Return a handler of messages that refuses, and logs, those that are not allowed."""
+
         def handle_message(message: Message) -> None:
-            told = read_host_message(model, message)
             if not is_cheap:
                 self._count_costly_message()
             try:
-                act(told)
+                act(message)
             except LinkError:
                 raise
             except Exception as exc:  # noqa: BLE001 - what another process wants may be anything
@@ -67,13 +70,3 @@ class Handlers:
         if passed_s < _SECONDS:
             raise LinkError(f"a flood: {self._counted:,} messages that are costly within {passed_s:.1f} s")
         self._counted, self._counting_since = 0, self._loop.time()
-
-    def request_handler(
-        self, model: type[M], act: Callable[[M], Awaitable[Any]]
-    ) -> Callable[[Message], Awaitable[Any]]:
-        """The same of a request, whose refusal is its answer."""
-
-        async def handle_request(message: Message) -> Any:
-            return await act(read_answer(model, message, message["type"]))
-
-        return handle_request

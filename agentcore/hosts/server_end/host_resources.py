@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from agentcore.api import Image
-from agentcore.api.resource import Reopening, Resource
+from agentcore.api.resource import Reopening, Resource, ResourceUpdate
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.containment.reading import read_mapping
 from agentcore.core.resources.registry import ResourceRegistry
@@ -99,7 +99,7 @@ class HostResources:
 
     def _create_resource(self, told: messages.CreateResource) -> None:
         owner = f"{self._prefix}{told.owner}"
-        made = told.resource.to_resource()
+        made = told.resource
         if owner not in self._names():
             if owner in self.awaited:
                 return  # all of them are reported when the module is adopted
@@ -138,9 +138,7 @@ class HostResources:
         if len(held.keys | now.keys) > _KEYS:
             raise ValueError(f"a resource may have {_KEYS} keys")
         held.adapter_type = now.adapter_type
-        self._resources.update(
-            now.resource_id,
-            owner=owner,
+        change = ResourceUpdate(
             status=None if now.status == "closed" else now.status,
             last_url=now.last_url,
             title=now.title,
@@ -149,6 +147,7 @@ class HostResources:
             keys=now.keys,
             reopening=self._reopening(told.reopening),
         )
+        self._resources.update(now.resource_id, change, owner=owner)
 
     def _reopening(self, told: messages.Reopening | None) -> Reopening | None:
         """Return the call that reopens a resource; None: there is none, or this host may not use it."""

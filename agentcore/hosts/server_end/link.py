@@ -5,12 +5,14 @@ other message ends the link, and is ignored.
 """
 
 import asyncio
+import functools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 import structlog
 
-from agentcore.api import ToolResult
+from agentcore.api import Runtime, ToolResult
+from agentcore.api.port import Operation, operations_of
 from agentcore.core.calls.context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.declarations.host_messages import read_message
@@ -129,17 +131,15 @@ class HostLink:
         self.peer.add_message_handlers({"tool.result": calls.handle_result, "tool.progress": progress})
 
     def _serve_requests(self, calls: SentCalls) -> None:
-        requests = CallRequests(self.peer, calls).request_handlers(self._handlers)
+        requests = CallRequests(self.peer, calls).request_handlers()
         foreign = calls.foreign
         if foreign is not None:
             requests = {kind: _restrict_operation(foreign, kind, answer) for kind, answer in requests.items()}
         self.peer.add_request_handlers(requests)
 
-    def serve_storage(self, table: Callable[[Handlers], Mapping[str, Answer]]) -> None:
+    def serve_storage(self, requests: Mapping[str, Answer]) -> None:
         """Also store data of modules here: for hosts of a pool, which share it."""
-        self.peer.add_request_handlers(
-            {kind: answer for kind, answer in table(self._handlers).items() if OPERATIONS[kind] == "own"}
-        )
+        self.peer.add_request_handlers({kind: answer for kind, answer in requests.items() if OPERATIONS[kind] == "own"})
 
     def module_named(self, told: messages.OfModule) -> str:
         """Return the name of a module that the host runs, by the number of its start.
@@ -152,23 +152,21 @@ class HostLink:
 
     def _message_handlers(self, told: MessageHandlerFactory) -> dict[str, Callable[[Message], None]]:
         """Return the handlers of messages from the host and its modules, by type."""
-        return {
+        notices = {
+            each.name: self._handlers.wrap(functools.partial(self._perform_notice, each))
+            for each in operations_of(Runtime).values()
+        }
+        return notices | {
             "tool.result": self.calls.handle_result,
             "tool.progress": told(messages.Progress, self.calls.handle_progress, is_cheap=True),
             "hello": told(answers.Hello, self._handle_hello),
             "hello.done": told(messages.Nothing, lambda said: self.on_done()),
             "pong": told(messages.Pong, self._handle_pong, is_cheap=True),
-            "event.publish": told(messages.Publish, self._handle_publish),
             "event.subscribe": told(messages.Subscribe, self._handle_subscribe),
             "event.unsubscribe": told(messages.Unsubscribe, self._handle_unsubscribe),
             "module.blocked": told(messages.Blocked, self._handle_blocked),
             "control_files.report": told(messages.ControlFilesReport, self._report_control_files),
-            "note": told(messages.Note, self._handle_diagnostic),
-            "record": told(messages.RecordNotice, self._handle_record),
-            "instruct": told(messages.Instruct, self._handle_instruct),
-            "served.changed": told(messages.ServedChanged, self._served_changed),
             "resource.all": told(messages.LivingResources, self._handle_living_resources),
-            "definitions": told(messages.OfModule, lambda said: self._require_module(said).on_definitions()),
             "module.reports": told(messages.OfModule, lambda said: self._require_module(said).on_report()),
             "login.status": told(messages.Login, lambda said: self._require_module(said).on_login(said.status)),
             "requirement.declare": told(
@@ -363,6 +361,18 @@ class HostLink:
 
     # -- messages of modules ---------------------------------------------------------------------------------------
 
+    def _perform_notice(self, operation: Operation, message: Message) -> None:
+        """Call the method of a module's runtime that an operation stands for."""
+        of_module = messages.read_host_message(messages.OfModule, message)
+        arguments = messages.read_notice(operation, message)
+        if operation.function is Runtime.tools_changed:
+            self._require_module(of_module).on_definitions()
+            return
+        runtime = self._require_runtime(of_module)
+        if operation.function is Runtime.record:
+            self.calls.check_recorded(arguments.get("call_id", ""))
+        getattr(runtime, operation.method)(**arguments)
+
     def _require_module(self, told: messages.OfModule) -> LinkedModule:
         module = self._modules.get(told.module)
         if module is None:
@@ -378,9 +388,6 @@ class HostLink:
                 raise ToolError("module_stopping", "the module has not been taken up yet; it tells all again then")
             raise LinkError("a module speaks that has not started")
         return module.runtime
-
-    def _handle_publish(self, told: messages.Publish) -> None:
-        self._require_runtime(told).publish(told.event, told.data, session_id=told.session_id)
 
     def _handle_subscribe(self, told: messages.Subscribe) -> None:
         module = self._require_module(told)
@@ -410,20 +417,6 @@ class HostLink:
         self.calls.check_recorded("", len(told.quarantined))
         files = tuple(Quarantined(each.path, each.aside, each.why, each.instead) for each in told.quarantined)
         self._on_control_files(ControlReport(modules, files, told.limit, told.advice), self.name)
-
-    def _handle_diagnostic(self, told: messages.Note) -> None:
-        self._require_runtime(told).note(told.subject, told.said, advice=told.advice)
-
-    def _handle_record(self, told: messages.RecordNotice) -> None:
-        runtime = self._require_runtime(told)
-        self.calls.check_recorded(told.call)
-        runtime.record(told.outcome, told.details, call_id=told.call, session_id=told.session_id)
-
-    def _handle_instruct(self, told: messages.Instruct) -> None:
-        self._require_runtime(told).instruct(told.text)
-
-    def _served_changed(self, told: messages.ServedChanged) -> None:
-        self._require_runtime(told).served_changed(told.address)
 
     def _handle_living_resources(self, told: messages.LivingResources) -> None:
         self.resources.release_missing_resources(self._require_module(told).name, set(told.living))

@@ -6,18 +6,19 @@ An invalid message raises a `LinkError`, which ends the link: an honest host has
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic.alias_generators import to_camel
 
-from agentcore.api.resource import Resource, ResourceStatus
+from agentcore.api.port import Operation
+from agentcore.api.resource import Resource
 from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.plain_values import plain_text
 from agentcore.hosts.wire.frames import LinkError
+from agentcore.hosts.wire.port import decode_request
+from agentcore.hosts.wire.values import Number, resource_of
 
 _FAULT_CHARS = 300
-_SAFE_INTEGER = 2**53
 
-Number = Annotated[int, Field(ge=0, lt=_SAFE_INTEGER)]
 Text = Annotated[str, Field(max_length=TEXT_READ_CHARS)]
 Id = Annotated[str, Field(min_length=1, max_length=1_000)]
 Json = dict[str, Any]
@@ -64,117 +65,13 @@ class Progress(HostMessage):
     text: str = ""
 
 
-# -- what calls ask for ----------------------------------------------------------------------------------------------
-
-
-class OfCall(HostMessage):
-    """A request of a host on behalf of a call."""
-
-    n: Number
-
-
-class Ask(OfCall):
-    """A question to the user."""
-
-    question: str
-    options: list[str] | None
-    form: Annotated[Json | None, Field(alias="schema")]
-    url: str | None
-    timeout_s: Annotated[float, Field(gt=0)]
-    is_secret: bool
-
-
-class Sample(OfCall):
-    """A request to the model of the caller."""
-
-    prompt: str
-    system: str
-    max_tokens: Annotated[int, Field(gt=0, le=1_000_000)]
-    is_shown_first: bool
-
-
-class Nested(OfCall):
-    """A call of another tool."""
-
-    tool: str
-    arguments: Json
-
-
-class RunAgent(OfCall):
-    """Work for another agent."""
-
-    prompt: str
-    tools: list[str] | None
-    model: str | None
-    budget: dict[str, int] | None
-
-
-class Summary(OfCall):
-    """A summary that replaces the beginning of a chat."""
-
-    summary: str | None
-    keep_turns: Number
-
-
-class Todos(OfCall):
-    """The list of things to do of a chat."""
-
-    todos: list[Json]
-
-
-class SaveArtifact(OfCall):
-    """Bytes to store."""
-
-    blob: Number
-    mime: Text
-    name: Text
-
-
-class OfArtifact(OfCall):
-    """Something about an artifact."""
-
-    artifact_id: Text
-
-
-class ArtifactPart(OfArtifact):
-    """Lines of an artifact."""
-
-    first: Number
-    limit: Number
-    chars: Number = 0
-    query: str = ""
-
-
 # -- resources -------------------------------------------------------------------------------------------------------
-
-
-class ReportedResource(HostMessage):
-    """A resource in its host."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, alias_generator=None)
-
-    resource_id: Id
-    resource_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
-    session_id: Annotated[str, Field(max_length=1_000)]
-    index: Number
-    adapter_type: Text
-    status: ResourceStatus
-    last_url: Text | None
-    keep_running: bool
-    created_at_ms: Number
-    last_used_at_ms: Number
-    title: Text | None
-    keys: Annotated[dict[Id, Text], Field(max_length=100)]
-
-    def to_resource(self) -> Resource:
-        """A resource of its own."""
-        return Resource(**self.model_dump())
 
 
 class OfResource(HostMessage):
     """A resource of one of the host's modules, new or changed."""
 
-    resource: ReportedResource
+    resource: Annotated[Resource, PlainValidator(resource_of)]
 
 
 class CreateResource(OfResource):
@@ -239,14 +136,6 @@ class LivingResources(OfModule):
     living: list[Id]
 
 
-class Publish(OfModule):
-    """An event."""
-
-    event: Text
-    data: Json
-    session_id: Text | None
-
-
 class QuarantinedFile(HostMessage):
     """A control file that was taken out of effect."""
 
@@ -278,41 +167,12 @@ class Unsubscribe(OfModule):
     subscription: Number
 
 
-class Note(OfModule):
-    """A diagnostic of a module."""
-
-    subject: Text
-    said: Text
-    advice: Text
-
-
 class Blocked(OfModule):
     """A module blocked the event loop of its host."""
 
     tool: Text
     place: Text
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class RecordNotice(OfModule):
-    """Something for the record."""
-
-    outcome: Text
-    details: Json
-    call: Text
-    session_id: Text
-
-
-class Instruct(OfModule):
-    """How tools are used."""
-
-    text: Text
-
-
-class ServedChanged(OfModule):
-    """The content of a served address has changed."""
-
-    address: Text
 
 
 class LoginState(HostMessage):
@@ -433,6 +293,30 @@ def read_answer(model: type[M], answer: Any, where: str) -> M:
         return model.model_validate(answer)
     except ValidationError as exc:
         raise TypeError(f"{where}: {_describe_error(exc)}") from None
+
+
+def read_request(operation: Operation, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate a request of an operation, and return its arguments.
+
+    Raises:
+        TypeError: It is invalid; that is the answer.
+    """
+    try:
+        return decode_request(operation, message)
+    except ValidationError as exc:
+        raise TypeError(f"{operation.name}: {_describe_error(exc)}") from None
+
+
+def read_notice(operation: Operation, message: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of an operation without an answer.
+
+    Raises:
+        LinkError: It is invalid.
+    """
+    try:
+        return decode_request(operation, message)
+    except ValidationError as exc:
+        raise LinkError(_describe_error(exc)) from None
 
 
 def _describe_error(exc: ValidationError) -> str:

@@ -8,73 +8,52 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
 
+from agentcore.api import Artifacts, ChatSession, Runtime, ToolContext
+from agentcore.api.port import Access, operations_of
 from agentcore.core.calls.errors import chat_refused
+from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.errors import ToolError
 
-ForeignAccess = Literal["own", "chat"]
-"""What a foreign machine may do: `own`: the operation is about its own calls, modules and resources, and allowed;
-`chat`: it reads or changes a chat or uses the user's models, and is refused unless the user allowed it."""
+_PROTOCOLS = (Runtime, ToolContext, ChatSession, Artifacts, StoredBytes)
 
-OPERATIONS: Mapping[str, ForeignAccess] = MappingProxyType(
-    {
-        # requests of calls
-        "tool.ask": "own",
-        "tool.sample": "chat",
-        "tool.roots": "chat",
-        "call.nested": "own",
-        "agent.run": "chat",
-        "session.history": "chat",
-        "session.summary": "chat",
-        "session.todos": "chat",
-        "artifact.save": "own",
-        "artifact.load": "own",
-        "artifact.open": "own",
-        "artifact.describe": "own",
-        "artifact.lines": "own",
-        "artifact.find": "own",
-        # what modules of a pool store
-        "storage.get": "own",
-        "storage.put": "own",
-        "storage.delete": "own",
-        # reports of calls
-        "tool.result": "own",
-        "tool.progress": "own",
-        # resources
-        "resource.create": "own",
-        "resource.adopt": "own",
-        "resource.update": "own",
-        "resource.event": "own",
-        "resource.release": "own",
-        "resource.held": "own",
-        "resource.all": "own",
-        # what modules report and serve
-        "event.publish": "own",
-        "event.subscribe": "own",
-        "event.unsubscribe": "own",
-        "module.blocked": "own",
-        "note": "own",
-        "record": "own",
-        "instruct": "own",
-        "control_files.report": "own",
-        "served.changed": "own",
-        "definitions": "own",
-        "module.reports": "own",
-        "login.status": "own",
-        "requirement.declare": "own",
-        "requirement.progress": "own",
-        "route.add": "own",
-        "route.remove": "own",
-        "route.out": "own",
-        "route.taken": "own",
-        "route.close": "own",
-        # the link itself
-        "hello": "own",
-        "hello.done": "own",
-        "pong": "own",
-        "goodbye": "own",
-    }
+_WITHOUT_METHOD = (
+    # reports of calls
+    "tool.result",
+    "tool.progress",
+    # resources
+    "resource.create",
+    "resource.adopt",
+    "resource.update",
+    "resource.event",
+    "resource.release",
+    "resource.held",
+    "resource.all",
+    # what modules report and serve
+    "event.subscribe",
+    "event.unsubscribe",
+    "module.blocked",
+    "control_files.report",
+    "module.reports",
+    "login.status",
+    "requirement.declare",
+    "requirement.progress",
+    "route.add",
+    "route.remove",
+    "route.out",
+    "route.taken",
+    "route.close",
+    # the link itself
+    "hello",
+    "hello.done",
+    "pong",
+    "goodbye",
+)
+"""Messages of a host that stand for no single method of a module; all of them are about what is its own."""
+
+OPERATIONS: Mapping[str, Access] = MappingProxyType(
+    {each.name: each.access for protocol in _PROTOCOLS for each in operations_of(protocol).values()}
+    | dict.fromkeys(_WITHOUT_METHOD, "own")
 )
 """Each operation that a host may request, and whether a foreign machine may use it. Others are unknown."""
 

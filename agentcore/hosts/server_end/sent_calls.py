@@ -291,19 +291,19 @@ class SentCalls:
             raise LinkError("it speaks of a call that was never sent to it")
         return self._sent.get(number)
 
-    async def require_call(self, asked: messages.OfCall, *, in_preview: bool = False) -> SentCall:
+    async def require_call(self, number: int, *, in_preview: bool = False) -> SentCall:
         """Return the call on whose behalf the running task works from now on.
 
         Args:
-            asked: The request of the host.
+            number: Its number.
             in_preview: True if a preview may request it, too: its call is not approved yet, so it can only read.
         Raises:
             ToolError: `not_in_preview`; `cancelled`: the call has ended.
             LinkError: There never was one of this number.
         """
-        if (expected := self._expected.get(asked.n)) is not None:
+        if (expected := self._expected.get(number)) is not None:
             await expected.wait()
-        sent = self.find_open_call(asked.n)
+        sent = self.find_open_call(number)
         if sent is None:
             raise ToolError("cancelled", "the call has ended")
         if sent.result is None and not in_preview:

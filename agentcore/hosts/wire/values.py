@@ -1,15 +1,20 @@
 """Encoding of errors, results and resources, each validated strictly by its receiver."""
 
 import builtins
+import functools
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from dataclasses import MISSING, fields
+from typing import Annotated, Any, NotRequired
 
 import pydantic_core
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from agentcore.api.context import Principal
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLink, Audio, ContentBlock, EmbeddedResource, Image, Text, ToolResult
+from agentcore.bounds import TEXT_READ_CHARS
 from agentcore.core.containment.foreign_error import is_of_module, text_of, traceback_of, type_name
 from agentcore.core.containment.reading import read_flag, read_mapping, read_text
 from agentcore.core.containment.tool_errors import WrongToolError, plain_error
@@ -26,19 +31,24 @@ _NOT_SIMPLE = (UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIterati
 """Exceptions that cannot be created from a text alone, or that a future cannot contain."""
 
 _TRACEBACK_CHARS = 32_000
-_RESOURCE_FIELDS = {
-    "resource_id": str,
-    "resource_type": str,
-    "session_id": str,
-    "index": int,
-    "adapter_type": str,
-    "status": str,
-    "last_url": (str, type(None)),
-    "keep_running": bool,
-    "created_at_ms": int,
-    "last_used_at_ms": int,
-    "title": (str, type(None)),
+_SAFE_INTEGER = 2**53
+Number = Annotated[int, Field(ge=0, lt=_SAFE_INTEGER)]
+"""A count, a time or the number of something, as any program reads it."""
+
+_UNSENT = frozenset(("icon", "icon_id", "reopening"))
+"""Fields of a resource that its messages do not contain, or contain beside it."""
+
+_Text = Annotated[str, Field(max_length=TEXT_READ_CHARS)]
+_Id = Annotated[str, Field(min_length=1, max_length=1_000)]
+_LIMITED: Mapping[str, Any] = {
+    "resource_id": _Id,
+    "resource_type": Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")],
+    "session_id": Annotated[str, Field(max_length=1_000)],
+    "keys": Annotated[dict[_Id, _Text], Field(max_length=100)],
 }
+"""Types of fields of a resource that are narrower on the wire than in general."""
+
+_NARROWED: Mapping[Any, Any] = {int: Number, str: _Text, str | None: _Text | None}
 
 
 class RemoteFailure(Exception):  # noqa: N818 - it says what happened
@@ -198,27 +208,30 @@ def _block_of(wire: Any, take_blob: TakeBlob) -> ContentBlock:
 
 
 def resource_to_wire(resource: Resource) -> Wire:
-    """A resource with its keys, without its icon, which travels as a blob."""
-    wire = {name: getattr(resource, name) for name in _RESOURCE_FIELDS} | {"keys": dict(resource.keys)}
-    return wire | {"lost_by": resource.lost_by} if resource.lost_by else wire
+    """A resource without its icon, which travels beside it."""
+    wire = {each.name: getattr(resource, each.name) for each in fields(Resource) if each.name not in _UNSENT}
+    return wire | {"keys": dict(resource.keys)}
 
 
 def resource_of(wire: Any) -> Resource:
-    """The resource that was sent.
+    """The resource that was sent, as an object of its own; a newer program may send more fields.
 
     Raises:
-        TypeError: It is none.
+        ValidationError: It is none.
     """
-    found = read_mapping(wire, "a resource of a host", mends_text=True)
-    for name, kind in _RESOURCE_FIELDS.items():
-        if not isinstance(found.get(name), kind):  # type: ignore[arg-type]  # plain values: no class of a module's
-            raise TypeError(f"{name} of a resource of a host is {type_name(found.get(name))}")
-    keys = read_mapping(found.get("keys", {}), "keys of a resource of a host")
-    return Resource(
-        **{name: found[name] for name in _RESOURCE_FIELDS},
-        keys={key: read_text(value, "each key of a resource of a host") for key, value in keys.items()},
-        lost_by=read_text(found.get("lost_by", ""), "lost_by of a resource of a host"),
-    )
+    return Resource(**_resource_adapter().validate_python(wire))
+
+
+@functools.cache
+def _resource_adapter() -> TypeAdapter[Any]:
+    types: dict[str, Any] = {}
+    for each in fields(Resource):
+        if each.name not in _UNSENT:
+            kind = _LIMITED.get(each.name) or _NARROWED.get(each.type, each.type)
+            is_required = each.default is MISSING and each.default_factory is MISSING
+            types[each.name] = kind if is_required else NotRequired[kind]
+    make_type: Any = TypedDict  # mypy knows only those that are written down
+    return TypeAdapter(with_config(ConfigDict(strict=True, extra="ignore"))(make_type("ResourceOnWire", types)))
 
 
 def principal_to_wire(principal: Principal) -> Wire:

@@ -1,26 +1,24 @@
 """The context of a call in a host: the implementation of `ToolContext` over a link."""
 
 import asyncio
-import concurrent.futures
-import contextlib
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from agentcore.api import ChatSession, LogLevel, Principal, Resource, ToolResult
+from agentcore.api import Artifacts, ChatSession, LogLevel, Principal, Resource, ToolContext
+from agentcore.api.port import Operation
 from agentcore.bounds import LOGS_PER_CALL, OUTPUT_KEPT_CHARS, PROGRESS_INTERVAL_SECONDS
 from agentcore.core.calls.call_reports import read_fraction, read_log, read_message, read_output
+from agentcore.core.calls.threaded_context import ThreadedContext
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
-from agentcore.hosts.wire.values import principal_of, result_of
-from agentcore.hosts.worker.artifacts import RemoteArtifacts
+from agentcore.hosts.wire.port import decode_answer, encode_request
+from agentcore.hosts.wire.values import principal_of
+from agentcore.hosts.worker.requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
-from agentcore.valid_text import valid_text, with_valid_text
-
-T = TypeVar("T")
 
 
-class RemoteContext:
+@with_requests(ToolContext)
+class RemoteContext(ThreadedContext, ToolContext):
     """Implements `agentcore.api.ToolContext` for one call that a server has sent.
 
     Args:
@@ -29,12 +27,11 @@ class RemoteContext:
     """
 
     def __init__(self, line: Line, message: Mapping[str, Any], workspace: Workspace, resource: Resource | None) -> None:
+        super().__init__()
         self._line = line
         self._message = message
         self._workspace = workspace
         self._resource = resource
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
         self.number: int = message["n"]
         self.task = asyncio.current_task()
         self._deadline: float = self._loop.time() + message["timeoutMs"] / 1000
@@ -77,9 +74,9 @@ class RemoteContext:
         return self._workspace
 
     @property
-    def artifacts(self) -> RemoteArtifacts:
+    def artifacts(self) -> Artifacts:
         """The artifacts of the call."""
-        return RemoteArtifacts(self._line, self.number)
+        return _RemoteArtifacts(self)  # type: ignore[abstract]  # its operations are made from the table
 
     @property
     def model_chars(self) -> int | None:
@@ -111,18 +108,18 @@ class RemoteContext:
     def progress(self, fraction: float | None = None, message: str = "") -> None:
         fraction = read_fraction(fraction)
         message = read_message(message)
-        self._in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
+        self._run_in_loop(lambda: self._queue_progress("progress", {"fraction": fraction, "message": message}))
 
     def log(self, message: str, *, level: LogLevel = "info") -> None:
         told = read_log(message, level)
         self._logs += 1
         if self._logs <= LOGS_PER_CALL:  # the server passes on no more
-            self._in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
+            self._run_in_loop(lambda: self._send_progress("log", {"message": told, "level": level}))
 
     def show_output(self, text: str) -> None:
         piece = read_output(text)
         length = len(text)
-        self._in_loop(lambda: self._add_output(piece, length))
+        self._run_in_loop(lambda: self._add_output(piece, length))
 
     def flush_progress(self) -> None:
         """Send pending progress, so that the server has it before the result."""
@@ -151,84 +148,10 @@ class RemoteContext:
     def _send_progress(self, kind: str, fields: dict[str, Any]) -> None:
         self._line.send_message({"type": "tool.progress", "n": self.number, "kind": kind, **fields})
 
-    def _in_loop(self, work: Callable[[], None]) -> None:
-        if threading.get_ident() == self._thread:
-            work()
-        else:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: no listener is left
-                self._loop.call_soon_threadsafe(work)
+    def _find_call_task(self) -> asyncio.Task[Any] | None:
+        return self.task
 
     # -- what is asked of the server ---------------------------------------------------------------------------
-
-    def block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        if threading.get_ident() == self._thread:
-            work.close()
-            raise RuntimeError("block_on is for sync tools, which run in a thread; here, await it")
-        try:
-            return asyncio.run_coroutine_threadsafe(self._within_call(work), self._loop).result()
-        except concurrent.futures.CancelledError as exc:
-            raise ToolError("cancelled", "The call ended before this was done.") from exc
-
-    async def _within_call(self, work: Coroutine[Any, Any, T]) -> T:
-        waiting = asyncio.current_task()
-        assert waiting is not None and self.task is not None  # noqa: S101, PT018 - both run
-
-        def cancel_waiting(_: asyncio.Task[Any]) -> None:
-            waiting.cancel()
-
-        self.task.add_done_callback(cancel_waiting)
-        try:
-            return await work
-        finally:
-            self.task.remove_done_callback(cancel_waiting)
-
-    @overload
-    async def ask(
-        self,
-        question: str,
-        options: Sequence[str] | None = None,
-        *,
-        timeout_s: float = 300,
-        is_secret: bool = False,
-    ) -> str: ...
-    @overload
-    async def ask(self, question: str, *, schema: Mapping[str, Any], timeout_s: float = 300) -> dict[str, Any]: ...
-    @overload
-    async def ask(self, question: str, *, url: str, timeout_s: float = 300) -> None: ...
-    async def ask(
-        self,
-        question: str,
-        options: Sequence[str] | None = None,
-        *,
-        schema: Mapping[str, Any] | None = None,
-        url: str | None = None,
-        timeout_s: float = 300,
-        is_secret: bool = False,
-    ) -> str | dict[str, Any] | None:
-        asked = {
-            "question": valid_text(question),
-            "options": None if options is None else [valid_text(option) for option in options],
-            "schema": None if schema is None else with_valid_text(dict(schema)),
-            "url": url,
-            "timeoutS": timeout_s,
-            "isSecret": is_secret,
-        }
-        answer: str | dict[str, Any] | None = await self._request_server("tool.ask", **asked)
-        return answer
-
-    async def sample(
-        self, prompt: str, *, system: str = "", max_tokens: int = 1000, is_shown_first: bool = False
-    ) -> str:
-        told = {"prompt": valid_text(prompt), "system": valid_text(system), "maxTokens": max_tokens}
-        text: str = await self._request_server("tool.sample", **told, isShownFirst=is_shown_first)
-        return text
-
-    async def client_roots(self) -> Sequence[str]:
-        return tuple(await self._request_server("tool.roots"))
-
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        wanted = {"tool": valid_text(tool), "arguments": with_valid_text(dict(arguments))}
-        return result_of(await self._request_server("call.nested", **wanted), self._line.pop_blob)
 
     async def ask_host(
         self, host: str, request: Mapping[str, Any], data: bytes | None = None, *, timeout_s: float = 30
@@ -245,37 +168,30 @@ class RemoteContext:
             raise ToolError("host_not_allowed", message)
         if session is None:
             raise ToolError("no_session", "this call does not come from a chat session; make it from a chat")
-        return _RemoteSession(self, session["todos"])
+        return _RemoteSession(self, session["todos"])  # type: ignore[abstract]  # its operations are made from the table
 
-    async def run_agent(
-        self,
-        prompt: str,
-        tools: Sequence[str] | None = None,
-        model: str | None = None,
-        budget: Mapping[str, int] | None = None,
-    ) -> str:
-        wanted = {
-            "prompt": valid_text(prompt),
-            "tools": None if tools is None else list(tools),
-            "model": model,
-            "budget": None if budget is None else dict(budget),
-        }
-        report: str = await self._request_server("agent.run", **wanted)
-        return report
-
-    async def _request_server(self, kind: str, **fields: Any) -> Any:
+    async def request_operation(self, operation: Operation, arguments: dict[str, Any]) -> Any:
         """Send the server a request on behalf of this call; its clock stops while it waits for the user."""
-        answer = await self._line.request({"type": kind, "n": self.number, **fields})
-        self._deadline = self._loop.time() + answer["timeoutMs"] / 1000
-        return answer["value"]
+        fields, data = encode_request(operation, arguments)
+        message = {"type": operation.name, "n": self.number, **fields}
+        answer = await self._line.request(message, data, is_repeatable=operation.is_repeatable)
+        if not operation.is_repeatable:
+            self._deadline = self._loop.time() + answer["timeoutMs"] / 1000
+            answer = answer["value"]
+        return decode_answer(operation, answer, self._line.pop_blob)
 
-    async def request_for_session(self, kind: str, **fields: Any) -> Any:
-        """The same for the chat session."""
-        return await self._request_server(f"session.{kind}", **fields)
+
+@with_requests(Artifacts)
+class _RemoteArtifacts(Artifacts):
+    """Implements `agentcore.api.Artifacts` for one call: they are stored by the server."""
+
+    def __init__(self, context: RemoteContext) -> None:
+        self.request_operation = context.request_operation
 
 
-class _RemoteSession:
-    """Implements `agentcore.api.ChatSession`."""
+@with_requests(ChatSession)
+class _RemoteSession(ChatSession):
+    """Implements `agentcore.api.ChatSession` for one call."""
 
     def __init__(self, context: RemoteContext, todos: Sequence[Mapping[str, Any]]) -> None:
         self._context = context
@@ -285,17 +201,10 @@ class _RemoteSession:
     def todos(self) -> Sequence[Mapping[str, Any]]:
         return self._todos
 
-    async def history(self) -> Sequence[Mapping[str, Any]]:
-        messages: Sequence[Mapping[str, Any]] = await self._context.request_for_session("history")
-        return messages
-
-    async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
-        replaced, text = await self._context.request_for_session("summary", summary=summary, keepTurns=keep_turns)
-        return replaced, text
-
     async def replace_with_summary(self, summary: str, *, keep_turns: int) -> int:
         return (await self.compact(summary, keep_turns=keep_turns))[0]
 
-    async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
-        self._todos = [dict(each) for each in todos]
-        await self._context.request_for_session("todos", todos=self._todos)
+    async def request_operation(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        if operation.function is ChatSession.set_todos:
+            self._todos = [dict(each) for each in arguments["todos"]]
+        return await self._context.request_operation(operation, arguments)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentcore.api import Image
-from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceUpdate
 from agentcore.core.events import Event, EventBus
 from agentcore.core.resources.registry import OnRelease, ResourceRegistry
 from agentcore.hosts.wire.values import resource_to_wire
@@ -54,31 +54,9 @@ class WorkerResources(ResourceRegistry):
         self._send_resource("resource.adopt", adopted)
         return adopted
 
-    def update(
-        self,
-        resource_id: str,
-        *,
-        owner: str | None = None,
-        status: ResourceStatus | None = None,
-        last_url: str | None = None,
-        title: str | None = None,
-        icon: Image | None = None,
-        keep_running: bool | None = None,
-        keys: Mapping[str, str] | None = None,
-        reopening: Reopening | None = None,
-    ) -> Resource:
-        updated = super().update(
-            resource_id,
-            owner=owner,
-            status=status,
-            last_url=last_url,
-            title=title,
-            icon=icon,
-            keep_running=keep_running,
-            keys=keys,
-            reopening=reopening,
-        )
-        self._send_resource("resource.update", updated, **_optional_fields(icon, reopening))
+    def update(self, resource_id: str, change: ResourceUpdate, *, owner: str | None = None) -> Resource:
+        updated = super().update(resource_id, change, owner=owner)
+        self._send_resource("resource.update", updated, **_optional_fields(change.icon, change.reopening))
         return updated
 
     def emit(

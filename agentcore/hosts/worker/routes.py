@@ -8,8 +8,7 @@ from typing import Any
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from agentcore.api.context import KeyScope
-from agentcore.api.web import Request, Response, Route, RouteHandler, RouteKind
+from agentcore.api.web import Request, Response, Route
 from agentcore.core.containment.foreign_error import log_failure, type_name
 from agentcore.core.containment.ownership import OWNER
 from agentcore.core.modules.routes import ModuleRoute, RouteTable
@@ -62,68 +61,44 @@ class WorkerRoutes:
         self._table = RouteTable()
         self._next = 0
         self._served: dict[int, ModuleRoute] = {}
-        self._said: dict[int, dict[str, Any]] = {}
+        self._declared: dict[int, dict[str, Any]] = {}
         self._talks: dict[int, _Talk] = {}
         self._last_channel = 0
 
-    def add_route(
-        self,
-        module: int,
-        name: str,
-        claims: tuple[str, ...],
-        *,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        body: type[BaseModel] | None,
-        query: type[BaseModel] | None,
-        kind: RouteKind,
-        watching: type[BaseModel] | None,
-        scope: KeyScope | None,
-    ) -> Route:
-        route = self._table.add(
-            name,
-            claims,
-            method,
-            path,
-            handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-            scope=scope,
-        )
+    def add_route(self, module: int, route: ModuleRoute) -> Route:
+        """Serve a route of a module, by the number of its start."""
+        added = self._table.add_route(route)
         self._next += 1
         number = self._next
-        self._served[number] = next(each for each in self._table if each.path == route.path and each.method == method)
-        said = {
+        self._served[number] = route
+        declared = {
             "type": "route.add",
             "module": module,
             "route": number,
-            "method": method,
+            "method": route.method,
             "path": route.path,
-            "kind": kind,
-            "scope": scope,
-            "body": _schema_of_model(body),
-            "query": _schema_of_model(query),
-            "watching": _schema_of_model(watching),
+            "kind": route.kind,
+            "scope": route.scope,
+            "body": _schema_of_model(route.body),
+            "query": _schema_of_model(route.query),
+            "watching": _schema_of_model(route.watching),
         }
-        self._said[number] = said
-        self._line.send_message(said)
+        self._declared[number] = declared
+        self._line.send_message(declared)
 
         def remove() -> None:
             if self._served.pop(number, None) is not None:
-                del self._said[number]
-                route.remove()
+                del self._declared[number]
+                added.remove()
                 self._line.send_message({"type": "route.remove", "module": module, "route": number})
 
         return Route(route.method, route.path, remove)
 
     def resend_routes(self, module: int) -> None:
         """Tell a server that knows none of them of a module's routes."""
-        for said in self._said.values():
-            if said["module"] == module:
-                self._line.send_message(said)
+        for declared in self._declared.values():
+            if declared["module"] == module:
+                self._line.send_message(declared)
 
     def close_channels(self) -> None:
         """The server has gone, and with it all who were reading or talking."""

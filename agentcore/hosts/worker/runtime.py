@@ -5,20 +5,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel
-
-from agentcore.api.context import KeyScope
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login
+from agentcore.api.port import Operation, operations_of
 from agentcore.api.report import ReadReport
 from agentcore.api.requirement import LocalizedText
-from agentcore.api.web import Route, RouteHandler, RouteKind
+from agentcore.api.runtime import Runtime
+from agentcore.api.web import Route
 from agentcore.core.containment.requirement import ModuleRequirement
 from agentcore.core.declarations.module_storage import ModuleStorage
-from agentcore.core.declarations.runtime_arguments import ReadingRuntime
+from agentcore.core.modules.routes import ModuleRoute
+from agentcore.core.modules.runtime_arguments import ReadingRuntime
 from agentcore.core.resources.module_resources import ModuleResources
 from agentcore.errors import ToolError
 from agentcore.files.workspace import Workspace
+from agentcore.hosts.wire.port import encode_request
 from agentcore.hosts.worker.environment import HostSurroundings
 from agentcore.hosts.worker.logins import OfferedLogin
 from agentcore.hosts.worker.resources import WorkerResources
@@ -30,6 +31,8 @@ from agentcore.supervision.control import ControlFiles
 
 if TYPE_CHECKING:
     from agentcore.store.credentials.module_secrets import ModuleSecrets
+
+_OPERATIONS = operations_of(Runtime)
 
 
 class RemoteRuntime(ReadingRuntime):
@@ -52,10 +55,9 @@ class RemoteRuntime(ReadingRuntime):
         resources: WorkerResources,
         routes: WorkerRoutes,
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, claims)
         self._module = module
         self._settings = settings
-        self._claims = claims
         self._line = line
         self._surroundings = surroundings
         self._routes = routes
@@ -65,7 +67,7 @@ class RemoteRuntime(ReadingRuntime):
         self._next = 0
         self._handlers: dict[int, Callable[[Mapping[str, Any]], None]] = {}
         self._patterns: dict[int, str] = {}
-        self._notes: dict[str, tuple[str, str]] = {}
+        self._notes: dict[str, Mapping[str, Any]] = {}
         self.report: ReadReport | None = None
         self.login: OfferedLogin | None = None
         self.requirements: dict[str, ModuleRequirement] = {}
@@ -107,7 +109,8 @@ class RemoteRuntime(ReadingRuntime):
         from agentcore.store.state.stored_files import StoredFiles  # noqa: PLC0415 - as above
 
         if self._surroundings.stores_at_server:
-            return ModuleStorage(ServerStorage(self._line, self._module), self.name)
+            stored = ServerStorage(self._line, self._module)  # type: ignore[abstract]  # its operations are made from the table
+            return ModuleStorage(stored, self.name)
         return ModuleStorage(StoredFiles(self.data_dir), self.name)
 
     @property
@@ -130,33 +133,10 @@ class RemoteRuntime(ReadingRuntime):
         """The module's resources."""
         return self._resources
 
-    def add_route(
-        self,
-        method: str,
-        path: str,
-        handler: RouteHandler,
-        *,
-        body: type[BaseModel] | None = None,
-        query: type[BaseModel] | None = None,
-        kind: RouteKind = "json",
-        watching: type[BaseModel] | None = None,
-        scope: KeyScope | None = None,
-    ) -> Route:
-        route = self._routes.add_route(
-            self._module,
-            self.name,
-            self._claims,
-            method=method,
-            path=path,
-            handler=handler,
-            body=body,
-            query=query,
-            kind=kind,
-            watching=watching,
-            scope=scope,
-        )
-        self.undo.append(route.remove)
-        return route
+    def _add_route(self, route: ModuleRoute) -> Route:
+        added = self._routes.add_route(self._module, route)
+        self.undo.append(added.remove)
+        return added
 
     def url_policy(
         self,
@@ -174,9 +154,6 @@ class RemoteRuntime(ReadingRuntime):
             own_origins=self._surroundings.own_origins,
         )
 
-    def tools_changed(self) -> None:
-        self._send_message("definitions")
-
     def hosts(self) -> Sequence[HostInfo]:
         """Return none: only modules in the server's process can list hosts."""
         return ()
@@ -187,8 +164,18 @@ class RemoteRuntime(ReadingRuntime):
         if handler is not None:
             handler(message["event"])
 
-    def _publish(self, event: str, data: dict[str, Any], session_id: str | None) -> None:
-        self._send_message("event.publish", event=event, data=data, sessionId=session_id)
+    def _perform_operation(self, operation: Operation, arguments: dict[str, Any]) -> None:
+        if operation.function is Runtime.instruct:
+            if arguments["text"] == self._instructions:
+                return
+            self._instructions = arguments["text"]
+        if operation.function is Runtime.note:
+            self._notes[arguments["subject"]] = arguments
+        self._send_operation(operation, arguments)
+
+    def _send_operation(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        fields, _ = encode_request(operation, arguments)
+        self._send_message(operation.name, **fields)
 
     def _subscribe(self, pattern: str, handler: Callable[[Mapping[str, Any]], None]) -> Callable[[], None]:
         self._next += 1
@@ -209,8 +196,8 @@ class RemoteRuntime(ReadingRuntime):
         self._routes.resend_routes(self._module)
         for number, pattern in self._patterns.items():
             self._send_message("event.subscribe", subscription=number, pattern=pattern)
-        for subject, (said, advice) in self._notes.items():
-            self._send_message("note", subject=subject, said=said, advice=advice)
+        for note in self._notes.values():
+            self._send_operation(_OPERATIONS["note"], note)
         if self.report is not None:
             self._send_message("module.reports")
         if self.login is not None:
@@ -218,16 +205,12 @@ class RemoteRuntime(ReadingRuntime):
         for requirement in self.requirements.values():
             self._send_requirement(requirement)
         if self._instructions:
-            self._send_message("instruct", text=self._instructions)
+            self._send_operation(_OPERATIONS["instruct"], {"text": self._instructions})
 
     @property
     def instructions(self) -> str:
         """Instructions for models that the module set while running."""
         return self._instructions
-
-    def _add_diagnostic(self, subject: str, said: str, advice: str) -> None:
-        self._notes[subject] = said, advice
-        self._send_message("note", subject=subject, said=said, advice=advice)
 
     def _set_report_reader(self, read: ReadReport) -> None:
         self.report = read
@@ -272,17 +255,6 @@ class RemoteRuntime(ReadingRuntime):
 
     def _send_requirement(self, requirement: ModuleRequirement) -> None:
         self._send_message("requirement.declare", info=asdict(requirement.info))
-
-    def _record_notice(self, outcome: str, details: dict[str, Any], call_id: str, session_id: str) -> None:
-        self._send_message("record", outcome=outcome, details=details, call=call_id, sessionId=session_id)
-
-    def _set_instructions(self, text: str) -> None:
-        if text != self._instructions:
-            self._instructions = text
-            self._send_message("instruct", text=text)
-
-    def _served_changed(self, address: str) -> None:
-        self._send_message("served.changed", address=address)
 
     def _send_message(self, kind: str, **fields: Any) -> None:
         self._line.send_message({"type": kind, "module": self._module, **fields})

@@ -53,12 +53,13 @@ class Line:
         if self._peer is not None:
             self._peer.send_message(message)
 
-    async def request(self, message: Message, data: bytes | None = None) -> Any:
+    async def request(self, message: Message, data: bytes | None = None, *, is_repeatable: bool = False) -> Any:
         """Send the server a request. If the server ends meanwhile, requests that can be repeated are sent to the next
         one.
 
         Args:
             data: Bytes that are sent with it, as `blob`.
+            is_repeatable: True if it can be repeated.
         Raises:
             ToolError: The error reply of the server; `interrupted`: it ended, and may have carried out the request.
             LinkError: There is no server, and will be none.
@@ -73,7 +74,7 @@ class Line:
             except LinkError:
                 if not self.outlives:
                     raise
-                if not message["type"].startswith(("artifact.", "storage.")):
+                if not is_repeatable:
                     raise ToolError("interrupted", "the server ended while it was asked; it may have done it") from None
 
     def pop_blob(self, number: Any) -> bytes:

@@ -3,13 +3,18 @@
 import asyncio
 from typing import Any
 
+from agentcore.api.port import Operation
+from agentcore.core.declarations.module_storage import StoredBytes
+from agentcore.hosts.wire.port import decode_answer, encode_request
+from agentcore.hosts.worker.requests import with_requests
 from agentcore.hosts.worker.server_connection import Line
 
 _LIMIT_SECONDS = 40.0
 """The server itself gives up waiting for NATS after 30 s."""
 
 
-class ServerStorage:
+@with_requests(StoredBytes)
+class ServerStorage(StoredBytes):
     """Implements `StoredBytes` for one module by asking the server over the link.
 
     Args:
@@ -20,20 +25,12 @@ class ServerStorage:
         self._line = line
         self._module = module
 
-    async def get(self, key: str) -> bytes | None:
-        blob = await self._request_storage("get", key)
-        return None if blob is None else self._line.pop_blob(blob)
-
-    async def put(self, key: str, data: bytes) -> None:
-        await self._request_storage("put", key, data)
-
-    async def delete(self, key: str) -> None:
-        await self._request_storage("delete", key)
-
-    async def _request_storage(self, action: str, key: str, data: bytes | None = None) -> Any:
+    async def request_operation(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        fields, data = encode_request(operation, arguments)
+        message = {"type": operation.name, "module": self._module, **fields}
         try:
             async with asyncio.timeout(_LIMIT_SECONDS):
-                message = {"type": f"storage.{action}", "module": self._module, "key": key}
-                return await self._line.request(message, data)
+                answer = await self._line.request(message, data, is_repeatable=operation.is_repeatable)
         except TimeoutError:
             raise TimeoutError("the server did not answer in time") from None
+        return decode_answer(operation, answer, self._line.pop_blob)

@@ -212,7 +212,7 @@ class Worker:
                     return {}
                 await member.shutdown()
             settings = await asyncio.to_thread(member.settings_of, values)
-            runtime = RemoteRuntime(
+            runtime = RemoteRuntime(  # type: ignore[abstract]  # its operations are made from the table
                 member.name,
                 member.number,
                 settings,
@@ -409,7 +409,9 @@ class Worker:
         if "resource" in message:
             runs = message["type"] == "tool.call"
             resource = self._resources.resolve_resource(member.name, resource_of(message["resource"]), runs=runs)
-        context = RemoteContext(self.line, message, self._surroundings.workspace, resource)
+        context = RemoteContext(  # type: ignore[abstract]  # its operations are made from the table
+            self.line, message, self._surroundings.workspace, resource
+        )
         self._running[context.number] = context
         return context
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agentcore.api.resource import ResourceUpdate
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.exchange import Exchange
@@ -47,7 +48,9 @@ async def send_icon(exchange: Exchange) -> Answer:
 async def change_resource(exchange: Exchange) -> Answer:
     """Set whether a resource keeps running without a tab."""
     change: ResourceChange = exchange.body
-    resource = exchange.core.resources.update(exchange.path_values["id"], keep_running=change.keep_running)
+    resource = exchange.core.resources.update(
+        exchange.path_values["id"], ResourceUpdate(keep_running=change.keep_running)
+    )
     return Answer(to_json(exchange.core.resources.to_json(resource)))
 
 

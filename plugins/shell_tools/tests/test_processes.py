@@ -10,6 +10,7 @@ import pytest
 
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
+from agentcore.api.resource import ResourceUpdate
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until
 
@@ -195,7 +196,7 @@ async def test_finished_process_closes_its_tab_unless_that_is_pinned_and_stays_r
     assert [tab.resource_id for tab in tabs.list_tabs()] == [pinned, running]
     assert (await host.call("bash_output", process_id=ended)).data["exit_code"] == 1
     await tabs.show_resource(ended)  # a person looks at it again
-    host.host.resources.update(ended, title="still readable")
+    host.host.resources.update(ended, ResourceUpdate(title="still readable"))
     assert [tab.resource_id for tab in tabs.list_tabs()] == [pinned, running, ended]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from agentcore.api import Module, Resource, ResourceUse, ToolContext, ToolError, tool
 from agentcore.api.context import Principal
+from agentcore.api.resource import ResourceUpdate
 from agentcore.bounds import RESOURCE_QUEUE, RESOURCES_PER_SESSION
 from agentcore.core import CallRequest
 from agentcore.core.approvals.queue import Verdict
@@ -382,7 +383,7 @@ def test_one_that_is_lost_with_its_host_has_its_place_taken_in_its_pool_alone():
     events.subscribe("resource.stateChanged", lambda event: heard.append(event.data))
     registry = ResourceRegistry(events)
     lost = registry.create("farm.one/pages", "page", "s")
-    registry.update(lost.resource_id, last_url="http://a/", reopening=("act", {}))
+    registry.update(lost.resource_id, ResourceUpdate(last_url="http://a/", reopening=("act", {})))
     shell = registry.create("farm.one/pages", "shell", "s")
     registry.record_lost("farm.one/pages", "its host 'farm.one' was lost")
     for owner in ("pages", "laptop/pages", "barn.one/pages"):

@@ -8,6 +8,7 @@ import pytest
 
 from agentcore.api import Image, Module, Resource, ResourceUse, ToolContext, ToolResult, tool
 from agentcore.api.context import Principal
+from agentcore.api.resource import ResourceUpdate
 from agentcore.bounds import CLOSED_TABS, ICON_BYTES, REOPENING_BYTES
 from agentcore.core import Core, load_config
 from agentcore.core.approvals.queue import Verdict
@@ -179,7 +180,7 @@ async def test_closing_the_tab_of_a_resource_that_keeps_running_leaves_it(bare_s
     async with bare_server.client.patch(path, json={"keepRunning": True}) as response:
         assert (await response.json())["keepRunning"] is True
     assert await close(bare_server, tab) == (200, {"ok": True, "released": False})
-    bare_server.host.resources.update(tab["resourceId"], title="goes on, without a tab")
+    bare_server.host.resources.update(tab["resourceId"], ResourceUpdate(title="goes on, without a tab"))
     assert await tabs_of(bare_server) == []
     assert stations.released == []
 
@@ -221,14 +222,14 @@ async def test_icon_of_a_resource_is_served_as_an_image_that_runs_nothing(bare_s
     path = f"/api/resources/{tab['resourceId']}/icon"
     status, missing = await bare_server.get(path)
     assert (status, missing["error"]["type"]) == (404, "icon_not_found")
-    bare_server.host.resources.update(tab["resourceId"], icon=Image(b"<svg/>", "image/svg+xml"))
+    bare_server.host.resources.update(tab["resourceId"], ResourceUpdate(icon=Image(b"<svg/>", "image/svg+xml")))
     async with bare_server.client.get(bare_server.url + path) as response:
         assert await response.read() == b"<svg/>"
         assert response.content_type == "image/svg+xml"
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
     for icon in (Image(b"x" * (ICON_BYTES + 1)), Image(b"<p>", "text/html")):
         with pytest.raises(ValueError, match="an icon is an image"):
-            bare_server.host.resources.update(tab["resourceId"], icon=icon)
+            bare_server.host.resources.update(tab["resourceId"], ResourceUpdate(icon=icon))
 
 
 async def test_changes_are_told(bare_server):
@@ -334,10 +335,10 @@ async def test_call_that_opens_a_resource_again_is_bounded_json_and_can_be_taken
     await open_stations(bare_server, 1)
     update = bare_server.host.resources.update
     with pytest.raises(ValueError, match="are the bound"):
-        update("station_s1_0", reopening=("open_station", {"url": "x" * REOPENING_BYTES}))
-    update("station_s1_0", reopening=("open_station", {"url": "x"}))
+        update("station_s1_0", ResourceUpdate(reopening=("open_station", {"url": "x" * REOPENING_BYTES})))
+    update("station_s1_0", ResourceUpdate(reopening=("open_station", {"url": "x"})))
     assert bare_server.host.resources.get("station_s1_0").reopening == ("open_station", {"url": "x"})
-    update("station_s1_0", reopening=("", {}))
+    update("station_s1_0", ResourceUpdate(reopening=("", {})))
     assert bare_server.host.resources.get("station_s1_0").reopening is None
 
 

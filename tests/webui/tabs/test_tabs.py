@@ -7,6 +7,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from agentcore.api import Image
+from agentcore.api.resource import ResourceUpdate
 
 pytestmark = pytest.mark.spec("R3", "R4")
 
@@ -330,7 +331,7 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     shown = link(page, "Kitchen").locator("img")
     await expect(link(page, "Kitchen").locator("ac-icon")).to_have_count(1)
     drawing = b'<svg xmlns="http://www.w3.org/2000/svg" width="7" height="5"/>'
-    ui.host.resources.update(ui.rooms[0], icon=Image(drawing, "image/svg+xml"))
+    ui.host.resources.update(ui.rooms[0], ResourceUpdate(icon=Image(drawing, "image/svg+xml")))
     await expect(shown).to_be_visible()
     await expect(shown).to_have_js_property("naturalWidth", 7)
     await expect(link(page, "Library").locator("img")).to_have_count(0)
@@ -340,12 +341,12 @@ async def test_tab_shows_the_icon_of_its_resource(start_rooms):
     await expect(shown).to_be_visible()
     shown_at = link(page, "Kitchen").locator("ac-resource-icon")
     await shown_at.evaluate(WATCH_PICTURE)
-    ui.host.resources.update(ui.rooms[0], icon=Image(b"no picture", "image/png"))
+    ui.host.resources.update(ui.rooms[0], ResourceUpdate(icon=Image(b"no picture", "image/png")))
     await shown_at.evaluate("(icon) => icon.tried")
     await expect(shown).to_have_count(0)
-    ui.host.resources.update(ui.rooms[0], icon=Image(drawing, "image/svg+xml"))
+    ui.host.resources.update(ui.rooms[0], ResourceUpdate(icon=Image(drawing, "image/svg+xml")))
     await expect(shown).to_be_visible()
-    ui.host.resources.update(ui.rooms[0], icon=Image(b""))
+    ui.host.resources.update(ui.rooms[0], ResourceUpdate(icon=Image(b"")))
     await expect(shown).to_have_count(0)
 
 
