@@ -12,7 +12,7 @@ from agentcore.core.modules.module_record import ModuleRecord
 
 async def bind_runtime(record: ModuleRecord) -> None:
     """Pass the runtime to a module that is a `Module`, before its `init`."""
-    if issubclass(type(record.plugin), Module):
+    if isinstance(record.plugin, Module):
         await run_contained(_call_bind(record), HOOK_SECONDS, f"bind:{record.name}", record.name)
 
 

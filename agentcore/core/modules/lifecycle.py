@@ -150,7 +150,7 @@ class Lifecycle:
     async def _fail_start(self, record: ModuleRecord, exc: BaseException) -> None:
         # invalid settings are not a defect: the reason has file, line and key, and a traceback of our code would not
         # help
-        traceback = "" if issubclass(type(exc), ConfigError) else end_of_traceback(exc)
+        traceback = "" if isinstance(exc, ConfigError) else end_of_traceback(exc)
         reason = failure_text(exc)
         log_failure(log, "module_failed", exc, module=record.name, reason=reason)
         try:

@@ -141,7 +141,7 @@ def _import_code(found: Found) -> LoadedCode:
 
 def _read_definitions(record: ModuleRecord, given: Any) -> Offer:
     plugin = record.plugin
-    faults = find_tool_errors(plugin) if issubclass(type(plugin), Module) else []
+    faults = find_tool_errors(plugin) if isinstance(plugin, Module) else []
     problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
     problems += () if record.placed is None else record.placed.problems
     entries = _list_entries(given)
@@ -176,7 +176,6 @@ def _read_definitions(record: ModuleRecord, given: Any) -> Offer:
 def _list_entries(given: Any) -> list[Any]:
     if given is None:
         return []
-    kind = next((kind for kind in (list, tuple) if issubclass(type(given), kind)), None)
-    if kind is None:
+    if not isinstance(given, list | tuple):
         raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
-    return list(kind.__iter__(given))
+    return list(given)

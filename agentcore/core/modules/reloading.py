@@ -62,7 +62,7 @@ class Reload:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
             record.fail_preparation(exc)
-            if type(exc) is ModuleNotChosen:
+            if isinstance(exc, ModuleNotChosen):
                 record.find_rivals(exc.candidates)
 
     async def _continue_old_code(self, new: Sequence[ModuleRecord], failed: str, failure: BaseException) -> None:
@@ -136,6 +136,6 @@ def _reject_reload(record: ModuleRecord, reason: str, traceback: str) -> None:
 
 def _traceback_of(failure: BaseException | None) -> str:
     # wrong settings are no defect, and neither is what was found before anything was imported
-    if failure is None or issubclass(type(failure), AgentcoreError):
+    if failure is None or isinstance(failure, AgentcoreError):
         return ""
     return end_of_traceback(failure)

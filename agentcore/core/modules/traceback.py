@@ -16,5 +16,5 @@ def end_of_traceback(exc: BaseException) -> str:
 def failure_text(exc: BaseException) -> str:
     """Return why a module could not be started, in a sentence; the type's name is included only if it is
     informative."""
-    names_itself = issubclass(type(exc), AgentcoreError | RuntimeError | TimeoutError)
+    names_itself = isinstance(exc, AgentcoreError | RuntimeError | TimeoutError)
     return (text_of(exc) or type_name(exc)) if names_itself else reason_of(exc)

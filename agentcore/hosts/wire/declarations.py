@@ -4,6 +4,7 @@ A host has validated all of it, and the server validates it again: these functio
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,24 @@ ATTRIBUTES = (
 )
 """The attributes of a module that a server reads."""
 
-_PLAIN = ("name", "description", "input_schema", "output_schema", "timeout_s", "limit_bytes", "checks_result", "rank")
-_PLAIN_TOO = ("model_chars", "keep", "artifact_call", "served_as", "in_views")
-_HINTS = ("read_only", "destructive", "idempotent", "open_world")
-_RESOURCE = ("type", "argument", "create", "key", "skip_queue", "not_found")
-_VIEW = ("document", "connects_to", "loads_from", "frames", "bases", "permissions", "has_border")
-_TEXTS = ("cwd", "diff", "words", "caution")
-_FLAGS = ("is_protected", "is_sandboxed")
-_COMPONENT = ("tag", "script", "title", "icon", "resource_views", "page_script", "csp")
+
+def _field_names(kind: Any, *without: str) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if each.name not in without)
+
+
+_CONVERTED = (
+    *("effects", "annotations", "preview", "resource", "arguments", "display", "view", "complete", "icons"),
+    "needs_chat",
+)
+"""The fields of a definition that are not sent as they are."""
+
+_PLAIN = _field_names(ToolDefinition, *_CONVERTED)
+_HINTS = _field_names(ToolAnnotations)
+_RESOURCE = _field_names(ResourceUse)
+_VIEW = _field_names(ToolView)
+_ICON = _field_names(ToolIcon)
+_PREVIEW = _field_names(CallPreview, "effects", "paths", "urls", "failure")
+_COMPONENT = _field_names(WebComponent, "folder")
 
 
 def attributes_to_wire(plugin: Any) -> Wire:
@@ -50,7 +61,7 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
     Args:
         checks_arguments: True if the tool checks more of its arguments than its schema can express.
     """
-    wire: Wire = {name: getattr(definition, name) for name in (*_PLAIN, *_PLAIN_TOO)}
+    wire: Wire = {name: getattr(definition, name) for name in _PLAIN}
     hints = definition.annotations
     use = definition.resource
     view = definition.view
@@ -81,11 +92,11 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
     use = given.get("resource")
     view = given.get("view")
     return ToolDefinition(
-        **{name: given.get(name) for name in (*_PLAIN, *_PLAIN_TOO)},  # type: ignore[arg-type]  # read after this
+        **{name: given.get(name) for name in _PLAIN},  # type: ignore[arg-type]  # read after this
         effects=given.get("effects"),  # type: ignore[arg-type]  # read after this
         annotations=ToolAnnotations(**_pick_fields(given.get("annotations", {}), _HINTS)),
         display=given.get("display", {}),
-        icons=tuple(ToolIcon(**_pick_fields(icon, ("src", "sizes", "theme"))) for icon in given.get("icons", ())),
+        icons=tuple(ToolIcon(**_pick_fields(icon, _ICON)) for icon in given.get("icons", ())),
         resource=None if use is None else ResourceUse(**_pick_fields(use, _RESOURCE)),
         view=ToolView(**_pick_fields(view, _VIEW)) if type(view) is dict else view,
         preview=preview if needs_precheck(given) or reads_arguments(given) else None,
@@ -107,7 +118,7 @@ def reads_arguments(definition: Any) -> bool:
 
 def preview_to_wire(preview: CallPreview) -> Wire:
     """Encode a preview."""
-    wire: Wire = {name: getattr(preview, name) for name in (*_TEXTS, *_FLAGS)}
+    wire: Wire = {name: getattr(preview, name) for name in _PREVIEW}
     wire["paths"] = list(preview.paths)
     wire["urls"] = list(preview.urls)
     wire["effects"] = None if preview.effects is None else sorted(preview.effects)
@@ -126,7 +137,7 @@ def preview_of(wire: Any) -> CallPreview:
         effects=None if effects is None else frozenset(effects),
         paths=tuple(given.get("paths", ())),
         urls=tuple(given.get("urls", ())),
-        **_pick_fields(given, (*_TEXTS, *_FLAGS)),
+        **_pick_fields(given, _PREVIEW),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NotRequired
 
 import pydantic_core
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
 from agentcore.api.context import Principal
@@ -57,7 +58,7 @@ class RemoteFailure(Exception):  # noqa: N818 - it says what happened
 
 def error_to_wire(exc: BaseException) -> Wire:
     """Encode an exception, with masked secrets: a `ToolError`, or any other as a defect with its traceback."""
-    if issubclass(type(exc), ToolError):
+    if isinstance(exc, ToolError):
         assert isinstance(exc, ToolError)  # noqa: S101 - as its type says
         try:
             plain = plain_error(exc)
@@ -135,6 +136,10 @@ def arguments_of(message: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
+_RESULT_PROPERTIES = {each.name: to_camel(each.name) for each in fields(ToolResult)[2:]}
+"""The properties of a result beside its content and data, with their names on the wire; only those set are sent."""
+
+
 # -- results -----------------------------------------------------------------------------------------------------
 
 
@@ -145,12 +150,9 @@ async def result_to_wire(result: ToolResult, send_blob: SendBlob) -> Wire:
         wire: Wire = {"content": [block.to_json() for block in blocks]}
     else:
         wire = {"content": [await _block_to_wire(block, send_blob) for block in blocks]}
-    if result.truncated:
-        wire["truncated"] = True
-    if result.untrusted:
-        wire["untrusted"] = True
-    if result.resource_id is not None:
-        wire["resourceId"] = result.resource_id
+    for name, wire_name in _RESULT_PROPERTIES.items():
+        if value := getattr(result, name):
+            wire[wire_name] = value
     return wire
 
 
@@ -162,13 +164,8 @@ def result_of(wire: Any, take_blob: TakeBlob) -> ToolResult:
     """
     if type(wire) is not dict or type(wire["content"]) is not list:
         raise TypeError("a result that is no object with a list as content")
-    return ToolResult(
-        tuple([_block_of(block, take_blob) for block in wire["content"]]),
-        wire.get("data"),
-        wire.get("truncated") is True,
-        wire.get("untrusted") is True,
-        wire.get("resourceId"),
-    )
+    properties = {name: wire[wire_name] for name, wire_name in _RESULT_PROPERTIES.items() if wire_name in wire}
+    return ToolResult(tuple([_block_of(block, take_blob) for block in wire["content"]]), wire.get("data"), **properties)
 
 
 async def _block_to_wire(block: ContentBlock, send_blob: SendBlob) -> Wire:
