@@ -11,7 +11,7 @@ from agentcore.api import Module
 from agentcore.bounds import HOOK_SECONDS, LEFTOVERS_NAMED
 from agentcore.config.errors import ConfigError
 from agentcore.core.approvals.definition_review import DefinitionReview
-from agentcore.core.containment.foreign_error import log_failure
+from agentcore.core.containment.foreign_error import end_of_traceback, failure_text, log_failure
 from agentcore.core.declarations.hosted_names import is_member
 from agentcore.core.discovery.source_search import ModuleNotChosen, ModuleNotInstalled
 from agentcore.core.modules import loader
@@ -24,7 +24,6 @@ from agentcore.core.modules.preparation import Preparation
 from agentcore.core.modules.runtime import HostedRuntime, HostServices, ModuleRuntime
 from agentcore.core.modules.source_choice import SourceChoice
 from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
-from agentcore.core.modules.traceback import end_of_traceback, failure_text
 from agentcore.errors import ToolError
 
 log = structlog.get_logger(__name__)

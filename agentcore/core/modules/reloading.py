@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import structlog
 
+from agentcore.core.containment.foreign_error import end_of_traceback, failure_text
 from agentcore.core.discovery.code import UnloadedCode
 from agentcore.core.discovery.source_search import ModuleNotChosen, unload_modules
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.traceback import end_of_traceback, failure_text
 from agentcore.errors import AgentcoreError
 
 log = structlog.get_logger(__name__)
