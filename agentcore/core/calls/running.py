@@ -137,7 +137,7 @@ class Execution:
             ToolError: The error that ends it.
         """
         context = CallContext(call, self._services)
-        prepared.tool.module.calls.add(call.id)
+        prepared.tool.module.begin_call(call.id)
         try:
             made = to_result(await end(context))
             if prepared.tool.check_result is not None:
@@ -156,7 +156,7 @@ class Execution:
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
         )
         # before the module is entered: stopping it from now on ends this call first
-        module.calls.add(call.id)
+        module.begin_call(call.id)
         impl = module.hooks["execute_tool_call"]
         context = CallContext(call, self._services)
         values = {"ctx": context, "tool_name": name, "args": prepared.arguments}
@@ -164,7 +164,7 @@ class Execution:
         OWNER.set(module.name)
         CALL.set(call.id)
         try:
-            if module.executes_async:
+            if module.manifest.executes_async:
                 result, encoded = to_result(await impl.function(*arguments))
             else:
                 made: _Made | Awaitable[Any] = await asyncio.to_thread(_make_in_thread, impl.function, arguments)
