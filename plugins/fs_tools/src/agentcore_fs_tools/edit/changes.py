@@ -1,7 +1,7 @@
 """Planned changes of a file by a write or an edit: computed once, shown in a preview, then applied."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentcore.api import CallPreview, ToolError, Workspace
 from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_large_result
@@ -10,7 +10,7 @@ from agentcore_fs_tools.edit.file_text import FileText, load_for_overwriting, lo
 from agentcore_fs_tools.edit.hunks import apply_hunks
 from agentcore_fs_tools.edit.line_ends import find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
-from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends
+from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends, show_stray_bytes
 
 DIFF_LIMIT_CHARS = 64 << 10
 """Longer diffs are truncated."""
@@ -55,7 +55,7 @@ class Change:
         Raises:
             ToolError: `cancelled`.
         """
-        return make_diff(
+        diff = make_diff(
             self.old.text,
             self.new,
             self.shown,
@@ -63,6 +63,7 @@ class Change:
             limit_chars=DIFF_LIMIT_CHARS,
             is_cancelled=is_cancelled,
         )
+        return show_stray_bytes(diff)
 
     def build_preview(self, workspace: Workspace, is_cancelled: IsCancelled) -> CallPreview:
         """Return the preview that is shown to the user before the change.
@@ -103,7 +104,8 @@ def plan_write(
         _refuse_missing_folder(workspace, place, shown)
     if old.line_ends in ("lf", "crlf"):
         content = fit_line_ends(content, old.text, find_dominant_end(old.text))
-    return Change(place, shown, old, content, old.form)
+    # stray bytes of the old content are not in the new one
+    return Change(place, shown, old, content, replace(old.form, has_stray_bytes=False))
 
 
 def plan_edit(
@@ -128,6 +130,7 @@ def plan_edit(
         raise ToolError("invalid_arguments", "Give either `edits`, with at least one edit, or `diff`.")
     place = workspace.locate(path)
     shown = workspace.show(place)
+    _refuse_half_characters(edits or (), diff or "", shown)
     hunks = parse_diff(diff) if diff is not None else []
     old = load_text(workspace, place, encoding)
     if hunks:
@@ -137,6 +140,14 @@ def plan_edit(
     change = Change(place, shown, old, new, old.form, count)
     refuse_large_result(len(change.encode_content()), shown)
     return change
+
+
+def _refuse_half_characters(edits: Sequence[Edit], diff: str, shown: str) -> None:
+    """Refuse lone surrogates: in the text of a file, they represent stray bytes."""
+    for text in (diff, *(edit.new for edit in edits)):
+        if show_stray_bytes(text) != text:
+            message = f"The new text for {shown!r} holds half of a character (a lone surrogate), which is no text."
+            raise ToolError("cannot_encode", message, path=shown)
 
 
 def _refuse_missing_folder(workspace: Workspace, place: Workspace.Place, shown: str) -> None:

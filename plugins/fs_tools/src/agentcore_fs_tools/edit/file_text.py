@@ -14,7 +14,7 @@ class FileText:
     """The text of a file and the properties to preserve when it is written.
 
     Args:
-        text: Content with the original line ends, without the byte order mark.
+        text: Content with the original line ends, without the byte order mark; stray bytes are lone surrogates.
         form: Encoding and byte order mark.
         status: Status of the file when it was read; None: the file does not exist yet.
     """
@@ -48,11 +48,7 @@ def load_text(workspace: Workspace, place: Workspace.Place, encoding: str | None
     if form is None:
         message = f"{shown!r} is a binary file; if it is text after all, name its `encoding`."
         raise ToolError("binary_file", message, path=shown)
-    text = form.decode(content, shown)
-    if form.mark + text.encode(form.encoding, "replace") != content:
-        message = f"{shown!r} read as {form.encoding} would not be written back as it is. Give another `encoding`."
-        raise ToolError("cannot_decode", message, path=shown)
-    return FileText(text, form, status)
+    return FileText(form.decode_reversibly(content, shown), form, status)
 
 
 def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding: str | None) -> FileText:

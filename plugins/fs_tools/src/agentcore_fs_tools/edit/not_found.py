@@ -6,6 +6,7 @@ from itertools import islice
 
 from agentcore.api import ToolError
 from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_if_cancelled
+from agentcore_fs_tools.text.encoding import show_stray_bytes
 from agentcore_fs_tools.text.formatting import cut_line
 
 PLACES_COUNTED = 100
@@ -45,6 +46,7 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
         ToolError: `cancelled`.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n", _SEARCHED_LINES)[:_SEARCHED_LINES]]
+    lines = [show_stray_bytes(line) for line in lines]
     # only the start of each line is compared: the file may be a single line
     compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
     wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
