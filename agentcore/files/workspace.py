@@ -27,6 +27,7 @@ from agentcore.files.resolver import Resolver
 
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _TREE_LIMIT = 20_000
 
 
@@ -146,7 +147,12 @@ class Workspace:
 
     @staticmethod
     def is_writable(status: os.stat_result) -> bool:
-        """True if the permissions let this process write; for root too, although root may ignore them."""
+        """True if the permissions let this process write; `can_write` also asks the system.
+
+        Root may write every file that anybody may write.
+        """
+        if os.geteuid() == 0:
+            return bool(status.st_mode & _WRITABLE)
         if status.st_uid == os.geteuid():
             return bool(status.st_mode & stat.S_IWUSR)
         if status.st_gid in {os.getegid(), *os.getgroups()}:
@@ -225,6 +231,22 @@ class Workspace:
 
     # changing
 
+    def can_write(self, place: Place, status: os.stat_result) -> bool:
+        """Return True if the system lets this process write to a file or folder: its permissions, ACLs and its mount.
+
+        What nobody has permission to write (0444) counts as read-only for root, too.
+
+        Args:
+            place: The file or folder.
+            status: Its status.
+        """
+        if stat.S_ISLNK(status.st_mode):
+            return self.is_writable(status)
+        if not status.st_mode & _WRITABLE:
+            return False
+        with self.errors(place):
+            return self._resolver.permits_writing(place)
+
     def refuse_read_only(self, place: Place, status: os.stat_result | None) -> None:
         """Refuse to replace a read-only file: a rename would ignore its permissions, but they were set deliberately.
 
@@ -232,14 +254,17 @@ class Workspace:
             place: The file.
             status: Status of the file; None: it does not exist, and nothing is refused.
         Raises:
-            ToolError: `permission_denied`: it is read-only.
+            ToolError: `permission_denied`: it is read-only; `read_only_file_system`.
         """
-        if status is None or not stat.S_ISREG(status.st_mode) or self.is_writable(status):
+        if status is None or not stat.S_ISREG(status.st_mode) or self.can_write(place, status):
             return
         shown = self.show(place)
+        with self.errors(place):
+            self._resolver.refuse_read_only_mount(place)
+        who = f"for user {os.geteuid()}, file of user {status.st_uid}" if status.st_mode & _WRITABLE else ""
         message = (
-            f"{shown!r} is read-only ({stat.filemode(status.st_mode)}) and is left as it is; write to another path, or "
-            "have its permissions changed first (`chmod u+w`)."
+            f"{shown!r} is read-only ({', '.join(filter(None, (stat.filemode(status.st_mode), who)))}) and is left as it "
+            "is; write to another path, or have its permissions changed first (`chmod u+w`)."
         )
         raise ToolError("permission_denied", message, path=shown, mode=f"{stat.S_IMODE(status.st_mode):04o}")
 
@@ -260,7 +285,7 @@ class Workspace:
     ) -> bool:
         """Write a whole file atomically: a crash, a full disk or any other failure leaves the old content or the new.
 
-        The permissions of a replaced file are kept; a link inside the workspace is followed to its target.
+        The permissions and the owner of a replaced file are kept (see `Folder.write_file`); a link inside the workspace is followed to its target.
 
         Args:
             create_parents: True to create missing parent folders.
@@ -288,7 +313,9 @@ class Workspace:
 
                 check()
             pieces = (content,) if isinstance(content, bytes) else content
-            parent.write_file(name, pieces, like=old, mode=mode, overwrite=overwrite, before_commit=check)
+            parent.write_file(
+                name, pieces, like=old, mode=mode, overwrite=overwrite, keep_owner=True, before_commit=check
+            )
         return old is None
 
     # protection

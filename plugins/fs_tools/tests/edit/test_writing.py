@@ -91,6 +91,15 @@ async def test_read_only_file_is_not_replaced(call, failure, root: Path) -> None
     assert shown.data["changed"] is False
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="changing owners needs root")
+async def test_root_changes_files_of_another_user_and_their_owner_stays(call, root: Path) -> None:
+    (root / "a.txt").write_text("one\n")
+    os.chown(root / "a.txt", 1000, 1000)
+    assert (await call("file_stat", path="a.txt")).data["read_only"] is False
+    await call("edit", path="a.txt", edits=[{"old": "one", "new": "two"}])
+    assert ((root / "a.txt").read_text(), (root / "a.txt").stat().st_uid) == ("two\n", 1000)
+
+
 async def test_places_that_no_text_can_be_written_to_are_refused(failure, root: Path) -> None:
     (root / "folder").mkdir()
     os.mkfifo(root / "fifo")
