@@ -21,6 +21,7 @@ from agentcore.api import (
 from agentcore_fs_tools import results
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.known_files import KnownFiles
 from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
@@ -110,9 +111,11 @@ class FsTools(Module[FsSettings]):
 
     _ripgrep: str | None = None
     _side: CopyingSide | None = None
+    _known_files: KnownFiles
 
     def init(self, runtime: Runtime) -> None:
         """Locate ripgrep and register the handler for copies from and to other hosts."""
+        self._known_files = KnownFiles()
         self._ripgrep = find_ripgrep()
         self._side = CopyingSide(
             runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
@@ -148,15 +151,18 @@ class FsTools(Module[FsSettings]):
     ) -> ToolResult[results.ReadFile]:
         """Read a text file, or look at an image. The number and the tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
-        return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
+        result = read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
+        self._known_files.add(ctx, path)
+        return result
 
     def _preview_write(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
         path = arguments["path"]
         content = arguments["content"]
         encoding = arguments.get("encoding")
-        create_dirs = bool(arguments.get("create_dirs"))
+        create_dirs = bool(arguments.get("create_dirs", True))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
+        self._known_files.refuse_unknown(ctx, change, overwrite=bool(arguments.get("overwrite")))
         return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
@@ -176,14 +182,23 @@ class FsTools(Module[FsSettings]):
         content: Annotated[str, Field(description="The whole new content.", json_schema_extra=known_to_models())],
         *,
         create_dirs: Annotated[
-            bool, Field(description="Make missing folders above the file.", json_schema_extra=known_to_models())
-        ] = False,
+            bool, Field(description="Make missing folders above the file.", json_schema_extra=HIDDEN_FROM_MODELS)
+        ] = True,
         encoding: Encoding = None,
+        overwrite: Annotated[
+            bool,
+            Field(
+                description="Replace a file also if this session has not read it.", json_schema_extra=known_to_models()
+            ),
+        ] = False,
     ) -> ToolResult[results.WrittenFile]:
         """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
-        return write_change(ctx.workspace, change, lambda: ctx.is_cancelled, create_dirs=create_dirs)
+        self._known_files.refuse_unknown(ctx, change, overwrite=overwrite)
+        result = write_change(ctx.workspace, change, lambda: ctx.is_cancelled, create_dirs=create_dirs)
+        self._known_files.add(ctx, path)
+        return result
 
     def _preview_edit(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if arguments.get("dry_run"):
@@ -240,7 +255,9 @@ class FsTools(Module[FsSettings]):
         if not dry_run:
             self._refuse_unless_writable()
         change = plan_edit(ctx.workspace, path, edits, diff, encoding, is_cancelled=lambda: ctx.is_cancelled)
-        return edit_change(ctx.workspace, change, lambda: ctx.is_cancelled, dry_run=dry_run)
+        result = edit_change(ctx.workspace, change, lambda: ctx.is_cancelled, dry_run=dry_run)
+        self._known_files.add(ctx, path)
+        return result
 
     @tool(rank=0, read_only=True, idempotent=True, open_world=False, display={"pattern": "subject"})
     def glob(

@@ -18,7 +18,10 @@ class ReadFile(TypedDict):
 
 
 class WrittenFile(TypedDict):
-    """A file as it was written; `diff` says what that changed, where it is not too much to compare."""
+    """A file as it was written; `diff` says what that changed, where it is not too much to compare.
+
+    `replaced_lines` is the number of lines that a replaced text file had.
+    """
 
     path: str
     encoding: str
@@ -27,6 +30,7 @@ class WrittenFile(TypedDict):
     created: bool
     size_bytes: int
     lines: int
+    replaced_lines: NotRequired[int]
     diff: NotRequired[str]
 
 

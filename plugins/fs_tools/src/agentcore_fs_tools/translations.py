@@ -16,6 +16,7 @@ ZH = {
     "write_file": "新建文本文件，或替换整个文件（保留编码和换行符）；只改一部分请用 `edit`。",
     "write_file.content": "全部新内容。",
     "write_file.create_dirs": "创建缺少的上级文件夹。",
+    "write_file.overwrite": "即使本会话没有读取过该文件，也替换它。",
     "edit": "修改文本文件的一部分：替换确切的文字，或应用 unified diff；并显示差异。",
     "edit.edits": "依次进行的替换。",
     "edit.edits.old": "要替换的确切文字，包括缩进。",

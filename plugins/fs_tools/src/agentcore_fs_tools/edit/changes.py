@@ -27,6 +27,7 @@ class Change:
         new: The new text.
         form: Encoding and byte order mark of the new file.
         replacements: Number of replacements by an edit.
+        kept_ends: The line ends of the old file that the new text was converted to; empty: it was not converted.
     """
 
     place: Workspace.Place
@@ -35,6 +36,7 @@ class Change:
     new: str
     form: TextForm
     replacements: int = 0
+    kept_ends: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -89,7 +91,7 @@ class Change:
 
 
 def plan_write(
-    workspace: Workspace, path: str, content: str, encoding: str | None, *, create_dirs: bool = False
+    workspace: Workspace, path: str, content: str, encoding: str | None, *, create_dirs: bool = True
 ) -> Change:
     """Plan new content for a file; encoding, mark and line ends are preserved if the file is text.
 
@@ -102,10 +104,12 @@ def plan_write(
     old = load_for_overwriting(workspace, place, encoding)
     if old.status is None and not create_dirs:
         _refuse_missing_folder(workspace, place, shown)
+    fitted = content
     if old.line_ends in ("lf", "crlf"):
-        content = fit_line_ends(content, old.text, find_dominant_end(old.text))
+        fitted = fit_line_ends(content, old.text, find_dominant_end(old.text))
     # stray bytes of the old content are not in the new one
-    return Change(place, shown, old, content, replace(old.form, has_stray_bytes=False))
+    form = replace(old.form, has_stray_bytes=False)
+    return Change(place, shown, old, fitted, form, kept_ends=old.line_ends if fitted != content else "")
 
 
 def plan_edit(
@@ -156,5 +160,5 @@ def _refuse_missing_folder(workspace: Workspace, place: Workspace.Place, shown: 
     except ToolError as error:
         if error.type != "path_not_found":
             raise
-        message = f"The folder of {shown!r} does not exist; set `create_dirs` to true to have it made."
+        message = f"The folder of {shown!r} does not exist; leave out `create_dirs` to have it made."
         raise ToolError("path_not_found", message, path=shown) from error

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, detect_line_ends, named_form
-from agentcore_fs_tools.text.formatting import show_size
+from agentcore_fs_tools.text.formatting import show_count, show_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,13 @@ class FileText:
         text: Content with the original line ends, without the byte order mark; stray bytes are lone surrogates.
         form: Encoding and byte order mark.
         status: Status of the file when it was read; None: the file does not exist yet.
+        is_text: False if there is content that is not editable text.
     """
 
     text: str
     form: TextForm
     status: os.stat_result | None
+    is_text: bool = True
 
     @property
     def line_ends(self) -> LineEnds:
@@ -67,6 +69,18 @@ def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding:
         if error.type == "path_not_found":
             return FileText("", wanted, None)
         if error.type in ("binary_file", "cannot_decode", "file_too_large"):
-            return FileText("", wanted, workspace.stat(place))
+            return FileText("", wanted, workspace.stat(place), is_text=False)
         raise
     return FileText(old.text, old.form if encoding is None else named_form(encoding, old.form.mark), old.status)
+
+
+def count_lines(text: str) -> int:
+    """Return the number of lines of a text; the last one may have no line end."""
+    return text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+def describe_size(file: FileText) -> str:
+    """Return how much content a file has: the number of its lines, else its size."""
+    if file.is_text:
+        return show_count(count_lines(file.text), "line")
+    return show_size(0 if file.status is None else file.status.st_size)
