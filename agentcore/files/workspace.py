@@ -261,10 +261,10 @@ class Workspace:
         shown = self.show(place)
         with self.errors(place):
             self._resolver.refuse_read_only_mount(place)
-        who = f"for user {os.geteuid()}, file of user {status.st_uid}" if status.st_mode & _WRITABLE else ""
+        who = f" of user {status.st_uid}, for user {os.geteuid()}" if status.st_mode & _WRITABLE else ""
         message = (
-            f"{shown!r} is read-only ({', '.join(filter(None, (stat.filemode(status.st_mode), who)))}) and is left as it "
-            "is; write to another path, or have its permissions changed first (`chmod u+w`)."
+            f"{shown!r} is read-only ({stat.filemode(status.st_mode)}{who}) and is left as it is; write to another "
+            "path, or have its permissions changed first (`chmod u+w`)."
         )
         raise ToolError("permission_denied", message, path=shown, mode=f"{stat.S_IMODE(status.st_mode):04o}")
 
@@ -285,7 +285,8 @@ class Workspace:
     ) -> bool:
         """Write a whole file atomically: a crash, a full disk or any other failure leaves the old content or the new.
 
-        The permissions and the owner of a replaced file are kept (see `Folder.write_file`); a link inside the workspace is followed to its target.
+        The permissions and the owner of a replaced file are kept (see `Folder.write_file`); a link inside the
+        workspace is followed to its target.
 
         Args:
             create_parents: True to create missing parent folders.

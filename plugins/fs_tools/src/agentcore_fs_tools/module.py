@@ -27,10 +27,10 @@ from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe_path
-from agentcore_fs_tools.search.globbing import Order, find_files
+from agentcore_fs_tools.search.globbing import PATH_LIMIT, Order, find_files
 from agentcore_fs_tools.search.grepping import search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
-from agentcore_fs_tools.search.searching import SearchRequest
+from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
 from agentcore_fs_tools.settings import FsSettings
 from agentcore_fs_tools.transfer.between_hosts.copy_relay import Copying
 from agentcore_fs_tools.transfer.between_hosts.local_side import CopyingSide
@@ -46,6 +46,12 @@ LONG_SECONDS = 300.0
 
 COPY_SECONDS = 600.0
 """Time limit of a copy between machines: the maximum that the server allows by default."""
+
+MODEL_FILES = 100
+"""Default number of files that `glob` returns to a model."""
+
+MODEL_MATCHES = 100
+"""Default number of lines, or files, that `grep` returns to a model."""
 
 Path = Annotated[
     str,
@@ -284,6 +290,15 @@ class FsTools(Module[FsSettings]):
             Order, Field(description="`modified` gives the newest first.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = "modified",
         no_ignore: NoIgnore = False,
+        limit: Annotated[
+            int | None,
+            Field(
+                ge=1,
+                le=PATH_LIMIT,
+                description="How many files to give; left out, 100 for models and 1,000 for programs.",
+                json_schema_extra=known_to_models("How many files to give; left out, 100."),
+            ),
+        ] = None,
     ) -> ToolResult[results.FoundPaths]:
         """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
         return find_files(
@@ -295,6 +310,7 @@ class FsTools(Module[FsSettings]):
             program=self._ripgrep,
             is_cancelled=lambda: ctx.is_cancelled,
             limit_chars=ctx.model_chars,
+            limit=limit or (PATH_LIMIT if ctx.model_chars is None else MODEL_FILES),
         )
 
     @tool(
@@ -345,9 +361,23 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Let a match span lines.", json_schema_extra=known_to_models())
         ] = False,
         no_ignore: NoIgnore = False,
+        binary: Annotated[
+            bool, Field(description="Search files with a NUL, too.", json_schema_extra=known_to_models())
+        ] = False,
+        limit: Annotated[
+            int | None,
+            Field(
+                ge=1,
+                le=MATCH_LIMIT,
+                description="How many lines, or files, to give; left out, 100 for models and 1,000 for programs.",
+                json_schema_extra=known_to_models("How many lines, or files, to give; left out, 100."),
+            ),
+        ] = None,
     ) -> ToolResult[results.FoundMatches]:
         """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
-        request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
+        if limit is None and ctx.model_chars is not None:
+            limit = MODEL_MATCHES
+        request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore, binary, limit)
         return search_files(
             ctx.workspace,
             request,

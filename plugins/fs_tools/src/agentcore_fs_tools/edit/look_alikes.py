@@ -41,9 +41,8 @@ def find_look_alike(lines: Sequence[str], old: str) -> LookAlike | None:
     if position < 0:
         return None
     first = folded.count("\n", 0, position)
-    for step, old_line in enumerate(old.split("\n")):
+    for step, old_line in enumerate(old.replace("\r\n", "\n").split("\n")):
         line = lines[first + step]
-        old_line = old_line.removesuffix("\r")
         if old_line not in line:
             return LookAlike(first, f"line {first + step + 1} of the file {_describe_difference(line, old_line)}")
     return LookAlike(first, f"line {first + 1} of the file has other line ends")
