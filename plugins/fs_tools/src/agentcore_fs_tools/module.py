@@ -15,6 +15,7 @@ from agentcore.api import (
     ToolDefinition,
     ToolError,
     ToolResult,
+    also_called,
     known_to_models,
     tool,
 )
@@ -53,15 +54,25 @@ MODEL_FILES = 100
 MODEL_MATCHES = 100
 """Default number of lines, or files, that `grep` returns to a model."""
 
+PATH_NAMES = ("file_path", "filePath", "filepath", "filename", "target_file", "absolute_path")
+FOLDER_NAMES = ("directory", "dir", "dir_path", "folder", "target_directory")
+
 Path = Annotated[
     str,
     Field(
         min_length=1,
         max_length=4096,
         description="Path relative to the first workspace root, or absolute inside any root.",
-        json_schema_extra=known_to_models(),
+        json_schema_extra=known_to_models() | also_called(*PATH_NAMES),
     ),
 ]
+SourcePath = Annotated[
+    Path, Field(json_schema_extra=known_to_models() | also_called("src", "source_path", "from_path"))
+]
+TargetPath = Annotated[
+    Path, Field(json_schema_extra=known_to_models() | also_called("dest", "dst", "destination_path", "to_path"))
+]
+FolderPath = Annotated[Path, Field(json_schema_extra=known_to_models() | also_called(*FOLDER_NAMES, *PATH_NAMES))]
 Encoding = Annotated[
     str | None,
     Field(
@@ -148,9 +159,23 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path,
         *,
-        offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line, from 1.")] = 1,
+        offset: Annotated[
+            int,
+            Field(
+                ge=1,
+                le=1_000_000_000,
+                description="First line, from 1.",
+                json_schema_extra=also_called("start_line", "line_offset"),
+            ),
+        ] = 1,
         limit: Annotated[
-            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=known_to_models())
+            int,
+            Field(
+                ge=1,
+                le=1_000_000,
+                description="How many lines to read.",
+                json_schema_extra=known_to_models() | also_called("max_lines", "num_lines"),
+            ),
         ] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
@@ -185,7 +210,13 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=known_to_models())],
+        content: Annotated[
+            str,
+            Field(
+                description="The whole new content.",
+                json_schema_extra=known_to_models() | also_called("contents", "file_text", "text", "new_content"),
+            ),
+        ],
         *,
         create_dirs: Annotated[
             bool, Field(description="Make missing folders above the file.", json_schema_extra=HIDDEN_FROM_MODELS)
@@ -240,13 +271,14 @@ class FsTools(Module[FsSettings]):
             Field(
                 max_length=2000,
                 description="Replacements, made one after the other.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called(flat=True),
             ),
         ] = None,
         diff: Annotated[
             str | None,
             Field(
-                description="A unified diff of this one file, instead of `edits`.", json_schema_extra=known_to_models()
+                description="A unified diff of this one file, instead of `edits`.",
+                json_schema_extra=known_to_models() | also_called("patch"),
             ),
         ] = None,
         dry_run: Annotated[
@@ -275,7 +307,7 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=2000,
                 description="Such as `src/**/test_*.{js,ts}`; `*` stays within a name, `**` spans folders.",
-                json_schema_extra=known_to_models("Such as `src/**/test_*.{js,ts}`."),
+                json_schema_extra=known_to_models("Such as `src/**/test_*.{js,ts}`.") | also_called("glob_pattern"),
             ),
         ],
         *,
@@ -283,7 +315,7 @@ class FsTools(Module[FsSettings]):
             str,
             Field(
                 description="Folder to look in; left out, the first workspace root.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called(*FOLDER_NAMES),
             ),
         ] = ".",
         sort: Annotated[
@@ -296,11 +328,11 @@ class FsTools(Module[FsSettings]):
                 ge=1,
                 le=PATH_LIMIT,
                 description="How many files to give; left out, 100 for models and 1,000 for programs.",
-                json_schema_extra=known_to_models("How many files to give; left out, 100."),
+                json_schema_extra=known_to_models() | also_called("head_limit", "max_results"),
             ),
         ] = None,
     ) -> ToolResult[results.FoundPaths]:
-        """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
+        """Find files by their path below `path`, newest first; what .gitignore names is left out."""
         return find_files(
             ctx.workspace,
             pattern,
@@ -330,14 +362,15 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=10_000,
                 description="Regular expression in ripgrep's dialect.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called("regex", "query"),
             ),
         ],
         *,
         path: Annotated[
             str,
             Field(
-                description="File or folder; left out, the first workspace root.", json_schema_extra=known_to_models()
+                description="File or folder; left out, the first workspace root.",
+                json_schema_extra=known_to_models() | also_called(*FOLDER_NAMES, *PATH_NAMES),
             ),
         ] = ".",
         glob: Annotated[
@@ -345,14 +378,25 @@ class FsTools(Module[FsSettings]):
             Field(
                 max_length=2000,
                 description="Only files like this, such as `*.py` or `src/**`; `!…` leaves out.",
-                json_schema_extra=known_to_models("Only files like `*.py`; `!…` leaves out."),
+                json_schema_extra=known_to_models("Only files like `*.py`; `!…` leaves out.")
+                | also_called("include", "include_pattern", "file_pattern"),
             ),
         ] = None,
         context: Annotated[
-            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=known_to_models())
+            int,
+            Field(
+                ge=0,
+                le=50,
+                description="Lines around each match.",
+                json_schema_extra=known_to_models() | also_called("-C", "context_lines"),
+            ),
         ] = 0,
         ignore_case: Annotated[
-            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=known_to_models())
+            bool,
+            Field(
+                description="Capitals and small letters are the same.",
+                json_schema_extra=known_to_models() | also_called("-i", "case_insensitive"),
+            ),
         ] = False,
         files_only: Annotated[
             bool, Field(description="Give only the paths of files with a match.", json_schema_extra=known_to_models())
@@ -370,11 +414,11 @@ class FsTools(Module[FsSettings]):
                 ge=1,
                 le=MATCH_LIMIT,
                 description="How many lines, or files, to give; left out, 100 for models and 1,000 for programs.",
-                json_schema_extra=known_to_models("How many lines, or files, to give; left out, 100."),
+                json_schema_extra=known_to_models() | also_called("head_limit", "max_results"),
             ),
         ] = None,
     ) -> ToolResult[results.FoundMatches]:
-        """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
+        """Search files for a regular expression of ripgrep; what .gitignore names is left out."""
         if limit is None and ctx.model_chars is not None:
             limit = MODEL_MATCHES
         request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore, binary, limit)
@@ -391,13 +435,13 @@ class FsTools(Module[FsSettings]):
     def list_dir(
         self,
         ctx: ToolContext,
-        path: Path = ".",
+        path: FolderPath = ".",
         depth: Annotated[
             int,
             Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=known_to_models()),
         ] = 1,
     ) -> ToolResult[results.Listing]:
-        """List a folder, with the sizes of files, and what links point to."""
+        """List a folder, with sizes of files and targets of links."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
@@ -458,8 +502,8 @@ class FsTools(Module[FsSettings]):
     def file_move(
         self,
         ctx: ToolContext,
-        source: Path,
-        destination: Path,
+        source: SourcePath,
+        destination: TargetPath,
         overwrite: Overwrite = False,
     ) -> ToolResult[results.MovedPath]:
         """Move or rename a file or folder. `destination` is the new path itself; missing folders above are made."""
@@ -488,8 +532,8 @@ class FsTools(Module[FsSettings]):
     def file_copy(
         self,
         ctx: ToolContext,
-        source: Path,
-        destination: Path,
+        source: SourcePath,
+        destination: TargetPath,
         overwrite: Overwrite = False,
     ) -> ToolResult[results.CopiedPath]:
         """Copy a file or folder. `destination` is the path of the copy itself; missing folders above are made."""
