@@ -15,6 +15,7 @@ from agentcore.files.errors import file_error, file_errors
 from agentcore.files.git_leads import GitLeads
 from agentcore.files.location import Root, split_absolute, split_path
 from agentcore.files.names import read_name, show_name
+from agentcore.files.near_paths import find_nearest, find_spelling
 from agentcore.files.protection import (
     CONTROL_FILE,
     MODULES_FOLDER,
@@ -28,6 +29,7 @@ from agentcore.files.resolver import Resolver
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+_NAMES_LIMIT = 2_000  # of a folder, compared with a missing name
 _TREE_LIMIT = 20_000
 
 
@@ -117,6 +119,29 @@ class Workspace:
             raise ToolError("path_outside_workspace", message, path=path)
         return location.Place(*inside)
 
+    def find_place(self, path: str) -> Place:
+        """As `locate`, but names that do not exist are replaced by existing ones that look the same.
+
+        These differ only in the Unicode form of their letters (NFC and NFD) or in the kind of blanks, which a model
+        cannot see, and often cannot write.
+
+        Raises:
+            ToolError: `path_outside_workspace`, `invalid_path`.
+        """
+        place = self.locate(path)
+        if path.isascii() and " " not in path:
+            return place
+        parts: tuple[bytes, ...] = ()
+        for at, name in enumerate(place.parts):
+            here = location.Place(place.root, parts)
+            if name != b".." and not self._resolver.exists(here.child(name)):
+                spelled = find_spelling(self._names_in(here), name)
+                if spelled is None:
+                    return here.child(*place.parts[at:])
+                name = spelled  # noqa: PLW2901
+            parts = (*parts, name)
+        return location.Place(place.root, parts)
+
     def show(self, place: Place) -> str:
         """Return the path as shown to callers: relative in the first root, absolute in others; always valid UTF-8."""
         way = b"/".join(place.parts)
@@ -176,8 +201,18 @@ class Workspace:
 
     def stat(self, place: Place, *, follow: bool = True) -> os.stat_result:
         """Return the status of a place; if it is a link and `follow` is False, of the link itself."""
-        with self.errors(place):
+        try:
             return self._resolver.stat(place, follow=follow)
+        except OSError as exc:
+            raise self._error_of(exc, place) from exc
+
+    def find_status(self, place: Place, *, follow: bool = True) -> os.stat_result | None:
+        """Return the status of a place as `stat` does; None: it does not exist."""
+        with self.errors(place):
+            try:
+                return self._resolver.stat(place, follow=follow)
+            except FileNotFoundError:
+                return None
 
     def open_file(self, place: Place) -> open_file.OpenFile:
         """Open a regular file for reading; never waits for a FIFO or a device.
@@ -188,7 +223,7 @@ class Workspace:
         try:
             return open_file.regular_file(self._resolver.open(place, _READ_FLAGS))
         except OSError as exc:
-            raise file_error(exc, self.show(place)) from exc
+            raise self._error_of(exc, place) from exc
 
     def open_folder(self, place: Place) -> folder.Folder:
         """Open a folder.
@@ -199,7 +234,7 @@ class Workspace:
         try:
             return folder.Folder(self._resolver.open(place, _LIST_FLAGS))
         except OSError as exc:
-            raise file_error(exc, self.show(place)) from exc
+            raise self._error_of(exc, place) from exc
 
     def open_parent(self, place: Place, *, follow: bool = False, create: bool = False) -> tuple[Folder, Place]:
         """Open the parent folder of a place, to create, replace, rename or remove the entry by name.
@@ -323,11 +358,8 @@ class Workspace:
 
     def is_root(self, place: Place) -> bool:
         """Return True if a place is a root or contains one: these are never deleted or moved."""
-        try:
-            status = self.stat(place, follow=False)
-        except ToolError as error:
-            if error.type != "path_not_found":
-                raise
+        status = self.find_status(place, follow=False)
+        if status is None:
             return False
         return (status.st_dev, status.st_ino) in self._kept
 
@@ -369,6 +401,35 @@ class Workspace:
     def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
         """Return which entries lead to protected files, as `Protection.beginnings_among`, without disk access."""
         return self._protection.beginnings_among(folder, names)
+
+    def _error_of(self, exc: OSError, place: Place) -> ToolError:
+        """Return the error for a caller; for a missing path, with the names that were probably meant."""
+        shown = self.show(place)
+        if not isinstance(exc, FileNotFoundError):
+            return file_error(exc, shown)
+        here, missing = self._find_missing(place)
+        near = [self.show(here.child(name)) for name in find_nearest(self._names_in(here), missing)]
+        if not near:
+            return file_error(exc, shown)
+        what = repr(shown) if here.child(missing).parts == place.parts else f"{shown!r}: {show_name(missing)!r}"
+        message = f"{what} does not exist; did you mean {' or '.join(map(repr, near))}?"
+        return ToolError("path_not_found", message, path=shown, near=near)
+
+    def _find_missing(self, place: Place) -> tuple[Place, bytes]:
+        """Return the deepest existing folder of a place, and the name that is missing in it."""
+        for depth in range(len(place.parts)):
+            above = location.Place(place.root, place.parts[:depth])
+            if not self._resolver.exists(above.child(place.parts[depth])):
+                return above, place.parts[depth]
+        return place.parent, place.name
+
+    def _names_in(self, place: Place) -> list[bytes]:
+        """Return the names in a folder, at most `_NAMES_LIMIT`; none if it cannot be listed."""
+        try:
+            with folder.Folder(self._resolver.open(place, _LIST_FLAGS)) as here:
+                return [entry.name for entry in here.entries(_NAMES_LIMIT)]
+        except OSError:
+            return []
 
     def _paths_of(self, place: Place) -> set[bytes]:
         """Return the path of an entry as requested, its real path and, if it is a link, the real path of its target."""

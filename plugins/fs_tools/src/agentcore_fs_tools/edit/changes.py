@@ -99,7 +99,7 @@ def plan_write(
         ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, `path_not_found` (a parent folder is missing and
             `create_dirs` is not set), and others of opening.
     """
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     shown = workspace.show(place)
     old = load_for_overwriting(workspace, place, encoding)
     if old.status is None and not create_dirs:
@@ -132,7 +132,7 @@ def plan_edit(
     """
     if (edits is None) == (diff is None) or edits == []:
         raise ToolError("invalid_arguments", "Give either `edits`, with at least one edit, or `diff`.")
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     shown = workspace.show(place)
     _refuse_half_characters(edits or (), diff or "", shown)
     hunks = parse_diff(diff) if diff is not None else []

@@ -25,7 +25,7 @@ class KnownFiles:
         """Record that the session of a call knows a file, which exists."""
         if ctx.principal.kind not in _MODELS:
             return
-        key = (ctx.session_id, ctx.workspace.real_path(ctx.workspace.locate(path)))
+        key = (ctx.session_id, ctx.workspace.real_path(ctx.workspace.find_place(path)))
         with self._lock:
             self._files[key] = None
             self._files.move_to_end(key)

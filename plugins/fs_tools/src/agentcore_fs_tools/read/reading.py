@@ -72,7 +72,7 @@ def read_file(workspace: Workspace, request: ReadRequest, is_cancelled: Callable
         ToolError: `binary_file`, `file_too_large`, `offset_out_of_range`, `cannot_decode`, `unknown_encoding`, and
             those of opening.
     """
-    place = workspace.locate(request.path)
+    place = workspace.find_place(request.path)
     shown = workspace.show(place)
     with workspace.open_file(place) as file, workspace.errors(place):
         is_small = file.size_bytes <= WHOLE_LIMIT_BYTES

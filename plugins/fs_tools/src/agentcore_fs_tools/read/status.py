@@ -27,7 +27,7 @@ def describe_path(workspace: Workspace, path: str, is_cancelled: Callable[[], bo
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …
     """
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     status = workspace.stat(place, follow=False)
     facts: dict[str, object] = {
         "path": workspace.show(place),

@@ -203,7 +203,7 @@ def find_files(
     """
     if pattern.startswith("/"):
         path, pattern = _split_absolute(pattern)
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     workspace.open_folder(place).close()
     real = workspace.locate(workspace.real_path(place))
     globbing = Globbing(workspace, real, pattern, no_ignore=no_ignore, program=program, is_cancelled=is_cancelled)

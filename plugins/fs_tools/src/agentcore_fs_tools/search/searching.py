@@ -150,7 +150,7 @@ class Search:
         Raises:
             ToolError: `invalid_regex`, `binary_file`, `search_failed`, `cancelled`, and those of opening.
         """
-        place = self._workspace.locate(self._request.path)
+        place = self._workspace.find_place(self._request.path)
         status = self._workspace.stat(place)
         # the real path, so that `.gitignore` rules and ripgrep use the same folder names
         place = self._workspace.locate(self._workspace.real_path(place))
