@@ -242,7 +242,8 @@ class Search:
             head = file.read(_LOOKED_AT_BYTES)
         if is_binary(head):
             shown = self._workspace.show(place)
-            raise ToolError("binary_file", f"{shown!r} is a binary file and is not searched.", path=shown)
+            message = f"{shown!r} is a binary file and is not searched; `binary` searches it nevertheless."
+            raise ToolError("binary_file", message, path=shown)
 
     def _find_candidates(self, area: "_Area", limit_per_file: int, limit: int) -> tuple[list[FileMatches], bool]:
         """Return the matches that ripgrep reports, and whether there may be more."""
