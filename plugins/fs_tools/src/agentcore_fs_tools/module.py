@@ -26,6 +26,7 @@ from agentcore_fs_tools.edit.known_files import KnownFiles
 from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
+from agentcore_fs_tools.read.pdf import Pdfs
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe_path
 from agentcore_fs_tools.search.globbing import PATH_LIMIT, Order, find_files
@@ -129,10 +130,12 @@ class FsTools(Module[FsSettings]):
     _ripgrep: str | None = None
     _side: CopyingSide | None = None
     _known_files: KnownFiles
+    _pdfs: Pdfs | None = None
 
-    def init(self, runtime: Runtime) -> None:
+    async def init(self, runtime: Runtime) -> None:
         """Locate ripgrep and register the handler for copies from and to other hosts."""
         self._known_files = KnownFiles()
+        self._pdfs = Pdfs(runtime.workspace)
         self._ripgrep = find_ripgrep()
         self._side = CopyingSide(
             runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
@@ -141,7 +144,9 @@ class FsTools(Module[FsSettings]):
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
-        """Abort incoming copies."""
+        """Abort incoming copies, and stop reading PDFs."""
+        if self._pdfs is not None:
+            await self._pdfs.close()
         if self._side is not None:
             await self._side.close()
             self._side = None
@@ -180,9 +185,9 @@ class FsTools(Module[FsSettings]):
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
     ) -> ToolResult[results.ReadFile]:
-        """Read a text file, or look at an image. The number and the tab in front of each line are no part of it."""
+        """Read a text file or PDF, or look at an image. The number and tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
-        result = read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
+        result = read_file(ctx.workspace, request, lambda: ctx.is_cancelled, self._pdfs)
         self._known_files.add(ctx, path)
         return result
 
@@ -510,7 +515,11 @@ class FsTools(Module[FsSettings]):
         self._refuse_unless_writable()
         origin = locate_removable(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
-        return move_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        is_known = self._known_files.is_known(ctx, source)
+        result = move_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        if is_known:
+            self._known_files.add(ctx, destination)
+        return result
 
     def _preview_copy(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
@@ -540,7 +549,11 @@ class FsTools(Module[FsSettings]):
         self._refuse_unless_writable()
         origin = locate_existing(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
-        return copy_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        is_known = self._known_files.is_known(ctx, source)
+        result = copy_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        if is_known:
+            self._known_files.add(ctx, destination)
+        return result
 
     async def _preview_between_hosts(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         copying = Copying(

@@ -101,6 +101,8 @@ async def test_model_replaces_only_files_that_its_session_knows(agentcore_host, 
     assert (await call("write_file", path="a.txt", content="x\n")).error is None
     assert (await call("write_file", path="a.txt", content="z\n")).error is None
     assert (await call("write_file", "s2", path="a.txt", content="y\n", overwrite=True)).error is None
+    assert (await call("file_move", source="a.txt", destination="moved.txt")).error is None
+    assert (await call("write_file", path="moved.txt", content="x\n")).error is None
     (root / "empty.txt").touch()
     assert (await call("write_file", path="empty.txt", content="x\n")).error is None
     (root / "b.txt").write_text("old\n")

@@ -25,12 +25,20 @@ class KnownFiles:
         """Record that the session of a call knows a file, which exists."""
         if ctx.principal.kind not in _MODELS:
             return
-        key = (ctx.session_id, ctx.workspace.real_path(ctx.workspace.find_place(path)))
+        key = _key_of(ctx, path)
         with self._lock:
             self._files[key] = None
             self._files.move_to_end(key)
             if len(self._files) > _FILES_LIMIT:
                 self._files.popitem(last=False)
+
+    def is_known(self, ctx: ToolContext, path: str) -> bool:
+        """Return True if the model of a session has read or written a file."""
+        if ctx.principal.kind not in _MODELS:
+            return False
+        key = _key_of(ctx, path)
+        with self._lock:
+            return key in self._files
 
     def refuse_unknown(self, ctx: ToolContext, change: Change, *, overwrite: bool) -> None:
         """Refuse to replace a file that the model of the session has not seen, unless it says so.
@@ -40,10 +48,8 @@ class KnownFiles:
         """
         if overwrite or ctx.principal.kind not in _MODELS or change.old.status is None or not change.old.status.st_size:
             return
-        key = (ctx.session_id, ctx.workspace.real_path(change.place))
-        with self._lock:
-            if key in self._files:
-                return
+        if self.is_known(ctx, change.shown):
+            return
         ctx.workspace.refuse_read_only(change.place, change.old.status)
         message = (
             f"{change.shown!r} exists already, with {describe_size(change.old)}, and was not read in this session; "
@@ -51,3 +57,7 @@ class KnownFiles:
             "with `overwrite: true` to replace all of it."
         )
         raise ToolError("file_exists", message, path=change.shown)
+
+
+def _key_of(ctx: ToolContext, path: str) -> tuple[str, str]:
+    return ctx.session_id, ctx.workspace.real_path(ctx.workspace.find_place(path))

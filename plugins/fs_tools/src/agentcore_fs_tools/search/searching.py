@@ -161,8 +161,9 @@ class Search:
                 self._refuse_binary(place)
             area = _Area(place, is_file=True)
         outcome = self._run_in(area)
-        if not area.is_file and not outcome.is_cut:
-            outcome.skipped = self._find_skipped(area, outcome, is_thorough=count_skipped)
+        if not area.is_file and (outcome.hits or not outcome.is_cut):
+            is_thorough = count_skipped and not outcome.is_cut  # a cut search has taken long enough
+            outcome.skipped = self._find_skipped(area, outcome, is_thorough=is_thorough)
         if self._request.limit is not None:
             outcome.limit_hits(self._request.limit)
         return outcome
