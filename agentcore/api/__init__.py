@@ -8,7 +8,7 @@ from agentcore.api.background import Background
 from agentcore.api.commands import CommandContext
 from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
-from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
+from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
@@ -120,6 +120,7 @@ __all__ = [
     "ViewPermission",
     "WebComponent",
     "Workspace",
+    "also_called",
     "can_install_packages",
     "describe_quarantined",
     "guess_encoding",

@@ -11,7 +11,7 @@ from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
 from agentcore.core.calls.context import CallContext, CallServices
 from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
-from agentcore.core.calls.model_part import ArtifactReading, model_part
+from agentcore.core.calls.model_part import ArtifactReading, add_note, model_part
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.preview import approval_basis
@@ -187,6 +187,7 @@ class Execution:
         if (reader := call.request.reader) is not None:
             reading = ArtifactReading(self._registry.tools_at(call.host), reader)
             result = await model_part(result, encoded, tool.definition, context.artifacts.save, reading)
+            result = add_note(result, encoded, call.request.names_note)
         limit_bytes = tool.definition.limit_bytes or self._limits.result_bytes
         if not fits_limits(result, encoded, limit_bytes):
             result = await cap_result(result, encoded, limit_bytes, context.artifacts)
