@@ -90,6 +90,21 @@ async def on_element(
         raise await _explain_error(tab, target, timeout_ms, exc, acts=acts) from exc
 
 
+async def act_without_element(tab: Tab, timeout_ms: int, what: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Run an action that needs no element, and report why it failed.
+
+    Raises:
+        ToolError: `action_failed`.
+    """
+    try:
+        return await tab.run_action(work, timeout_ms)
+    except Exception as exc:
+        if not is_driver_error(exc) and not is_driver_timeout(exc):
+            raise
+        reason = f"not within {timeout_ms} ms" if is_driver_timeout(exc) else extract_headline(exc)
+        raise ToolError("action_failed", f"could not {what}: {reason}", retryable=True, url=tab.page.url) from exc
+
+
 async def _stale_ref_error(tab: Tab, ref: str) -> ToolError:
     """Return the error for an unusable reference, with similar elements of the current page."""
     told = tab.refs.find_description(ref)

@@ -31,7 +31,6 @@ from agentcore_chrome.tab.reading import CONTENT_CHARS, ContentChunk, read_html,
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results
-from agentcore_chrome.tools.actions import evaluate_script
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
@@ -47,6 +46,7 @@ from agentcore_chrome.tools.arguments import (
 )
 from agentcore_chrome.tools.engine_module import EngineModule
 from agentcore_chrome.tools.result import ToolOutput
+from agentcore_chrome.tools.script_tools import evaluate_script
 from agentcore_chrome.tools.text_input import Written, append_text, fill_with
 from agentcore_chrome.tools.translations import CHROME_ZH
 

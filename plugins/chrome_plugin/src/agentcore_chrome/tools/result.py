@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult, Workspace
 from agentcore_chrome.call_limit import cleaning_s
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.tab.dialogs import DialogRecord
@@ -51,6 +51,24 @@ async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[
         untrusted=True,
         resource_id=tab.resource_id,
     )
+
+
+def save_file(workspace: Workspace, path: str, data: bytes) -> str:
+    """Write a file inside a workspace root and return its path as callers use it.
+
+    Raises:
+        ToolError: Those of writing to the workspace.
+    """
+    target = workspace.locate(path)
+    workspace.write_file(target, data, create_parents=True)
+    return workspace.show(target)
+
+
+async def save_artifact(ctx: ToolContext, data: bytes, mime: str, name: str) -> ToolOutput:
+    """Store bytes as an artifact."""
+    link = await ctx.artifacts.save(data, mime=mime, name=name)
+    fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
+    return ToolOutput(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))
 
 
 def describe_dialog(dialog: DialogRecord) -> ToolOutput:
