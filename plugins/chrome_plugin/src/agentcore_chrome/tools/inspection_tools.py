@@ -226,9 +226,9 @@ async def browser_wait_for(
         if condition is not None:
             await wait_conditions.for_condition(tab, condition, timeout)
         elif text is not None:
-            await wait_conditions.for_selector(tab, f"text={text}", "visible", timeout)
+            await wait_conditions.for_text(tab, text, timeout)
         elif textGone is not None:
-            await wait_conditions.for_selector(tab, f"text={textGone}", "hidden", timeout)
+            await wait_conditions.for_text(tab, textGone, timeout, is_gone=True)
         else:
             await wait_conditions.for_selector(tab, str(selector), state, timeout)
         return ToolOutput("It is so now.", {"url": tab.page.url})
