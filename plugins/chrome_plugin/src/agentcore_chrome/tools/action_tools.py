@@ -1,12 +1,20 @@
 """Tools of `browser` that act on the page as a user does: clicking, typing, keys, scrolling, hovering, dragging."""
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from agentcore.api import Field, ToolContext, ToolError, ToolResult, tool
-from agentcore_chrome.tab.clicking import click_element
-from agentcore_chrome.tab.elements import Target, act_without_element, locate_element, on_element
+from agentcore_chrome.call_limit import work_ms
+from agentcore_chrome.tab.clicking import click_element, click_point, may_be_forced
+from agentcore_chrome.tab.elements import (
+    ELEMENT_MS,
+    Hit,
+    Target,
+    act_on_element,
+    act_without_element,
+    locate_for_action,
+)
+from agentcore_chrome.tab.fields import find_focused_element, read_field
 from agentcore_chrome.tab.scrolling import Direction, Scroll, scroll_page
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -14,6 +22,7 @@ from agentcore_chrome.tools.action_report import Brief
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     PAGE,
+    ElementLimitMs,
     LimitMs,
     PageId,
     PageSelector,
@@ -23,10 +32,7 @@ from agentcore_chrome.tools.arguments import (
 )
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
-from agentcore_chrome.tools.text_input import write_at_focus, write_into
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator
+from agentcore_chrome.tools.text_input import Written, write_at_focus, write_into
 
 _VALUE_CHARS = 1000
 
@@ -48,38 +54,31 @@ async def browser_click(
     modifiers: Annotated[list[Modifier], known_field("Keys held meanwhile.", max_length=2000)] = [],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
-    timeoutMs: LimitMs = DEFAULT_MS,
+    timeoutMs: ElementLimitMs = None,
 ) -> ToolResult[results.ClickedPage]:
     """Click an element, or a point of the window (x and y)."""
     is_place = x is not None and y is not None
     if (selector is None) != is_place:
         raise ToolError("invalid_arguments", "give either selector, or x and y")
-    count = 2 if doubleClick else 1
+    wait_ms = timeoutMs or ELEMENT_MS
+    how = {"button": button, "click_count": 2 if doubleClick else 1}
 
     async def click(tab: Tab) -> ToolOutput:
         if selector is None:
-            await click_at(tab, x or 0, y or 0, timeoutMs, count=count, button=button)
-            return ToolOutput(f"Clicked at {x:g}, {y:g}.", {"clicked": True, "url": tab.page.url})
-        await on_element(
-            tab,
-            Target(selector),
-            timeoutMs,
-            lambda locator: click_element(locator, timeoutMs, button=button, modifiers=modifiers, click_count=count),
-        )
-        return ToolOutput(f"Clicked {selector!r}.", {"clicked": True, "url": tab.page.url})
+            element = await act_without_element(tab, wait_ms, "click", lambda: click_point(tab, x or 0, y or 0, how))
+            return _describe_click(tab, f"{element} at {x:g}, {y:g}", element)
+
+        async def click_hit(hit: Hit) -> ToolOutput:
+            await click_element(tab, hit, work_ms(wait_ms), modifiers=modifiers, **how)
+            return _describe_click(tab, hit.description, hit.description)
+
+        return await act_on_element(tab, Target(selector), click_hit, wait_ms=wait_ms)
 
     return await pages.on_page(ctx, click, snapshot=snapshot)
 
 
-async def click_at(tab: Tab, x: float, y: float, timeout_ms: int, *, count: int, button: Button) -> None:
-    """Click a point of the window.
-
-    Raises:
-        ToolError: `action_failed`.
-    """
-    await act_without_element(
-        tab, timeout_ms, "click", lambda: tab.page.mouse.click(x, y, click_count=count, button=button)
-    )
+def _describe_click(tab: Tab, what: str, element: str) -> ToolOutput:
+    return ToolOutput(f"Clicked {what}.", {"clicked": True, "element": element, "url": tab.page.url})
 
 
 @acts_on_page
@@ -96,7 +95,13 @@ async def browser_type(
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
     timeoutMs: Annotated[
-        LimitMs | None, for_programs("Limit in milliseconds; left out, 30,000 and what the delays take.")
+        int | None,
+        known_field(
+            "Limit in ms; left out, 5,000 for the field to be there and usable, 30,000 and what the delays take for "
+            "the typing.",
+            ge=1,
+            le=300_000,
+        ),
     ] = None,
 ) -> ToolResult[results.TypedText]:
     """Empty a field and type into it; without selector, type at the caret, as in editors after a click.
@@ -120,16 +125,29 @@ async def type_text(tab: Tab, selector: str | None, text: str, delay_ms: int, ti
         ToolError: `value_rejected`, `action_failed`, and those of acting on an element.
     """
     limit_ms = typing_ms(text, delay_ms) if timeout_ms is None else timeout_ms
+    wait_ms = timeout_ms or ELEMENT_MS
     if selector is None:
         written = await act_without_element(tab, limit_ms, "type", lambda: write_at_focus(tab.page, text, delay_ms))
-    else:
-        write = partial(write_into, text=text, delay_ms=delay_ms, timeout_ms=limit_ms)
-        written = await on_element(tab, Target(selector), limit_ms, write)
-    into = f"what has the focus, {written.into}" if selector is None else repr(selector)
+        return _describe_typing(tab, text, written, f"what has the focus, {written.into}", written.into)
+
+    async def write(hit: Hit) -> ToolOutput:
+        written = await write_into(tab, hit, text, delay_ms, wait_ms=work_ms(wait_ms), timeout_ms=limit_ms)
+        return _describe_typing(tab, text, written, hit.description, hit.description)
+
+    return await act_on_element(tab, Target(selector), write, wait_ms=wait_ms, limit_ms=limit_ms)
+
+
+def _describe_typing(tab: Tab, text: str, written: Written, into: str, element: str) -> ToolOutput:
     how = f"Inserted {len(text)} characters at once" if written.at_once else f"Typed {len(text)} characters"
     return ToolOutput(
         " ".join(filter(None, [f"{how} into {into}.", written.note])),
-        {"typed": len(text), "value": _shown_value(written.value), "note": written.note, "url": tab.page.url},
+        {
+            "typed": len(text),
+            "element": element,
+            "value": _shown_value(written.value),
+            "note": written.note,
+            "url": tab.page.url,
+        },
     )
 
 
@@ -200,16 +218,21 @@ async def browser_hover(
     selector: PageSelector,
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
-    timeoutMs: LimitMs = DEFAULT_MS,
+    timeoutMs: ElementLimitMs = None,
 ) -> ToolResult[results.HoveredElement]:
     """Move the mouse over an element."""
-    return await pages.on_page(ctx, lambda tab: hover_element(tab, selector, timeoutMs), snapshot=snapshot)
+    wait_ms = timeoutMs or ELEMENT_MS
 
+    async def hover(tab: Tab) -> ToolOutput:
+        async def hover_hit(hit: Hit) -> ToolOutput:
+            forced = await may_be_forced(tab, hit, wait_ms)
+            await hit.locator.hover(timeout=work_ms(wait_ms), force=forced)
+            fields = {"selector": selector, "element": hit.description}
+            return ToolOutput(f"The mouse is over {hit.description}.", fields)
 
-async def hover_element(tab: Tab, selector: str, timeout_ms: int) -> ToolOutput:
-    """Move the mouse over an element."""
-    await on_element(tab, Target(selector), timeout_ms, lambda locator: locator.hover(timeout=timeout_ms))
-    return ToolOutput(f"The mouse is over {selector!r}.", {"selector": selector})
+        return await act_on_element(tab, Target(selector), hover_hit, wait_ms=wait_ms)
+
+    return await pages.on_page(ctx, hover, snapshot=snapshot)
 
 
 @tool(
@@ -236,14 +259,21 @@ async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_m
         ToolError: `invalid_arguments`: no such key; `action_failed`.
     """
     chord = "+".join([*modifiers, key])
+
+    async def press() -> str:
+        focused = await read_field(await find_focused_element(tab.page))
+        await tab.page.keyboard.press(chord)
+        return focused.described
+
     try:
-        await act_without_element(tab, timeout_ms, "press the key", lambda: tab.page.keyboard.press(chord))
+        element = await act_without_element(tab, timeout_ms, "press the key", press)
     except ToolError as exc:
         if "Unknown key" in str(exc):
             message = f"there is no key {key!r}; take a character, or a name such as Enter, Tab, ArrowDown, F5"
             raise ToolError("invalid_arguments", message, key=key) from exc
         raise
-    return ToolOutput(f"Pressed {chord}.", {"key": key, "modifiers": list(modifiers), "url": tab.page.url})
+    fields = {"key": key, "modifiers": list(modifiers), "element": element, "url": tab.page.url}
+    return ToolOutput(f"Pressed {chord} in {element}.", fields)
 
 
 @acts_on_page
@@ -254,15 +284,19 @@ async def browser_drag(
     destination: Annotated[PageSelector, Field(description="Where to drop it: a selector or a reference.")],
     snapshot: ShowChanges = None,
     resourceId: PageId = None,
-    timeoutMs: LimitMs = DEFAULT_MS,
+    timeoutMs: ElementLimitMs = None,
 ) -> ToolResult[results.DraggedElement]:
     """Drag one element onto another."""
 
-    async def drag(tab: Tab) -> ToolOutput:
-        async def drag_to(locator: "Locator") -> None:
-            await locator.drag_to(await locate_element(tab, Target(destination)), timeout=timeoutMs)
+    wait_ms = timeoutMs or ELEMENT_MS
 
-        await on_element(tab, Target(source), timeoutMs, drag_to)
-        return ToolOutput(f"Dragged {source!r} onto {destination!r}.", {"dragged": True})
+    async def drag(tab: Tab) -> ToolOutput:
+        async def drag_hit(dragged: Hit) -> ToolOutput:
+            onto = await locate_for_action(tab, Target(destination), work_ms(wait_ms))
+            await dragged.locator.drag_to(onto.locator, timeout=work_ms(wait_ms))
+            fields = {"dragged": True, "element": dragged.description, "onto": onto.description}
+            return ToolOutput(f"Dragged {dragged.description} onto {onto.description}.", fields)
+
+        return await act_on_element(tab, Target(source), drag_hit, wait_ms=wait_ms)
 
     return await pages.on_page(ctx, drag, snapshot=snapshot)

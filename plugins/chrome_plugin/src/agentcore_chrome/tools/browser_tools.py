@@ -97,12 +97,13 @@ class Browser(SessionPages):
     examples: ClassVar = SESSION_PAGES_EXAMPLES
     instructions: ClassVar = {
         "en": (
-            "A `selector` is a reference such as `e12`, which `browser_snapshot` and other results give, or CSS. An "
-            "action's result says what it changed; look again only when you need more, and take `browser_screenshot` "
-            "only to judge how something looks. Enter passwords and personal data only where the person told you to."
+            "A `selector` is a reference such as `e12`, which `browser_snapshot` and other results give, or CSS that "
+            "one visible element matches. An action's result says what it changed; look again only when you need more, "
+            "and take `browser_screenshot` only to judge how something looks. Enter passwords and personal data only "
+            "where the person told you to."
         ),
         "zh": (
-            "`selector` 是 `browser_snapshot` 等结果给出的引用（如 `e12`），或 CSS。"
+            "`selector` 是 `browser_snapshot` 等结果给出的引用（如 `e12`），或只匹配一个可见元素的 CSS。"
             "操作的结果会说明变化；需要更多信息时再查看，要判断外观时才用 `browser_screenshot`。"
             "只在用户要求的地方输入密码和个人数据。"
         ),
@@ -121,8 +122,9 @@ class Browser(SessionPages):
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """Return the caller's limit; typing without one gets extra time for its delays."""
-        limit = super().limit_ms(tool_name, args)
-        return typing_ms(args["text"], args["delay"]) if limit is None and "delay" in args else limit
+        if "delay" in args and args["timeoutMs"] is None:
+            return typing_ms(args["text"], args["delay"])
+        return super().limit_ms(tool_name, args)
 
 
 for _name, _each in _BY_NAME.items():

@@ -84,6 +84,7 @@ def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     notes: list[str] = []
     fields: dict[str, Any] = {}
     if changed := tab.control.pop_report():
+        tab.refs.mark_reported(changed)
         notes.append(f"A person drove this page meanwhile. What changed:\n{changed}")
         fields["changedByPerson"] = changed
     if dialogs := tab.dialogs.pop_report():

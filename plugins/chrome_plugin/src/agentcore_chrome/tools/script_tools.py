@@ -1,11 +1,12 @@
 """The tool of `browser` that runs scripts, and running scripts for both modules."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from agentcore.api import ToolContext, ToolError, ToolResult, tool
+from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error
-from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element
 from agentcore_chrome.tab.evaluation import VALUE_CHARS, run_script
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -22,9 +23,6 @@ from agentcore_chrome.tools.arguments import (
 )
 from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator
 
 
 @tool(
@@ -73,9 +71,9 @@ async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms
         ToolError: `evaluation_error`, and those of finding the element.
     """
 
-    async def run(locator: "Locator") -> Any:
+    async def run(hit: Hit) -> Any:
         try:
-            return await locator.evaluate(script, timeout=timeout_ms)
+            return await hit.locator.evaluate(script, timeout=work_ms(timeout_ms))
         except Exception as exc:
             if is_driver_error(exc) and type(exc).__name__ == "Error":
                 raise ToolError(
@@ -83,7 +81,7 @@ async def evaluate_with_element(tab: Tab, selector: str, script: str, timeout_ms
                 ) from exc
             raise
 
-    value = await on_element(tab, Target(selector), timeout_ms, run, acts=False)
+    value = await act_on_element(tab, Target(selector), run, wait_ms=min(timeout_ms, ELEMENT_MS), limit_ms=timeout_ms)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     if len(text) > VALUE_CHARS:
         return ToolOutput(text[:VALUE_CHARS], {"value": None, "length": len(text)}, is_cut=True)

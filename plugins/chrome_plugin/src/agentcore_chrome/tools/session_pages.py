@@ -381,6 +381,7 @@ class SessionPages(EngineModule):
             return output.with_more(ToolOutput(said, {"changes": []}))
         self.store_page_tree(tab, after)
         told = build_change_report(before, after, brief)
+        tab.refs.mark_reported(told.text)
         errors = [f"Error in the console: {error}" for error in activity.errors]
         fields: dict[str, Any] = {"changes": told.changes, **({"consoleErrors": activity.errors} if errors else {})}
         return output.with_more(ToolOutput("\n".join(filter(None, [told.text, *errors])), fields, is_cut=told.is_cut))
