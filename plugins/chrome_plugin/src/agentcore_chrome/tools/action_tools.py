@@ -15,6 +15,7 @@ from agentcore_chrome.tab.elements import (
     locate_for_action,
 )
 from agentcore_chrome.tab.fields import find_focused_element, read_field
+from agentcore_chrome.tab.keys import parse_chord, press_chord, unknown_key
 from agentcore_chrome.tab.scrolling import Direction, Scroll, scroll_page
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
@@ -258,22 +259,21 @@ async def press_key(tab: Tab, key: str, modifiers: Sequence[Modifier], timeout_m
     Raises:
         ToolError: `invalid_arguments`: no such key; `action_failed`.
     """
-    chord = "+".join([*modifiers, key])
+    chord = parse_chord(key, modifiers)
 
     async def press() -> str:
         focused = await read_field(await find_focused_element(tab.page))
-        await tab.page.keyboard.press(chord)
+        await press_chord(tab, chord)
         return focused.described
 
     try:
         element = await act_without_element(tab, timeout_ms, "press the key", press)
     except ToolError as exc:
         if "Unknown key" in str(exc):
-            message = f"there is no key {key!r}; take a character, or a name such as Enter, Tab, ArrowDown, F5"
-            raise ToolError("invalid_arguments", message, key=key) from exc
+            raise unknown_key(key) from exc
         raise
     fields = {"key": key, "modifiers": list(modifiers), "element": element, "url": tab.page.url}
-    return ToolOutput(f"Pressed {chord} in {element}.", fields)
+    return ToolOutput(f"Pressed {'+'.join(chord)} in {element}.", fields)
 
 
 @acts_on_page
