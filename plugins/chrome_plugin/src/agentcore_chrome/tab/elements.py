@@ -44,6 +44,7 @@ _LOOK_S = 5
 _TOLD_CHARS = 100
 _ALIKE = 5
 _OBSTACLE_S = 0.1
+_HIDDEN = "it cannot be seen"
 _DESCRIBED_MAX = 10
 """How many of several matches are described."""
 
@@ -240,7 +241,7 @@ async def wait_until_reachable(tab: Tab, hit: Hit, wait_ms: int) -> None:
         if not obstacles.is_hidden and not obstacles.cover:
             return
         if loop.time() >= until:
-            reason = "it cannot be seen" if obstacles.is_hidden else f"{obstacles.cover} covers it"
+            reason = _HIDDEN if obstacles.is_hidden else f"{obstacles.cover} covers it"
             raise element_not_actionable(
                 hit.selector, reason, description=hit.description, tabId=tab.tab_id, url=tab.page.url
             )
@@ -344,7 +345,9 @@ async def _describe_obstacle(tab: Tab, hit: Hit, reason: str | None) -> str | No
     obstacles = await tab.run_or_default(lambda: tab.refs.find_obstacles(hit.locator), None)
     if obstacles is None:
         return reason
-    if obstacles.cover and reason in {COVERED, MOVING}:
+    if obstacles.is_hidden and reason is None:
+        return _HIDDEN
+    if obstacles.cover and reason in {None, COVERED, MOVING}:
         return f"{obstacles.cover} covers it"
     if reason == DISABLED and obstacles.disabler:
         return f"{reason}, as {obstacles.disabler} is"

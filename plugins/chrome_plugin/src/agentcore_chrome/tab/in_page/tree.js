@@ -148,9 +148,11 @@ class Tree {
 
   /** Return true if an element cannot be seen. The field of a list widget may be transparent: its value is drawn below it. */
   isOutOfSight(element) {
-    const opacityProperty = roleOf(element) !== 'combobox' || element.localName === 'select';
+    const checkOpacity = roleOf(element) !== 'combobox' || element.localName === 'select';
+    // the options' first names, which browsers of shells before Chromium 121 know, too
+    const isShown = its(element).checkVisibility({ checkVisibilityCSS: true, checkOpacity });
     const box = its(element).getBoundingClientRect();
-    if (!box.width || !box.height || !its(element).checkVisibility({ visibilityProperty: true, opacityProperty })) return true;
+    if (!box.width || !box.height || !isShown) return true;
     return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
   }
 
