@@ -57,6 +57,11 @@ class Resource:
     reopening: Reopening | None = None
     lost_by: str = ""
 
+    @property
+    def short_id(self) -> str:
+        """Its name for models, unique in its session: `terminal_0`. Tools accept it in place of the id."""
+        return f"{self.resource_type}_{self.index}"
+
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""
         return {

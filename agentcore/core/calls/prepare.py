@@ -160,7 +160,8 @@ class Preparation:
                 resource = resources.by_key(use.type, use.key, named, tool.module.host)
             else:
                 planned = resources.find_planned_resource(named) if use.create else None
-                resource = planned or resources.get(named)
+                short = resources.find_by_short_id(call.session_id, use.type, named)
+                resource = planned or short or resources.get(named)
         except ToolError as exc:
             reason = resources.why_gone(use.type, use.key, named, None if call.is_made_by_user else call.session_id)
             if use.not_found == exc.type and not reason:

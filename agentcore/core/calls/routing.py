@@ -117,7 +117,8 @@ class Routing:
             if use.key is not None:
                 resource = self._by_key(call, use.type, use.key, named)
             else:
-                resource = self._resources.find_planned_resource(named) or self._resources.get(named)
+                short = self._resources.find_by_short_id(call.session_id, use.type, named)
+                resource = self._resources.find_planned_resource(named) or short or self._resources.get(named)
         except ToolError:
             return None  # the reason why it cannot be reached is reported when it is needed
         is_reachable = call.is_made_by_user or resource.session_id == call.session_id

@@ -252,6 +252,20 @@ class ResourceRegistry:
         """
         return self._find_entry(resource_id, owner).resource
 
+    def find_by_short_id(self, session_id: str, resource_type: str, short_id: str) -> Resource | None:
+        """Return the existing or planned resource of a session with this short id."""
+        planned = self._planned.get((session_id, resource_type), {}).values()
+        own = (entry.resource for entry in (*self._entries.values(), *planned))
+        return next(
+            (
+                resource
+                for resource in own
+                if (resource.session_id, resource.resource_type) == (session_id, resource_type)
+                and resource.short_id == short_id
+            ),
+            None,
+        )
+
     def record_ended(self, seen: LastSeen) -> None:
         """Record a resource that ended with an earlier server, or before: its id is not used again.
 

@@ -43,7 +43,13 @@ def compile_filter(pattern: str | None) -> Any:
 
 
 async def read_process_output(
-    ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool, counts: bool = True
+    ctx: ToolContext,
+    process: Process,
+    *,
+    block_ms: int | None = None,
+    chosen: Any = None,
+    from_start: bool = False,
+    since: tuple[Mark, Mark] | None = None,
 ) -> ToolResult:
     """Return the output of a process.
 
@@ -53,9 +59,9 @@ async def read_process_output(
         block_ms: How long to wait for its end, or for a matching line; None: do not wait.
         chosen: Compiled expression that selects lines; None: all lines.
         from_start: True for all recorded output, otherwise the output since the last read of this session.
-        counts: True if the next read of this session starts where this one ends.
+        since: Read from here on, without effect on the next read of this session.
     """
-    marks = (Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark()))
+    marks = since or ((Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark())))
     if block_ms is not None:
         loop = asyncio.get_running_loop()
         limit_s = max(0.0, min(block_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
@@ -71,7 +77,7 @@ async def read_process_output(
             for track, mark in zip(tracks, marks, strict=True)
         ]
     )
-    if counts:
+    if since is None:
         process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
     screen = await process.render_screen() if process.has_terminal else None
     return await _build_result(ctx, process, parts, screen if chosen is None else None, is_running=is_running)
@@ -166,7 +172,7 @@ async def _build_result(
     shown, cut = shorten_middle(text, max(room, 0))
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     between = "" if not shown or shown.endswith("\n") else "\n"
-    ending = f"{between}{shown_screen}[{_describe_state(process, is_running=is_running)}]"
+    ending = f"{between}{shown_screen}[{_describe_state(process, process.name_for(ctx), is_running=is_running)}]"
     refused = process.explain_sandbox_failure(text) if not is_running else ""
     remark = "".join(f"\n{each}" for each in (refused, describe_quarantined(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
@@ -175,13 +181,13 @@ async def _build_result(
     return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))
 
 
-def _describe_state(process: Process, *, is_running: bool) -> str:
+def _describe_state(process: Process, name: str, *, is_running: bool) -> str:
     if is_running and not process.is_command_running:
-        return f"{process.process_id}: the command itself has ended, what it started is running; bash_kill ends that"
+        return f"{name}: the command itself has ended, what it started is running; bash_kill ends that"
     if is_running:
-        return f"{process.process_id} is running"
+        return f"{name} is running"
     how = f"exit code {process.exit_code}" if process.signal is None else f"ended by {process.signal}"
-    return f"{process.process_id} has ended: {how}"
+    return f"{name} has ended: {how}"
 
 
 def _describe_regex_error(error: Exception) -> str:

@@ -47,10 +47,14 @@ class Processes:
         Raises:
             ToolError: `process_not_found`.
         """
-        process = self.get(process_id)
+        process = self._find_by_short_id(ctx.session_id, process_id) or self.get(process_id)
         if ctx.principal.kind not in _PERSONS and process.session_id != ctx.session_id:
             raise _not_found(process_id)
         return process
+
+    def _find_by_short_id(self, session_id: str, short_id: str) -> Process | None:
+        own = (process for process in self._table.values() if process.session_id == session_id)
+        return next((process for process in own if process.short_id == short_id), None)
 
     async def start_process(self, ctx: ToolContext, request: CommandRequest, *, has_terminal: bool) -> Process:
         """Start a command in the background of the caller's session.
@@ -81,7 +85,7 @@ class Processes:
             raise
         folder = ctx.workspace.real_path(ctx.workspace.locate(request.folder or "."))
         running = started, typing
-        process = Process(resource.resource_id, session_id, request.command, folder, running, has_terminal=has_terminal)
+        process = Process(resource, request.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
         # reopening does not run the command again, but opens a shell in its folder
         again = {"command": "exec bash", "background": True, "terminal": True}
