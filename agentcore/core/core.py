@@ -199,6 +199,7 @@ class Core:
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self._code_of_modules, self.count_blocked, self._guard)
         self._given = [module.name for module in given if module.name is not None]
+        self.registry.announced = (*config.modules, *self._given)
 
     @classmethod
     @asynccontextmanager
