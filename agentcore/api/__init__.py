@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from agentcore.api.background import Background
 from agentcore.api.commands import CommandContext
-from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
+from agentcore.api.context import Artifacts, ChatSession, ListsWork, LogLevel, Principal, ToolContext
 from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
 from agentcore.api.hosts import HostInfo
@@ -72,6 +72,7 @@ __all__ = [
     "HostInfo",
     "Image",
     "JsonParts",
+    "ListsWork",
     "LocalizedText",
     "LogLevel",
     "Login",

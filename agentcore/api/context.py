@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeVar, overload, runtime_checkable
 
 from agentcore.api.resource import Resource
 from agentcore.api.result import ArtifactLines, ArtifactLink, ToolResult
@@ -126,6 +126,24 @@ class ChatSession(Protocol):
 
     async def set_todos(self, todos: Sequence[Mapping[str, Any]]) -> None:
         """Replace the session's to-do list; pages show it live."""
+        ...
+
+
+@runtime_checkable
+class ListsWork(Protocol):
+    """A `ChatSession` that can list what belongs to the session; it can where the module runs in the server."""
+
+    async def list_work(self, artifacts: int) -> Mapping[str, Any]:
+        """Return the resources, running sub-agents and newest artifacts of the session.
+
+        It reads the present state, not the history, so that it is complete after a compaction, too.
+
+        Args:
+            artifacts: How many artifacts at most.
+        Returns:
+            `{resources, subAgents, artifacts}`: resources as on the wire, each with its `shortId`; sub-agents as
+            `{callId, depth, prompt}`; artifacts as `{artifactId, name, mime, sizeBytes, createdAt}`, newest first.
+        """
         ...
 
 
