@@ -40,6 +40,7 @@ from agentcore.net.url_policy import UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
+from agentcore.supervision.listening import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
@@ -72,6 +73,7 @@ __all__ = [
     "HostInfo",
     "Image",
     "JsonParts",
+    "Listener",
     "ListsWork",
     "LocalizedText",
     "LogLevel",
@@ -132,6 +134,7 @@ __all__ = [
     "known_to_models",
     "mask_secrets",
     "package_command",
+    "read_listening_sockets",
     "run_command",
     "seen_text",
     "tool",

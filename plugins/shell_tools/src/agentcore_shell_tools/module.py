@@ -32,6 +32,7 @@ from agentcore_shell_tools.process_output import compile_filter, read_process_ou
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
 from agentcore_shell_tools.sandbox import Consent
+from agentcore_shell_tools.services import SERVICE_TYPE
 from agentcore_shell_tools.settings import ShellSettings
 from agentcore_shell_tools.shell import CommandRequest, Shell
 from agentcore_shell_tools.terminal import Seen, TerminalView
@@ -118,7 +119,7 @@ class ShellTools(Module[ShellSettings]):
             Path(__file__).parent / "component",
             {"en": "Terminals", "zh": "终端"},
             "square-terminal",
-            {RESOURCE_TYPE: "shell-tools-terminal"},
+            {RESOURCE_TYPE: "shell-tools-terminal", SERVICE_TYPE: "shell-tools-terminal"},
         )
 
     def _preview_bash(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -229,14 +230,17 @@ class ShellTools(Module[ShellSettings]):
             before = process.output_ends()
             await process.press_keys(command, keys or ["enter"])
             await process.wait_for_quiet(before)
-            return await read_process_output(ctx, process, since=before)
+            return await read_process_output(ctx, process, self._process_table.services, since=before)
         await self._open_consent.check_confirmed(ctx.call_id)
         request = CommandRequest(command, cwd)
         if not background:
             return await run_foreground(ctx, self._running_shell, request, timeoutMs)
         process = await self._process_table.start_process(ctx, request, has_terminal=terminal)
         name = process.name_for(ctx)
-        text = f"Started in the background as {name}; bash_output shows its output, bash_kill ends it."
+        text = (
+            f"Started in the background as {name}; bash_output shows its output and the address that it listens on, "
+            "bash_kill ends it."
+        )
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
     @tool(
@@ -275,7 +279,12 @@ class ShellTools(Module[ShellSettings]):
         chosen = compile_filter(filter)
         process = self._process_table.get_for(ctx, process_id)
         return await read_process_output(
-            ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all
+            ctx,
+            process,
+            self._process_table.services,
+            block_ms=timeoutMs if block else None,
+            chosen=chosen,
+            from_start=all,
         )
 
     @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from agentcore.api import Mark, Quarantined, Resource, ToolContext, ToolError
+from agentcore.api import Listener, Mark, Quarantined, Resource, ToolContext, ToolError
 from agentcore_shell_tools.foreground import signal_name, wait_for_last_output
 from agentcore_shell_tools.keys import ESCAPE, encode_key
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
@@ -98,6 +98,15 @@ class Process:
         if status is None:
             return "SIGKILL"
         return signal_name(-status) if status < 0 else None
+
+    @property
+    def has_own_network(self) -> bool:
+        """True if it runs in a sandbox without the machine's network."""
+        return self._started.looking is not None and not self._started.sandbox.wanted.network
+
+    def list_listeners(self) -> list[Listener]:
+        """Return the TCP ports that its processes listen on; it blocks, because it reads /proc."""
+        return self._supervised.list_listeners()
 
     def mark_finished(self) -> None:
         """Record that it has ended, and close its terminal."""

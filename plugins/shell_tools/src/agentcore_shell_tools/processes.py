@@ -7,6 +7,7 @@ from contextlib import suppress
 from agentcore.api import Resource, Runtime, ToolContext, ToolError
 from agentcore_shell_tools.limits import FINISHED_KEPT, PROCESSES, PROCESSES_PER_SESSION
 from agentcore_shell_tools.process import Process
+from agentcore_shell_tools.services import Services
 from agentcore_shell_tools.shell import CommandRequest, Shell
 
 RESOURCE_TYPE = "terminal"
@@ -21,6 +22,7 @@ class Processes:
         self._runtime = runtime
         self._shell = shell
         self._table: dict[str, Process] = {}
+        self.services = Services(runtime, self.list)
         self._starting: dict[str, int] = {}
         self._has_finished = asyncio.Event()
         # no TaskGroup: the task lasts as long as the table, and `close` ends it
@@ -31,12 +33,12 @@ class Processes:
         return list(self._table.values())
 
     def get(self, process_id: str) -> Process:
-        """Return a process, whatever its session.
+        """Return a process by its id or that of a service of it, whatever its session.
 
         Raises:
             ToolError: `process_not_found`.
         """
-        process = self._table.get(process_id)
+        process = self._table.get(process_id) or self.services.find_process(process_id)
         if process is None:
             raise _not_found(process_id)
         return process
@@ -87,6 +89,7 @@ class Processes:
         running = started, typing
         process = Process(resource, request.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
+        self.services.notify_started()
         # reopening does not run the command again, but opens a shell in its folder
         again = {"command": "exec bash", "background": True, "terminal": True}
         self._runtime.resources.update(
@@ -103,6 +106,7 @@ class Processes:
 
         The processes themselves are ended by `Shell.close`.
         """
+        await self.services.close()
         self._forgetting.cancel()
         with suppress(asyncio.CancelledError):
             await self._forgetting
