@@ -31,6 +31,9 @@ Patterns = Mapping[str, str]
 """Patterns of a grant: by the key of a kind, or else by the name of an argument."""
 
 _READS_AND_WRITES: frozenset[str] = frozenset(("read", "write"))
+_SERVICES = {"en": "Service", "zh": "服务"}
+"""Label of the session's services that a call reaches: no rule is about them, the user sees them."""
+
 _PATTERN_CHARS = 500
 """Maximum length of an offered pattern, so that the user can read it."""
 
@@ -448,7 +451,9 @@ class Touched:
 def list_touched(facts: "CallFacts") -> list[Touched]:
     """Return what a call would touch, by kind, for the kinds that are shown separately."""
     found = ((kind, tuple(kind.extract_values(facts))) for kind in KINDS)
-    return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
+    touched = [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
+    services = () if facts.preview is None else facts.preview.services
+    return [*touched, *([Touched("services", _SERVICES, services)] if services else [])]
 
 
 def suggest_patterns(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:

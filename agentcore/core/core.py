@@ -135,7 +135,7 @@ class Core:
         self.pairings = Pairings(self.events, store.record, store.client_keys)
         self.host_pairings = HostPairings(store.record)
         self.routes = RouteTable()
-        self.own_origins = OwnOrigins()
+        self.own_origins = OwnOrigins(self.resources.list_services)
         self.places: ModuleHosts = places or NoModuleHosts()
         self.conversation = ConversationSlot()
         self.calls = Calls(

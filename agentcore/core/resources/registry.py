@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from agentcore.api import Image
-from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceStatus
+from agentcore.api.resource import SERVICE_TYPE, Reopening, Resource, ResourceEvent, ResourceStatus
 from agentcore.bounds import (
     HOOK_SECONDS,
     ICON_BYTES,
@@ -34,6 +34,7 @@ from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.net.url_policy import ServiceAddress
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
@@ -265,6 +266,15 @@ class ResourceRegistry:
             ),
             None,
         )
+
+    def list_services(self, session_id: str) -> list[ServiceAddress]:
+        """Return the addresses of the session's services on this machine; those on foreign machines are not here."""
+        services = self.list(session_id=session_id, resource_type=SERVICE_TYPE, host="")
+        return [
+            ServiceAddress(service.short_id, service.last_url)
+            for service in services
+            if service.status == "ready" and service.last_url
+        ]
 
     def record_ended(self, seen: LastSeen) -> None:
         """Record a resource that ended with an earlier server, or before: its id is not used again.

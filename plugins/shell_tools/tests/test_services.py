@@ -116,6 +116,13 @@ async def test_closing_a_service_ends_its_command(host, call, spawn, services):
     assert not services()
 
 
+async def test_closing_the_terminal_ends_the_service(host, spawn, services):
+    process_id = await spawn(listening("127.0.0.1"))
+    await wait_until(services)
+    await host.host.resources.release(process_id)
+    await wait_until(lambda: not services())
+
+
 async def test_command_in_the_foreground_and_other_processes_are_no_service(call, services):
     await call("bash", command=f"timeout 1 {listening('127.0.0.1')} < /dev/null; true")
     assert not services()

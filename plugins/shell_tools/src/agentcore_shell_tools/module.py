@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
+    SERVICE_TYPE,
     Caches,
     CallPreview,
     Confinement,
@@ -32,7 +33,6 @@ from agentcore_shell_tools.process_output import compile_filter, read_process_ou
 from agentcore_shell_tools.processes import RESOURCE_TYPE, Processes
 from agentcore_shell_tools.results import CommandResult, EndedProcess, ProcessOutput
 from agentcore_shell_tools.sandbox import Consent
-from agentcore_shell_tools.services import SERVICE_TYPE
 from agentcore_shell_tools.settings import ShellSettings
 from agentcore_shell_tools.shell import CommandRequest, Shell
 from agentcore_shell_tools.terminal import Seen, TerminalView

@@ -5,11 +5,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from agentcore.api import Listener, Resource, Runtime, ToolError, read_listening_sockets
+from agentcore.api import SERVICE_TYPE, Listener, Resource, Runtime, ToolError, read_listening_sockets
 from agentcore_shell_tools.limits import SERVICE_LOOK_S, SERVICES_PER_PROCESS
 from agentcore_shell_tools.process import Process
-
-SERVICE_TYPE = "service"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,9 @@ class Services:
         sockets = await asyncio.to_thread(read_listening_sockets)
         has_changed = sockets != self._known_sockets
         self._known_sockets = sockets
-        for process in self._list_processes():
+        # a process whose terminal was closed is in the table no more
+        processes = {*self._list_processes(), *(service.process for service in self._services.values())}
+        for process in processes:
             if has_changed or process.has_own_network or (self.list_for(process) and not process.is_running):
                 await self._update(process)
 
