@@ -280,7 +280,6 @@ class AgentTools(Module[AgentSettings]):
     # -- what runs ---------------------------------------------------------------------------------------------
 
     @tool(
-        rank=1,
         read_only=True,
         effects=("session",),
         idempotent=True,
