@@ -20,7 +20,7 @@ from agentcore.api.requirement import (
     RequirementInfo,
     RequirementStatus,
 )
-from agentcore.api.resource import Resource, Resources
+from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.sandbox_requirement import SandboxRequirement
@@ -36,10 +36,11 @@ from agentcore.files.folder import Folder
 from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
-from agentcore.net.url_policy import UrlPolicy
+from agentcore.net.url_policy import ServiceAddress, UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
+from agentcore.supervision.listening import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HIDDEN_FROM_MODELS",
+    "SERVICE_TYPE",
     "ArtifactLines",
     "ArtifactLink",
     "Artifacts",
@@ -72,6 +74,7 @@ __all__ = [
     "HostInfo",
     "Image",
     "JsonParts",
+    "Listener",
     "LocalizedText",
     "LogLevel",
     "Login",
@@ -102,6 +105,7 @@ __all__ = [
     "SandboxRequirement",
     "SecretStr",
     "Secrets",
+    "ServiceAddress",
     "Socket",
     "Storage",
     "SupervisedProcess",
@@ -132,6 +136,7 @@ __all__ = [
     "known_to_models",
     "mask_secrets",
     "package_command",
+    "read_listening_sockets",
     "run_command",
     "seen_text",
     "tool",

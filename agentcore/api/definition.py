@@ -69,6 +69,8 @@ class CallPreview:
         paths: Resolved paths that the call touches, for rules and for the user.
         cwd: The working directory of a command.
         urls: Addresses that the call contacts.
+        services: Services of the session among these addresses, by their short ids: the user sees that a call
+            reaches a command of its own session.
         diff: A unified diff of what a write would change.
         words: What the call would do, in the server's language, one line for each step. It is shown instead of
             the arguments, which are folded: it must contain everything that matters in them, unabridged.
@@ -85,6 +87,7 @@ class CallPreview:
     paths: tuple[str, ...] = ()
     cwd: str | None = None
     urls: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
     diff: str | None = None
     words: str = ""
     is_protected: bool = False

@@ -135,7 +135,7 @@ class Core:
         self.pairings = Pairings(self.events, store.record, store.client_keys)
         self.host_pairings = HostPairings(store.record)
         self.routes = RouteTable()
-        self.own_origins = OwnOrigins()
+        self.own_origins = OwnOrigins(self.resources.list_services)
         self.places: ModuleHosts = places or NoModuleHosts()
         self.conversation = ConversationSlot()
         self.calls = Calls(
@@ -199,6 +199,7 @@ class Core:
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self._code_of_modules, self.count_blocked, self._guard)
         self._given = [module.name for module in given if module.name is not None]
+        self.registry.announced = (*config.modules, *self._given)
 
     @classmethod
     @asynccontextmanager

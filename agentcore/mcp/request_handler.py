@@ -36,7 +36,7 @@ from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core import Core
-from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader
+from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader, find_when_started
 from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -82,6 +82,7 @@ class McpEndpoint:
 
     def __init__(self, core: Core, caller_of: CallerOf) -> None:
         self._registry = core.registry
+        self._events = core.events
         self._complete = core.complete_argument
         self._caller_of = caller_of
         self._catalog = Catalog(core.registry)
@@ -234,7 +235,7 @@ class McpEndpoint:
                 # used by models only: views call their tools by name
                 (name, arguments) = _parse_inner_call(arguments)
                 with_views = False
-            tool = self._catalog.get_tool(caller, name, with_views=with_views)
+            tool = await self._find_tool(caller, name, with_views=with_views)
             outcome = await self._run_call(ctx, params, caller, tool, arguments)
         except ToolError as exc:
             return to_error(exc)
@@ -247,6 +248,12 @@ class McpEndpoint:
         is_for_model = caller.is_model and tool.definition.served_as is None
         result = to_mcp(outcome, tool.definition.name, reading, for_model=is_for_model)
         return with_data(result, outcome) if with_views and isinstance(tool.definition.view, str) else result
+
+    async def _find_tool(self, caller: Caller, name: str, *, with_views: bool) -> RegisteredTool:
+        async def find_now() -> RegisteredTool:
+            return self._catalog.get_tool(caller, name, with_views=with_views)
+
+        return await find_when_started(find_now, self._registry, self._events, name, None)
 
     async def _run_call(
         self,

@@ -26,6 +26,7 @@ class LiveSession:
         inner: Nested calls that were presented to the user for approval: the core's ids by the session's.
         client: Receives events of nested calls; None: no client waits for the turn.
         agents: Nesting depth of the sub-agents that calls run, by the core's ids of the calls.
+        agent_prompts: The prompts of these sub-agents.
         questions: Questions of tools to the user.
         todos: The session's to-do list.
         agent_id: The session's agent.
@@ -51,6 +52,7 @@ class LiveSession:
         self.inner: dict[str, str] = {}
         self.client: Sink | None = None
         self.agents: dict[str, int] = {}
+        self.agent_prompts: dict[str, str] = {}
         self.questions = Questions()
         self.todos: list[dict[str, Any]] = []
         self.agent_id = ""

@@ -98,10 +98,12 @@ class SubAgent:
             message = f"agents run agents {SUB_AGENT_DEPTH} deep; that is the bound"
             raise ToolError("nesting_too_deep", message, limit=SUB_AGENT_DEPTH)
         self._live.agents[self._call.id] = self._depth
+        self._live.agent_prompts[self._call.id] = task.prompt
         try:
             return await self._run_steps(task)
         finally:
             self._live.agents.pop(self._call.id, None)
+            self._live.agent_prompts.pop(self._call.id, None)
 
     async def _run_steps(self, task: SubAgentTask) -> str:
         self._history.add_messages([history.build_request([], task.prompt)])

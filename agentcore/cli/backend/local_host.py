@@ -15,6 +15,7 @@ from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice, print_warning
+from agentcore.cli.terminal.own_stdout import store_module_output
 from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log
@@ -51,7 +52,11 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     config = load_config(config_path, os.environ)
     for notice in config.notices:
         print_notice(notice)
-    with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
+    with (
+        StateDir.open(config.file, prepare_roots(config)) as state,
+        store_module_output(state.path),
+        bounded_runner() as runner,
+    ):
         held = runner.run(ContextTask.open(Core.open(config, state, places=make_hosts(config)), "host"))
         try:
             # without a terminal to ask at, calls that need approval fail with `approval_required`

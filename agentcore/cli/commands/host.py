@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -76,6 +75,7 @@ def host(
       agentcore host --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
     """
     from agentcore.cli.terminal.exits import CliError, ExitCode
+    from agentcore.cli.terminal.own_stdout import log_module_output, own_stdout
     from agentcore.config import prepare_roots
     from agentcore.core import load_config
     from agentcore.core.containment import bounded_runner
@@ -101,7 +101,7 @@ def host(
     if pool is None and (key is not None or labels):
         raise CliError("--key and --label are of a pool", hint="name the pool with --pool")
     hide_secrets()
-    configure_logging(level="debug" if is_verbose() else "info" if not sys.stdout.isatty() else "warning")
+    configure_logging(level="debug" if is_verbose() else "info" if not own_stdout().isatty() else "warning")
     config = load_config(config_path, os.environ)
     where = Server.from_address(server, ca) if pool is None else None
     membership = (
@@ -122,6 +122,7 @@ def host(
     with (
         StateDir.open(config.file, prepare_roots(config)) as state,
         log_to_state_folder(state.path),
+        log_module_output(),
         bounded_runner() as runner,
     ):
         try:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from agentcore.core.calls.conversation import Inquiry, Reply, no_session
     from agentcore.core.calls.forms import FIELDS, read_answers, shown_form
     from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, truncate_text
+    from agentcore.core.calls.module_starts import find_when_started
     from agentcore.core.calls.permission import refused_by_policy
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Notify",
     "Reply",
     "SaveArtifact",
+    "find_when_started",
     "new_call_id",
     "no_session",
     "read_answers",
@@ -41,6 +43,7 @@ _HOMES = {
     "Reply": "agentcore.core.calls.conversation",
     "SaveArtifact": "agentcore.core.calls.model_part",
     "truncate_text": "agentcore.core.calls.model_part",
+    "find_when_started": "agentcore.core.calls.module_starts",
     "new_call_id": "agentcore.core.calls.call",
     "no_session": "agentcore.core.calls.conversation",
     "read_answers": "agentcore.core.calls.forms",

@@ -76,6 +76,7 @@ class ToolRegistry:
         absent: Hosts that are known and not connected, with the names of their known tools. None: nothing is known of
             the host's tools, so that it may have any.
         facts: Facts for models about hosts.
+        announced: Modules that the server starts, also before they have a record.
         claimed: The server's own modules whose tools are those of a pool, and the pool: the modules run here for their
             views only.
         chat_hosts: Hosts and pools that the user allowed to use chats: history, summary, to-do list, models, agents.
@@ -90,6 +91,7 @@ class ToolRegistry:
         self.hosted: dict[str, ModuleRecord] = {}
         self.absent: dict[str, frozenset[str]] = {}
         self.facts: dict[str, HostFacts] = {}
+        self.announced: tuple[str, ...] = ()
         self.claimed: dict[str, str] = {}
         self.chat_hosts: set[str] = set()
         self.own: dict[str, RegisteredTool] = {}
@@ -290,6 +292,20 @@ class ToolRegistry:
             raise ToolError("definition_waits", message, retryable=True, tool=name, module=waiting)
         near = near_names(name, self.tools_at(host))
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
+
+    def modules_to_wait_for(self, error: ToolError) -> list[str]:
+        """Return the server's modules that are starting and may bring the tool that a call did not find.
+
+        Args:
+            error: Raised by `get_tool`.
+        """
+        if error.type == "module_stopping":
+            module = self.records.get(str(error.context.get("module")))
+            return [module.name] if module is not None and module.state == "loading" else []
+        if error.type != "unknown_tool":
+            return []
+        pending = [name for name in self.announced if name not in self.records]
+        return [*pending, *(name for name, record in self.records.items() if record.state == "loading")]
 
     def hosts_with_tool(self, name: str) -> list[str]:
         """Return where a tool can be called: hosts and pools by name, and the server as an empty name."""

@@ -40,7 +40,7 @@ _HINTS = _field_names(ToolAnnotations)
 _RESOURCE = _field_names(ResourceUse)
 _VIEW = _field_names(ToolView)
 _ICON = _field_names(ToolIcon)
-_PREVIEW = _field_names(CallPreview, "effects", "paths", "urls", "failure")
+_PREVIEW = _field_names(CallPreview, "effects", "paths", "urls", "services", "failure")
 _COMPONENT = _field_names(WebComponent, "folder")
 
 
@@ -121,6 +121,7 @@ def preview_to_wire(preview: CallPreview) -> Wire:
     wire: Wire = {name: getattr(preview, name) for name in _PREVIEW}
     wire["paths"] = list(preview.paths)
     wire["urls"] = list(preview.urls)
+    wire["services"] = list(preview.services)
     wire["effects"] = None if preview.effects is None else sorted(preview.effects)
     return wire
 
@@ -137,6 +138,7 @@ def preview_of(wire: Any) -> CallPreview:
         effects=None if effects is None else frozenset(effects),
         paths=tuple(given.get("paths", ())),
         urls=tuple(given.get("urls", ())),
+        services=tuple(given.get("services", ())),
         **_pick_fields(given, _PREVIEW),
     )
 
