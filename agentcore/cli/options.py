@@ -21,7 +21,7 @@ config_option: Callable[[F], F] = click.option(
 def reserve_for_json(context: click.Context, _option: click.Parameter, value: Any) -> Any:
     """Callback of options that print JSON: standard output then has nothing else, whatever modules print."""
     if value:
-        from agentcore.cli.terminal.own_stdout import reserve_stdout
+        from agentcore.cli.own_stdout import reserve_stdout
 
         reserve_stdout(context)
     return value

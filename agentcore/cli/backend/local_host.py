@@ -13,9 +13,9 @@ from agentcore.api import Principal
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
+from agentcore.cli.own_stdout import store_module_output
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice, print_warning
-from agentcore.cli.terminal.own_stdout import store_module_output
 from agentcore.cli.terminal.terminal import is_interactive
 from agentcore.cli.terminal.terminal_approval import TerminalApprover
 from agentcore.cli.terminal.verbose import set_up_log

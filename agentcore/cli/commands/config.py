@@ -59,8 +59,8 @@ def schema(config_path: Path) -> None:
     For editors:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
+    from agentcore.cli.own_stdout import reserve_stdout
     from agentcore.cli.terminal.output import print_json, print_warning
-    from agentcore.cli.terminal.own_stdout import reserve_stdout
     from agentcore.core import load_config
     from agentcore.core.modules import remembered_sources
     from agentcore.core.settings import installed_schema

@@ -74,8 +74,8 @@ def host(
       agentcore host --server http://127.0.0.1:8765 --name build-box
       agentcore host --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
     """
+    from agentcore.cli.own_stdout import log_module_output, own_stdout
     from agentcore.cli.terminal.exits import CliError, ExitCode
-    from agentcore.cli.terminal.own_stdout import log_module_output, own_stdout
     from agentcore.config import prepare_roots
     from agentcore.core import load_config
     from agentcore.core.containment import bounded_runner

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import click
 
-from agentcore.cli.terminal.own_stdout import own_stdout
+from agentcore.cli.own_stdout import own_stdout
 from agentcore.cli.terminal.visible_text import display_width, json_safe, json_storable, terminal_safe, truncate_line
 from agentcore.valid_text import valid_text
 
