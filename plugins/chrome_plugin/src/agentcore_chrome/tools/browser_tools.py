@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
-from agentcore.api import Field, Image, Resource, ToolContext, ToolDefinition, ToolError, ToolResult, tool
+from agentcore.api import Field, HostAlias, Image, Resource, ToolContext, ToolDefinition, ToolError, ToolResult, tool
 from agentcore_chrome.live.picture import LIVE_VIEW
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import wait_conditions
@@ -82,6 +82,15 @@ _RANKS: Mapping[str, int] = {
     "browser_pdf": 6,
 }
 """Ranks of tools, lowest offered first; others have `_RANK` if they are basic tools, else `_FURTHER_RANK`."""
+_HOST_ALIASES: Mapping[str, HostAlias] = {
+    "browser_launch": HostAlias("browser.ensure"),
+    "browser_click": HostAlias("browser.click"),
+    "browser_type": HostAlias("browser.type"),
+    "browser_navigate": HostAlias("browser.navigate"),
+    "browser_wait_for": HostAlias("browser.waitFor"),
+    "browser_screenshot": HostAlias("browser.screenshot", {"inline": True}),
+}
+"""The tools that programs of other machines call by dotted names of the host protocol, with its arguments."""
 _RANK = 1
 _FURTHER_RANK = 5
 
@@ -110,7 +119,10 @@ class Browser(PageTools, FormTools, InspectionTools, LiveViewTools):
         """Return the fifteen basic tools, those for views, and the others if `extra_tools` is set."""
         found = (made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition))
         wanted = (each for each in found if self.settings.extra_tools or each.name in vars(Browser) or each.in_views)
-        return [replace(with_spellings(made), rank=_tool_rank(made.name)) for made in wanted]
+        return [
+            replace(with_spellings(made), rank=_tool_rank(made.name), host_alias=_HOST_ALIASES.get(made.name))
+            for made in wanted
+        ]
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
         """Return the caller's limit; typing without one gets extra time for its delays."""
