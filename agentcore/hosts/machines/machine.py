@@ -95,7 +95,11 @@ class Machine:
         self._keys = keys
         self._loop = asyncio.get_running_loop()
         self._standing = HostStatus(known.name, core.events)
-        self._foreign = ForeignMachine(known.name, lambda: core.registry.may_use_chats(known.name))
+        self._foreign = ForeignMachine(
+            known.name,
+            lambda: core.registry.may_use_chats(known.name),
+            lambda alias: core.registry.find_aliased_tool(alias, known.name),
+        )
         self.calls = MachineCalls(self._foreign, core.resources, core.calls.carried_on, lambda: self.is_connected)
         since_ms = known.paired_at_ms if known_since_ms is None else known_since_ms
         self._hearing = Hearing(known.name, self._module_names, core.resources, core.store.record, since_ms)

@@ -21,6 +21,7 @@ from agentcore.core.modules.module_record import merged_instructions
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_members
 from agentcore.hosts.server_end.answers import Hello, RunningModule
+from agentcore.hosts.server_end.browser_methods import complete_entry
 from agentcore.hosts.server_end.handlers import Handlers
 from agentcore.hosts.server_end.messages import Nothing
 from agentcore.hosts.wire.declarations import definition_of
@@ -216,7 +217,7 @@ def _read_offered_tools(told: RunningModule) -> tuple[tuple[ToolDefinition, ...]
     problems: list[str] = []
     for number, wire in enumerate(told.tools):
         try:
-            tool = without_session(read_definition(definition_of(wire, _do_nothing, _do_nothing)))
+            tool = without_session(read_definition(definition_of(complete_entry(wire), _do_nothing, _do_nothing)))
         except Exception as exc:  # noqa: BLE001 - untrusted input of a machine that is not paired
             problems.append(_shorten_text(f"tool {number + 1} is left out: {reason_of(exc)}"))
             continue
