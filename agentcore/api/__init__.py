@@ -16,7 +16,7 @@ from agentcore.api.definition import (
     ToolAnnotations,
     ToolDefinition,
 )
-from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
+from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
@@ -77,6 +77,7 @@ __all__ = [
     "Field",
     "Folder",
     "HeldPaths",
+    "HostAlias",
     "HostInfo",
     "Image",
     "JsonParts",
@@ -128,6 +129,7 @@ __all__ = [
     "ViewPermission",
     "WebComponent",
     "Workspace",
+    "also_called",
     "can_install_packages",
     "describe_quarantined",
     "guess_encoding",

@@ -450,9 +450,9 @@ class Core:
         """
         for record in filter(None, map(self.registry.records.get, report.modules)):
             if report.limit:
-                record.notes["control files"] = report.limit, report.advice
+                record.add_note("control files", report.limit, report.advice)
             if report.quarantined:
-                record.notes["quarantined files"] = str(report.quarantined[-1]), _MOVE_BACK
+                record.add_note("quarantined files", str(report.quarantined[-1]), _MOVE_BACK)
         files = [each.to_json() for each in report.quarantined]
         where = {"modules": list(report.modules), "host": host}
         module = report.modules[0] if len(report.modules) == 1 else ""
@@ -492,7 +492,7 @@ class Core:
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
         record = self.registry.find_module(holder.module)
         if record is not None:
-            record.loop_holds.add(seconds, holder.tool, holder.place)
+            record.count_blocked(seconds, holder.tool, holder.place)
         self.events.publish(
             "module.blocked", {"module": holder.module, "tool": holder.tool, "durationMs": round(seconds * 1000)}
         )

@@ -30,6 +30,7 @@ from agentcore.store.state import StateDir
 
 if TYPE_CHECKING:
     from agentcore.chat import ModelSetup
+    from agentcore.server.modules import ModuleViews
 
 T = TypeVar("T")
 
@@ -125,29 +126,32 @@ class LocalHost:
 
         return ModelSetup(self._core, os.environ)
 
+    @cached_property
+    def _module_views(self) -> "ModuleViews":
+        from agentcore.server.modules import ModuleViews  # it imports the HTTP server
+
+        return ModuleViews.of_core(self._core)
+
     def run(self, work: Callable[[Core], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine with the core in its event loop, and return the result."""
         return self._runner.run(work(self._core))
 
     def list_modules(self) -> list[dict[str, Any]]:
         """Return all modules that are listed or installed."""
-        from agentcore.server.modules import list_modules  # it imports the HTTP server
-
-        return [json.loads(module) for module in self._runner.run(list_modules(self._core, _PERSON))]
+        return [json.loads(module) for module in self._runner.run(self._module_views.list_modules(_PERSON))]
 
     def get_module(self, name: str) -> dict[str, Any]:
         """Return one module."""
-        from agentcore.server.modules import show_module
-
-        module: dict[str, Any] = json.loads(self._runner.run(show_module(self._core, name, _PERSON)))
+        module: dict[str, Any] = json.loads(self._runner.run(self._module_views.show_module(name, _PERSON)))
         return module
 
     def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts in which modules run."""
-        from agentcore.server.modules import list_hosts
+        from agentcore.server.modules import HostViews
 
         async def describe_hosts(core: Core) -> list[dict[str, Any]]:
-            return [view.model_dump(by_alias=True, mode="json") for view in list_hosts(core).hosts]
+            found = HostViews(core.places, core.registry, core.resources).list_hosts()
+            return [view.model_dump(by_alias=True, mode="json") for view in found.hosts]
 
         return self.run(describe_hosts)
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, new_call_id
+    from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, Notify, new_call_id
     from agentcore.core.calls.conversation import Inquiry, Reply, no_session
     from agentcore.core.calls.forms import FIELDS, read_answers, shown_form
     from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, truncate_text
@@ -18,6 +18,7 @@ __all__ = [
     "CallRequest",
     "Inquiry",
     "ModelReader",
+    "Notify",
     "Reply",
     "SaveArtifact",
     "new_call_id",
@@ -36,6 +37,7 @@ _HOMES = {
     "FIELDS": "agentcore.core.calls.forms",
     "Inquiry": "agentcore.core.calls.conversation",
     "ModelReader": "agentcore.core.calls.call",
+    "Notify": "agentcore.core.calls.call",
     "Reply": "agentcore.core.calls.conversation",
     "SaveArtifact": "agentcore.core.calls.model_part",
     "truncate_text": "agentcore.core.calls.model_part",

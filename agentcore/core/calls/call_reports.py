@@ -26,12 +26,11 @@ def read_log(message: Any, level: Any) -> str:
         TypeError: It is no text.
         ValueError: There is no such level.
     """
-    if not issubclass(type(message), str):
+    if not isinstance(message, str):
         raise TypeError(f"log: message must be text, not {type_name(message)}")
     if type(level) is not str or level not in _LEVELS:
         raise ValueError(f"log: level must be one of {', '.join(get_args(LogLevel))}")
-    text = message if type(message) is str else str.__str__(message)
-    return plain_text(text[:LOG_CHARS])
+    return plain_text(message[:LOG_CHARS])
 
 
 def read_fraction(fraction: Any) -> float | None:
@@ -42,7 +41,7 @@ def read_fraction(fraction: Any) -> float | None:
     """
     if fraction is None:
         return None
-    if not issubclass(type(fraction), int | float):
+    if not isinstance(fraction, int | float):
         raise TypeError(f"progress: fraction must be a number from 0 to 1 or None, not {type_name(fraction)}")
     number = float(fraction)
     return None if math.isnan(number) else min(max(number, 0.0), 1.0)
@@ -54,10 +53,9 @@ def read_message(message: Any) -> str:
     Raises:
         TypeError: It is not text.
     """
-    if not issubclass(type(message), str):
+    if not isinstance(message, str):
         raise TypeError(f"progress: message must be text, not {type_name(message)}")
-    text = message if type(message) is str else str.__str__(message)
-    return plain_text(text[:PROGRESS_CHARS])
+    return plain_text(message[:PROGRESS_CHARS])
 
 
 def read_output(text: Any) -> str:
@@ -66,7 +64,7 @@ def read_output(text: Any) -> str:
     Raises:
         TypeError: It is no text.
     """
-    if not issubclass(type(text), str):
+    if not isinstance(text, str):
         raise TypeError(f"show_output: what was written must be text, not {type_name(text)}")
     return plain_text(text[-OUTPUT_KEPT_CHARS:])
 

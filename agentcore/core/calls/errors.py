@@ -41,7 +41,7 @@ def read_error(call: Call, error: ToolError) -> ModuleError:
     Raises:
         WrongToolError: Its type is not snake_case.
     """
-    if issubclass(type(error), InvalidResultError):
+    if isinstance(error, InvalidResultError):
         log_failure(log, "result_invalid", error, call_id=call.id, tool=call.request.tool)
     plain = plain_error(error)
     untrusted = plain.untrusted or call.is_of_open_world

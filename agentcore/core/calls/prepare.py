@@ -53,6 +53,7 @@ class Preparation:
             self._routing.check_chats(request.principal.id, tool)
         if request.principal.kind in _MODELS:
             # before the digest is computed: what the user approves is what runs, also when it is sent again
+            request.names_note = request.names_note or tool.schema.describe_aliases(request.arguments)
             request.arguments = tool.schema.repair_arguments(request.arguments)
         prepared = self._read_arguments(call, tool, request.arguments, request.resource_id, may_create=may_create)
         if placed is not None and placed.is_draining and not self._is_living(prepared.resource):

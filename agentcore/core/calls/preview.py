@@ -15,6 +15,7 @@ from agentcore.core.calls.errors import read_error
 from agentcore.core.calls.preview_turns import PreviewTurn, PreviewTurns
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure, type_name
+from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.containment.preview_state import previewing
 from agentcore.errors import ToolError
 
@@ -94,7 +95,7 @@ def _read_preview(made: Any) -> CallPreview:
     Raises:
         TypeError: It is not a `CallPreview`, a field has the wrong type, or it is too large.
     """
-    if not issubclass(type(made), CallPreview):
+    if not isinstance(made, CallPreview):
         raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
     effects = None if made.effects is None else frozenset(_read_texts(made.effects, "effects"))
     if effects is not None and not (effects and effects <= EFFECTS):
@@ -120,7 +121,7 @@ def _read_preview(made: Any) -> CallPreview:
 
 
 def _read_texts(value: Any, name: str) -> tuple[str, ...]:
-    if not issubclass(type(value), tuple | list | frozenset | set):
+    if not isinstance(value, tuple | list | frozenset | set):
         raise TypeError(f"{name} of a CallPreview must be a tuple of texts, not {type_name(value)}")
     if len(value) > PREVIEW_ENTRIES:
         raise TypeError(f"{name} of a CallPreview must be at most {PREVIEW_ENTRIES:,} texts, not {len(value):,}")
@@ -128,9 +129,9 @@ def _read_texts(value: Any, name: str) -> tuple[str, ...]:
 
 
 def _read_text(value: Any, name: str) -> str:
-    if not issubclass(type(value), str):
+    if not isinstance(value, str):
         raise TypeError(f"{name} of a CallPreview must be text, not {type_name(value)}")
-    return value if type(value) is str else str.__str__(value)
+    return plain_text(value)
 
 
 def _read_flag(value: Any, name: str) -> bool:

@@ -103,7 +103,7 @@ _PROPERTY_READERS = {each.name: _READERS[each.type] for each in dataclasses.fiel
 
 def _read_blocks(content: Any) -> tuple[ContentBlock, ...]:
     """The content of a result, each block of exactly its type: a subclass of the module's own is not asked later."""
-    if issubclass(type(content), str):
+    if isinstance(content, str):
         text = plain_text(content)
         return (Text(text),) if text else ()
     blocks = tuple([_read_block(block) for block in islice(content, RESULT_BLOCKS + 1)])
@@ -116,17 +116,17 @@ def _read_blocks(content: Any) -> tuple[ContentBlock, ...]:
 def _read_block(block: Any) -> ContentBlock:
     """A block whose texts can be stored and sent, under a media type that is one."""
     kind = type(block)
-    if issubclass(kind, Text) and issubclass(type(block.text), str):
+    if issubclass(kind, Text) and isinstance(block.text, str):
         text = plain_text(block.text)
         return cast("Text", block) if kind is Text and text is block.text else Text(text)
-    if issubclass(kind, Image) and issubclass(type(block.data), _BYTES):
+    if issubclass(kind, Image) and isinstance(block.data, _BYTES):
         return Image(bytes(block.data), _media_type(block.mime))
-    if issubclass(kind, Audio) and issubclass(type(block.data), _BYTES):
+    if issubclass(kind, Audio) and isinstance(block.data, _BYTES):
         return Audio(bytes(block.data), _media_type(block.mime))
-    if issubclass(kind, EmbeddedResource) and issubclass(type(block.content), (str, *_BYTES)):
-        content = plain_text(block.content) if issubclass(type(block.content), str) else bytes(block.content)
+    if issubclass(kind, EmbeddedResource) and isinstance(block.content, (str, *_BYTES)):
+        content = plain_text(block.content) if isinstance(block.content, str) else bytes(block.content)
         return EmbeddedResource(_read_text(block.uri, "uri"), content, _media_type(block.mime))
-    if issubclass(kind, ArtifactLink) and issubclass(type(block.size_bytes), int):
+    if issubclass(kind, ArtifactLink) and isinstance(block.size_bytes, int):
         words = {name: _read_text(getattr(block, name), name) for name in ("artifact_id", "mime", "name", "preview")}
         return ArtifactLink(size_bytes=int(block.size_bytes), **words)
     raise TypeError(f"the content of the result holds a {type_name(block)} that is none of a result")
@@ -138,7 +138,7 @@ def _media_type(mime: Any) -> str:
 
 
 def _read_text(value: Any, name: str) -> str:
-    if not issubclass(type(value), str):
+    if not isinstance(value, str):
         raise TypeError(f"{name} of a result must be text, not {type_name(value)}")
     return plain_text(value)
 

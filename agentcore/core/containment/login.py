@@ -86,7 +86,7 @@ class ModuleLogin:
 
     def _read_status(self, given: Any) -> LoginStatus:
         of = f"of the log-in of module {self._name!r}"
-        if not issubclass(type(given), LoginStatus):
+        if not isinstance(given, LoginStatus):
             raise WrongValueError(f"the status {of}", "a LoginStatus", given)
         state = given.state
         if state not in get_args(LoginState):

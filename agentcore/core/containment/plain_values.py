@@ -94,12 +94,11 @@ class _Copy:
         if issubclass(kind, dict):
             return self._copy_mapping(value, dict.items, depth - 1)
         if issubclass(kind, list | tuple):
-            iterate = list.__iter__ if issubclass(kind, list) else tuple.__iter__
-            return self._copy_list(iterate(value), depth - 1)
+            return self._copy_list(iter(value), depth - 1)
         return self._copy_mapping(value, kind.items, depth - 1)
 
     def _copy_text(self, value: str) -> Any:
-        self._chars -= str.__len__(value)
+        self._chars -= len(value)
         if self._chars < 0:
             return self._reject_or_replace("too much text", "…")
         text = value if type(value) is str else str.__str__(value)
@@ -109,7 +108,7 @@ class _Copy:
         return self._reject_or_replace("half of a character (a lone surrogate)", valid)
 
     def _copy_number(self, value: Any) -> Any:
-        if issubclass(type(value), float):
+        if isinstance(value, float):
             real = float.__float__(value)
             return real if math.isfinite(real) else self._reject_or_replace(f"{real} is no number of JSON", None)
         number = value if type(value) is int else int.__int__(value)
@@ -144,7 +143,7 @@ class _Copy:
         return found
 
     def _copy_key(self, key: Any) -> str:
-        if issubclass(type(key), str):
+        if isinstance(key, str):
             return str(self._copy_text(key))
         return str(self._reject_or_replace(f"a key of type {type_name(key)}, not text", f"[{type_name(key)}]"))
 

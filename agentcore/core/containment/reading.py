@@ -5,7 +5,7 @@ Each function raises `WrongValueError` for what is something else, and `TypeErro
 
 import math
 import re
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -38,7 +38,7 @@ def read_text(
         pattern: Must match the complete text.
         is_empty_ok: True if it may be empty, or blank.
     """
-    if not issubclass(type(value), str):
+    if not isinstance(value, str):
         raise WrongValueError(where, expected, value)
     text: str = read_plain(value, where)
     if len(text) > TEXT_READ_CHARS:
@@ -52,10 +52,9 @@ def read_text(
 
 def read_texts(value: Any, where: str, expected: str, *, pattern: re.Pattern[str] | None = None) -> tuple[str, ...]:
     """A list (or tuple, or set) of texts, each as `read_text` reads it. One text is no list of its letters."""
-    kind = next((kind for kind in _LISTS if issubclass(type(value), kind)), None)
-    if kind is None:
+    if not isinstance(value, _LISTS):
         raise WrongValueError(where, f"a list or tuple of {expected}", value)
-    return tuple([read_text(one, f"each of {where}", expected, pattern=pattern) for one in kind.__iter__(value)])
+    return tuple([read_text(one, f"each of {where}", expected, pattern=pattern) for one in value])
 
 
 def read_flag(value: Any, where: str) -> bool:
@@ -68,7 +67,7 @@ def read_flag(value: Any, where: str) -> bool:
 def read_number(value: Any, where: str, *, low: float, high: float) -> float:
     """A finite number above `low` and at most `high`."""
     expected = f"a number above {low:g} and at most {high:g}"
-    if type(value) is bool or not issubclass(type(value), int | float):
+    if type(value) is bool or not isinstance(value, int | float):
         raise WrongValueError(where, expected, value)
     number = plain_number(value)
     if not (math.isfinite(number) and low < number <= high):
@@ -79,7 +78,7 @@ def read_number(value: Any, where: str, *, low: float, high: float) -> float:
 def plain_number(value: float) -> float:
     """A number as exactly a float; infinity where it is too large for one."""
     try:
-        return float.__float__(value) if issubclass(type(value), float) else float(int.__int__(value))  # type: ignore[arg-type]
+        return float(value)
     except OverflowError:
         return math.inf
 
@@ -87,7 +86,7 @@ def plain_number(value: float) -> float:
 def read_title(value: Any, where: str) -> str | dict[str, str]:
     """A title: a text, or a mapping from language (`en`, `zh`) to text."""
     expected = "text, or a mapping from language (en, zh) to text"
-    if issubclass(type(value), str):
+    if isinstance(value, str):
         return read_text(value, where, is_empty_ok=False)
     found = read_plain(value, where)
     if type(found) is not dict or not found or not set(found) <= set(LANGUAGES):
@@ -107,9 +106,9 @@ def read_mapping(
 
 def read_model(value: Any, where: str) -> type[BaseModel] | None:
     """A class of pydantic's, or None."""
-    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+    if value is not None and not (isinstance(value, type) and issubclass(value, BaseModel)):
         raise WrongValueError(where, "a pydantic model, or None", value)
-    return cast("type[BaseModel] | None", value)
+    return value
 
 
 def read_plain(value: Any, where: str, *, mends_text: bool = False) -> Any:

@@ -39,7 +39,7 @@ async def _await_report(read: ReadReport) -> Report:
 
 def _validate_report(given: Any, name: str) -> Report:
     of = f"of the report of module {name!r}"
-    if not issubclass(type(given), Report):
+    if not isinstance(given, Report):
         raise WrongValueError(f"the report of module {name!r}", "a Report", given)
     log = mask_known_secrets(read_text(given.log, f"log {of}"))
     return Report(

@@ -86,7 +86,7 @@ def read_info(given: Any, module: str) -> RequirementInfo:
         TypeError: A field is wrong; the message names it.
     """
     of = f"of a requirement of module {module!r}"
-    if not issubclass(type(given), RequirementInfo):
+    if not isinstance(given, RequirementInfo):
         raise WrongValueError(f"info {of}", "a RequirementInfo", given)
     size = given.download_bytes
     if type(size) is not int or not 0 <= size <= _LARGEST_BYTES:
@@ -109,7 +109,7 @@ def read_status(given: Any, of: str) -> RequirementStatus:
     Raises:
         TypeError: It is no `RequirementStatus`, or a field is wrong.
     """
-    if not issubclass(type(given), RequirementStatus):
+    if not isinstance(given, RequirementStatus):
         raise WrongValueError(f"the status {of}", "a RequirementStatus", given)
     return RequirementStatus(read_flag(given.is_met, f"is_met {of}"), _read_localized_text(given.text, f"text {of}"))
 
@@ -122,14 +122,14 @@ def read_fraction(given: Any, where: str) -> float | None:
     """
     if given is None:
         return None
-    if type(given) is bool or not issubclass(type(given), int | float):
+    if type(given) is bool or not isinstance(given, int | float):
         raise WrongValueError(where, "a number from 0 to 1, or None", given)
     number = plain_number(given)
     return min(max(number, 0.0), 1.0) if math.isfinite(number) else None
 
 
 def _read_localized_text(given: Any, where: str) -> LocalizedText:
-    if issubclass(type(given), str):
+    if isinstance(given, str):
         return _truncate_text(read_text(given, where))
     read = read_title(given, where)
     assert not isinstance(read, str)  # noqa: S101 - a mapping, for it is no text

@@ -23,7 +23,7 @@ def read_icons(value: Any, where: str) -> tuple[ToolIcon, ...]:
     """
     if value is None:
         return ()
-    if not issubclass(type(value), list | tuple):
+    if not isinstance(value, list | tuple):
         raise WrongValueError(where, "a list of ToolIcon", value)
     if len(value) > TOOL_ICONS:
         raise ValueError(f"{where} has {len(value)} entries, the bound is {TOOL_ICONS}")
@@ -31,7 +31,7 @@ def read_icons(value: Any, where: str) -> tuple[ToolIcon, ...]:
 
 
 def _read_icon(value: Any, where: str) -> ToolIcon:
-    if issubclass(type(value), ToolIcon):
+    if isinstance(value, ToolIcon):
         given: dict[str, Any] = {name: getattr(value, name) for name in ToolIcon.__slots__}
     else:
         given = read_mapping(value, where, "ToolIcon, or mappings with `src`, `sizes` and `theme`")

@@ -22,7 +22,7 @@ def read_view(value: Any, where: str) -> str | ToolView | None:
     """
     if value is None:
         return None
-    if issubclass(type(value), ToolView):
+    if isinstance(value, ToolView):
         return _tool_view(value, where)
     text = read_text(value, where, "an HTML document, a ToolView, or None")
     if not _DOCUMENT.fullmatch(text):

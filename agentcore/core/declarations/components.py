@@ -47,7 +47,7 @@ def read_component(given: Any, name: str, *, runs_scripts_in_page: bool) -> WebC
     """
     if given is None:
         return None
-    if not issubclass(type(given), WebComponent):
+    if not isinstance(given, WebComponent):
         raise TypeError(f"get_web_component gave {type_name(given)}, not a WebComponent")
     of = f"of the web component of module {name!r}"
     folder = _read_folder(given.folder, f"folder {of}")
@@ -84,7 +84,7 @@ def _read_tag(value: Any, where: str, name: str) -> str:
 
 
 def _read_folder(value: Any, where: str) -> Path:
-    path = os.fspath(value) if issubclass(type(value), str | Path) else None
+    path = os.fspath(value) if isinstance(value, str | Path) else None
     if not isinstance(path, str):
         raise WrongValueError(where, "a Path", value)
     folder = Path(read_text(path, where))

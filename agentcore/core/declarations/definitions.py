@@ -99,7 +99,7 @@ def read_definition(given: Any) -> ToolDefinition:
         TypeError: It is not a definition, or a field has the wrong type; the message names tool and field.
         ValueError: Its fields contradict each other, or it is too large.
     """
-    is_plain = not issubclass(type(given), ToolDefinition)
+    is_plain = not isinstance(given, ToolDefinition)
     raw = _fields_of_dict(given) if is_plain else _fields_of(given)
     name = read_text(raw["name"], "the name of a tool", pattern=_NAME)
     if name in RESERVED_NAMES or name in RESERVED:
@@ -173,7 +173,7 @@ def _fields_of(given: Any) -> dict[str, Any]:
 def _fields_of_dict(given: Any) -> dict[str, Any]:
     """Return the fields of a definition in one of the four forms, with our names."""
     raw = read_mapping(given, "a tool definition", "a ToolDefinition, or a dict of one of the forms")
-    if issubclass(type(raw.get("function")), dict):
+    if isinstance(raw.get("function"), dict):
         if unknown := set(raw) - {"type", "function"}:
             raise _unknown_key(min(unknown), "a tool definition", ("type", "function"))
         raw = raw["function"]
@@ -247,7 +247,7 @@ def _read_annotations(value: Any, of: str) -> ToolAnnotations:
     where = f"annotations {of}"
     if value is None:
         return ToolAnnotations()
-    if issubclass(type(value), ToolAnnotations):
+    if isinstance(value, ToolAnnotations):
         given: dict[str, Any] = {name: getattr(value, name) for name in ToolAnnotations.__slots__}
     else:
         given = read_mapping(value, where, "ToolAnnotations, or a mapping of hints")
@@ -265,7 +265,7 @@ def _read_annotations(value: Any, of: str) -> ToolAnnotations:
 def _read_limit_bytes(value: Any, where: str) -> int | None:
     if value is None:
         return None
-    if type(value) is bool or not issubclass(type(value), int):
+    if type(value) is bool or not isinstance(value, int):
         raise WrongValueError(where, "a number of bytes, or None", value)
     return int(read_number(value, where, low=0, high=_LIMIT_BYTES))
 
@@ -331,7 +331,7 @@ def _read_resource_use(value: Any, of: str) -> ResourceUse | None:
     where = f"resource {of}"
     if value is None:
         return None
-    if issubclass(type(value), ResourceUse):
+    if isinstance(value, ResourceUse):
         given: dict[str, Any] = {name: getattr(value, name) for name in ResourceUse.__slots__}
     else:
         given = read_mapping(value, where, "a ResourceUse, or a mapping with its fields")

@@ -15,7 +15,7 @@ class _HookManager(pluggy.PluginManager):
     """Methods of a `Module` named like a hook are that hook, undecorated."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
-        if issubclass(type(plugin), Module):
+        if isinstance(plugin, Module):
             return {} if name in HOOKS else None
         return super().parse_hookimpl_opts(plugin, name)
 

@@ -20,7 +20,7 @@ def read_message(values: Any, data: Any, where: str) -> tuple[dict[str, Any], by
     """
     if data is not None and type(data) is not bytes:
         raise WrongValueError(f"data of {where}", "bytes, or None", data)
-    if type(values) is not dict and issubclass(type(values), Mapping):
+    if type(values) is not dict and isinstance(values, Mapping):
         values = dict(values)
     read = read_mapping(values, f"what is said by {where}", mends_text=True)
     _check_size(len(to_json(read)), "a message")

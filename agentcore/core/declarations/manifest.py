@@ -168,7 +168,7 @@ class _Attributes:
 
 
 def _read_settings_class(value: Any, where: str) -> type[BaseModel] | None:
-    if value is not None and not (issubclass(type(value), type) and issubclass(value, BaseModel)):
+    if value is not None and not (isinstance(value, type) and issubclass(value, BaseModel)):
         raise WrongValueError(where, "a pydantic model, such as a subclass of Module.Settings", value)
     found: type[BaseModel] | None = value
     return found
@@ -220,6 +220,6 @@ def _docstring_summary(plugin: Any) -> str:
     """The first paragraph of the docstring, on one line."""
     own = plugin if inspect.ismodule(plugin) else type(plugin)
     text: Any = own.__doc__
-    if own is Module or not issubclass(type(text), str):
+    if own is Module or not isinstance(text, str):
         return ""
     return read_text(" ".join(inspect.cleandoc(text).split("\n\n")[0].split()), "the docstring")

@@ -67,7 +67,7 @@ class ModuleStorage:
     async def put(self, name: str, data: bytes) -> None:
         refuse_in_preview()
         key = self._storage_key(name, "put")
-        if not issubclass(type(data), bytes):
+        if not isinstance(data, bytes):
             raise WrongValueError(f"data of storage.put in module {self._module!r}", "bytes", data)
         if (size := len(data)) > STORED_BYTES:
             message = f"{size:,} bytes are too many to be stored under one name: {STORED_BYTES:,} are the bound"

@@ -401,17 +401,18 @@ def _merge_ready_tools(
     """
     merged: dict[str, RegisteredTool] = {}
     for module in (record for record in modules if record.state == "ready"):
-        module.conflicts.clear()
+        conflicts = []
         for tool in module.tools:
             name = tool.definition.name
             if stays_here is not None and stays_here(module.host, tool.definition):
-                module.conflicts.append(
+                conflicts.append(
                     f"tool {name!r} is left out: it works on chats, which host {pool_of(module.host)!r} may not use; "
                     "it runs on the server instead, if that has it"
                 )
             elif name in merged:
                 owner = merged[name].module.name
-                module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
+                conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
             else:
                 merged[name] = tool
+        module.leave_out_tools(conflicts)
     return merged

@@ -98,9 +98,9 @@ def _read_word(value: Any, where: str, words: tuple[str, ...]) -> Any:
 
 def _read_text(value: Any, where: str) -> str:
     """Return a text that may come from outside, such as the title of a page: made valid and cut, not refused."""
-    if not issubclass(type(value), str):
+    if not isinstance(value, str):
         raise WrongValueError(where, "text", value)
-    return plain_text(str.__getitem__(value, slice(0, TEXT_READ_CHARS)))
+    return plain_text(value[:TEXT_READ_CHARS])
 
 
 def _read_keys(value: Any, where: str) -> dict[str, str]:
@@ -115,14 +115,14 @@ def _check_callable(value: Any, where: str) -> Any:
 
 
 def _read_reopening(value: Any, where: str) -> Reopening:
-    if not issubclass(type(value), tuple) or tuple.__len__(value) != 2:  # noqa: PLR2004 - a pair
+    if not isinstance(value, tuple) or len(value) != 2:  # noqa: PLR2004 - a pair
         raise WrongValueError(where, "a pair of a tool's name and its arguments", value)
-    tool, arguments = tuple.__iter__(value)
+    tool, arguments = value
     return read_text(tool, f"the tool in {where}"), read_mapping(arguments, f"the arguments in {where}")
 
 
 def _read_icon(value: Any, where: str) -> Image:
-    if not (issubclass(type(value), Image) and issubclass(type(value.data), bytes)):
+    if not (isinstance(value, Image) and isinstance(value.data, bytes)):
         raise WrongValueError(where, "an Image", value)
     return Image(bytes(value.data), read_text(value.mime, f"mime of the {where}"))
 

@@ -9,6 +9,7 @@ import structlog
 from agentcore.bounds import COMPLETION_SECONDS, COMPLETION_VALUE_CHARS, COMPLETION_VALUES, COMPLETIONS_IN_FLIGHT
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import log_failure, type_name
+from agentcore.core.containment.plain_values import plain_text
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.tool_forms import FORMS
 
@@ -90,9 +91,9 @@ def _read_values(made: Any) -> Completed:
     Raises:
         TypeError: They are none.
     """
-    if not issubclass(type(made), list | tuple):
+    if not isinstance(made, list | tuple):
         raise TypeError(f"values must be a list of texts, not {type_name(made)}")
-    values = [str.__str__(value) for value in made if issubclass(type(value), str)]
+    values = [plain_text(value) for value in made if isinstance(value, str)]
     usable = [value for value in values if value.isprintable() and 0 < len(value) <= COMPLETION_VALUE_CHARS]
     return Completed(tuple(dict.fromkeys(usable))[:COMPLETION_VALUES])
 

@@ -209,7 +209,7 @@ class MachineWorker(Worker):
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            if not issubclass(type(exc), ToolError):
+            if not isinstance(exc, ToolError):
                 log_failure(log, "answer_failed", exc, module=member.name)
             return {"failed": failure_to_wire(exc)}
         return {"answer": answer, "blob": None if piece is None else await self.line.peer.send_blob(piece)}

@@ -17,15 +17,15 @@ from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
 from agentcore.core.containment.foreign_error import reason_of
-from agentcore.core.core import Core
 from agentcore.core.modules.host_protocols import HostReport
-from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_record import ModuleRecord, ModuleSource
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
 from agentcore.hosts.machines.event_filter import Hearing
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
 from agentcore.hosts.machines.module import HostedModule, hosted_module
+from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.server_end.answers import Hello, RunningModule
 from agentcore.hosts.server_end.link import HostLink
 from agentcore.hosts.server_end.linked_module import LinkedModule
@@ -75,7 +75,7 @@ class Machine:
     Args:
         known: Its record in the store.
         keeps: How long its resources are kept while it is away, in minutes, by type of resource; empty: all others.
-        host: The core that serves its modules.
+        services: The parts of the core that serve its modules.
         keys: The records of hosts.
         known_since_ms: Since when no other machine had its name, in milliseconds since 1970; None: since pairing.
     """
@@ -84,25 +84,25 @@ class Machine:
         self,
         known: KnownHost,
         keeps: Mapping[str, float],
-        core: Core,
+        services: MachineServices,
         keys: KnownHosts,
         *,
         known_since_ms: int | None = None,
     ) -> None:
         self.name = known.name
-        self._core = core
+        self._services = services
         self._keeps = dict(keeps)
         self._keys = keys
         self._loop = asyncio.get_running_loop()
-        self._standing = HostStatus(known.name, core.events)
+        self._standing = HostStatus(known.name, services.events)
         self._foreign = ForeignMachine(
             known.name,
-            lambda: core.registry.may_use_chats(known.name),
-            lambda alias: core.registry.find_aliased_tool(alias, known.name),
+            lambda: services.registry.may_use_chats(known.name),
+            lambda alias: services.registry.find_aliased_tool(alias, known.name),
         )
-        self.calls = MachineCalls(self._foreign, core.resources, core.calls.carried_on, lambda: self.is_connected)
+        self.calls = MachineCalls(self._foreign, services.resources, services.carried_on, lambda: self.is_connected)
         since_ms = known.paired_at_ms if known_since_ms is None else known_since_ms
-        self._hearing = Hearing(known.name, self._module_names, core.resources, core.store.record, since_ms)
+        self._hearing = Hearing(known.name, self._module_names, services.resources, services.record, since_ms)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
@@ -220,13 +220,13 @@ class Machine:
             link = HostLink(
                 self.name,
                 transport,
-                self._core.resources,
+                self._services.resources,
                 outlives=True,
                 prefix=f"{self.name}/",
                 foreign=self._foreign,
                 on_hello=lambda told: self._handle_hello(link, told, address),
-                on_blocked=self._core.count_blocked,
-                on_control_files=self._core.report_control_files,
+                on_blocked=self._services.on_blocked,
+                on_control_files=self._services.on_control_files,
                 on_end=lambda reason: self._handle_link_end(link, reason),
             )
             link.resources.over = self._over
@@ -298,7 +298,7 @@ class Machine:
                 await self._prepare_modules(told)
                 await self._update_modules(link, told, is_same=is_same)
             link.peer.send_message(
-                {"type": "hello.ok", "ownOrigins": sorted(self._core.own_origins()), "keepMinutes": self._keeps}
+                {"type": "hello.ok", "ownOrigins": sorted(self._services.own_origins()), "keepMinutes": self._keeps}
             )
             async with asyncio.timeout(HELLO_SECONDS):
                 await done.wait()
@@ -329,15 +329,13 @@ class Machine:
             if kept is None:
                 await self._add_module(link, member)
             else:
-                await self._core.modules.read_hosted_again(kept.record)
-        self._core.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
+                await self._services.modules.read_hosted_again(kept.record)
+        self._services.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
 
     async def _add_module(self, link: HostLink, told: RunningModule) -> None:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
         link.add_module(linked)
-        record = ModuleRecord(linked.name, host=self.name)
-        record.origin = {"host": self.name}
-        record.fingerprint = told.fingerprint
+        record = ModuleRecord(linked.name, self.name, ModuleSource(origin={"host": self.name}))
         try:
             plugin = hosted_module(self, link, linked, told)
         except (TypeError, ValueError, ToolError) as exc:
@@ -346,11 +344,11 @@ class Machine:
             log.warning("module_refused", host=self.name, module=told.name, reason=str(exc))
             return
         self._modules[told.name] = Served(record, plugin, linked)
-        await self._core.modules.add_hosted_module(record, plugin)
+        await self._services.modules.add_hosted_module(record, plugin)
 
     async def _remove_module(self, name: str, reason: str) -> None:
         served = self._modules.pop(name)
-        await self._core.modules.remove_hosted_module(served.record, reason)
+        await self._services.modules.remove_hosted_module(served.record, reason)
 
     async def _monitor_link(self, link: HostLink) -> None:
         """Ask for a sign of life again and again."""
@@ -394,10 +392,10 @@ class Machine:
             return
         named = set(self._keeps)
         for record in self.list_module_records():
-            for each in self._core.resources.list(owner=record.name):
+            for each in self._services.resources.list(owner=record.name):
                 if each.resource_type == kind or (not kind and each.resource_type not in named):
                     self._background.start(
-                        self._core.resources.release(each.resource_id, record.name, reason, lost_by=reason)
+                        self._services.resources.release(each.resource_id, record.name, reason, lost_by=reason)
                     )
 
     def _mark_lost(self, reason: str) -> None:
@@ -407,20 +405,20 @@ class Machine:
         self._end_timers()
         for record in self.list_module_records():
             # at once: resources that a call creates from now on replace these
-            self._core.resources.record_lost(record.name, f"its host {self.name!r} was lost")
+            self._services.resources.record_lost(record.name, f"its host {self.name!r} was lost")
         self.calls.fail_all(reason)
         self.mark_unavailable()
         self._background.start(self._remove_all_modules(reason))
 
     def mark_unavailable(self) -> None:
         """Stop serving its modules, without letting another machine replace it."""
-        review = self._core.definition_review
+        review = self._services.review
         tools = frozenset(
             tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
         )
         known = self.known_host
         if known is not None:
-            self._core.modules.know_host(self.name, tools, facts_of(known.platform))
+            self._services.modules.know_host(self.name, tools, facts_of(known.platform))
 
     async def _remove_all_modules(self, reason: str) -> None:
         async with self._changing:
@@ -475,7 +473,7 @@ class Machine:
     def _update_drain_state(self) -> None:
         if self.is_connected and self.is_drained:
             records = self.list_module_records()
-            is_busy = any(record.calls or self._core.resources.list(owner=record.name) for record in records)
+            is_busy = any(record.calls or self._services.resources.list(owner=record.name) for record in records)
             self._standing.set_state("draining" if is_busy else "drained")
 
     async def disconnect(self) -> None:
@@ -497,13 +495,13 @@ class Machine:
         if self._link is not None:
             self._link.peer.close("this host was forgotten")
         self._mark_lost("its host was forgotten")
-        self._core.modules.know_host(self.name, None, None)
+        self._services.modules.know_host(self.name, None, None)
         await self._remove_all_modules("its host was forgotten")
 
     def send_origins(self) -> None:
         """Send the host the current addresses of the server."""
         if self.is_connected:
-            self.calls.sent.peer.send_message({"type": "origins", "ownOrigins": sorted(self._core.own_origins())})
+            self.calls.sent.peer.send_message({"type": "origins", "ownOrigins": sorted(self._services.own_origins())})
 
     def detach(self) -> None:
         """The server ends: its calls end here, and not there."""

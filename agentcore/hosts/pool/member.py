@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from agentcore.api import ToolResult
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.calls.context import CallContext
-from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import hosted_name, member_name
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import host_away
 from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.pairing import definitions_in, instructions_in
+from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.pool.connection import NatsConnection
 from agentcore.hosts.pool.leases import Leases
 from agentcore.hosts.pool.nats_link import NatsLink
@@ -91,10 +91,12 @@ class PoolMember(Machine):
         keep_minutes: How long it keeps resources while its server is silent.
     """
 
-    def __init__(self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, core: Core) -> None:
+    def __init__(
+        self, pool: ItsPool, member: str, records: MemberRecords, keep_minutes: float, services: MachineServices
+    ) -> None:
         known = records.add_host(member_name(pool.name, member))
         # NATS distinguishes the machines
-        super().__init__(known, {"": keep_minutes}, core, records, known_since_ms=0)
+        super().__init__(known, {"": keep_minutes}, services, records, known_since_ms=0)
         self._pool = pool
         self._member = member
         self._records = records
@@ -205,10 +207,10 @@ class PoolMember(Machine):
         """Accept what the server's own module of a name defines identically; everything else waits for the user's
         review."""
         for each in told.members:
-            if (own := self._core.modules.offered_by(each.name)) is not None:
+            if (own := self._services.modules.offered_by(each.name)) is not None:
                 offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
                 name = hosted_name(self._pool.name, each.name)
-                await self._core.definition_review.accept_alike(name, offered, own)
+                await self._services.review.accept_alike(name, offered, own)
 
     async def _remove_module(self, name: str, reason: str) -> None:
         await super()._remove_module(name, f"{reason}; what was open there is lost: name none, for a new one")
@@ -219,7 +221,7 @@ class PoolMember(Machine):
 
     def mark_unavailable(self) -> None:
         """See `Machine.mark_unavailable`: in a pool, other hosts replace it."""
-        self._core.modules.know_host(self.name, None, None)
+        self._services.modules.know_host(self.name, None, None)
 
     def describe_host(self) -> HostReport:
         said = self.announced
@@ -229,7 +231,7 @@ class PoolMember(Machine):
             capacity=None if said is None else said.capacity,
             used=said.used if said is not None and self.is_connected else None,
             labels=() if said is None else tuple(said.labels),
-            may_use_chats=self._core.registry.may_use_chats(self.name),
+            may_use_chats=self._services.registry.may_use_chats(self.name),
         )
 
     # -- calls -------------------------------------------------------------------------------------------------

@@ -13,12 +13,12 @@ import structlog
 
 from agentcore.api import Background, Resource
 from agentcore.config.hosts import PoolConfig
-from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import host_in, is_member, pool_of
 from agentcore.core.events import Event
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
+from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.pool.connection import NatsConnection, NatsServers, PoolAddressError
 from agentcore.hosts.pool.leases import Leases
 from agentcore.hosts.pool.member import MemberRecords, PoolMember
@@ -75,18 +75,19 @@ class Pool:
     Args:
         name: Its name in app.json, and on NATS.
         folder: That of app.json.
-        host: The core that serves its modules.
+        state: The state folder.
+        services: The parts of the core that serve its modules.
     """
 
-    def __init__(self, name: str, config: PoolConfig, folder: Path, core: Core) -> None:
+    def __init__(self, name: str, config: PoolConfig, folder: Path, state: Path, services: MachineServices) -> None:
         self.name = name
         self._config = config
-        self._core = core
+        self._services = services
         self.modules = config.modules
-        self.server = server_id(core.state.path)
+        self.server = server_id(state)
         self.subjects = Subjects(name)
         self._servers = NatsServers(config.servers, _resolve_path(folder, config.key), _resolve_path(folder, config.ca))
-        self._standing = HostStatus(name, core.events)
+        self._standing = HostStatus(name, services.events)
         self.nats = NatsConnection(
             self._servers, f"agentcore server {self.server}", self.subjects.inbox_prefix(), self._nats_is
         )
@@ -99,7 +100,7 @@ class Pool:
         self._background = Background(f"pool:{name}")
         self._running: asyncio.Task[None] | None = None
         self._is_missed: bool | None = None
-        self._end_listening = core.events.subscribe("resource.stateChanged", self._resource_changed)
+        self._end_listening = services.events.subscribe("resource.stateChanged", self._resource_changed)
         self._standing.set_state("away", "it was not reached yet")
         self.member_changed()
 
@@ -138,11 +139,11 @@ class Pool:
         there = self._connected_hosts
         if self._is_missed is not (not there):
             self._is_missed = not there
-            review = self._core.definition_review
+            review = self._services.review
             tools = frozenset(
                 tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
             )
-            self._core.modules.know_host(self.name, None if there else tools, HostFacts())
+            self._services.modules.know_host(self.name, None if there else tools, HostFacts())
         if there:
             self._standing.set_state("running", "" if self.nats.is_up else self._standing.reason)
         elif self.nats.is_up:
@@ -239,9 +240,9 @@ class Pool:
             if len(self._members) >= MEMBERS:
                 return
             keep_minutes = self._config.keep_minutes
-            member = PoolMember(self, said.member, self._records, keep_minutes, self._core)
+            member = PoolMember(self, said.member, self._records, keep_minutes, self._services)
             self._members[said.member] = member
-            self._core.events.publish("hosts.changed", {"host": member.name})
+            self._services.events.publish("hosts.changed", {"host": member.name})
         member.handle_announcement(said)
 
     def _check_dead_hosts(self) -> None:
@@ -252,7 +253,7 @@ class Pool:
             elif member.silent_s > _FORGOTTEN_SECONDS:
                 del self._members[name]
                 self._background.start(member.close())
-                self._core.events.publish("hosts.changed", {"host": member.name})
+                self._services.events.publish("hosts.changed", {"host": member.name})
 
     def detach_all(self) -> None:
         """Detach from its hosts when the server ends; they keep running."""
@@ -308,15 +309,17 @@ class Pool:
     def _find_host_in_use(self, session_id: str) -> str | None:
         """Return the connected host with most of a session's resources in this pool."""
         hosts = [
-            host_in(self._core.resources.owner_of(each.resource_id) or "")
+            host_in(self._services.resources.owner_of(each.resource_id) or "")
             for each in self._list_session_resources(session_id)
         ]
         there = [host for host in hosts if (member := self.find_host(host)) is not None and not member.is_lost]
         return max(there, key=there.count) if there else None
 
     def _list_session_resources(self, session_id: str) -> list[Resource]:
-        found = self._core.resources.list(session_id=session_id)
-        return [each for each in found if pool_of(self._core.resources.host_of(each.resource_id) or "") == self.name]
+        found = self._services.resources.list(session_id=session_id)
+        return [
+            each for each in found if pool_of(self._services.resources.host_of(each.resource_id) or "") == self.name
+        ]
 
     def _find_chosen_host(self, session_id: str) -> str | None:
         """Return the host that was chosen for a session before, as long as it accepts new work."""

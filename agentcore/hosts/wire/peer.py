@@ -358,7 +358,7 @@ class Peer:
         except LinkError as exc:
             self.close(f"a request {message['type'][:100]!r} that is none of this protocol: {exc}")
         except Exception as exc:  # noqa: BLE001 - the requester waits for a reply, whatever happens here
-            if not issubclass(type(exc), ToolError):
+            if not isinstance(exc, ToolError):
                 log_failure(log, "request_failed", exc, type=message["type"])
             self._send_error(number, exc)
         finally:

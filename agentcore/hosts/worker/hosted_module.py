@@ -68,7 +68,7 @@ class Member:
         thread."""
         OWNER.set(self.name)
         self.plugin = self.target() if isinstance(self.target, type) else self.target
-        if issubclass(type(self.plugin), Module) and getattr(self.plugin, "name", None) is None:
+        if isinstance(self.plugin, Module) and getattr(self.plugin, "name", None) is None:
             vars(self.plugin)["name"] = self.name
         self.manifest = read_manifest(self.plugin, self.name, locale, self.name)
         return self.describe()
@@ -103,7 +103,7 @@ class Member:
     async def init(self, runtime: RemoteRuntime) -> None:
         """Start it."""
         self.runtime = runtime
-        if issubclass(type(self.plugin), Module):
+        if isinstance(self.plugin, Module):
             self.plugin.bind(runtime)
         await self._call_hook("init", runtime=runtime)
 
@@ -188,7 +188,7 @@ class Member:
         OWNER.set(self.name)
         with previewing():
             made = await _call_function(definition.preview, context, arguments)
-        if not issubclass(type(made), CallPreview):
+        if not isinstance(made, CallPreview):
             raise TypeError(f"a preview must give a CallPreview, not {type_name(made)}")
         found: CallPreview = made
         return found
@@ -209,9 +209,9 @@ class Member:
         return await _call_function(impl.function, *[values[name] for name in impl.argnames])
 
     def _read_definitions(self, given: Any) -> dict[str, Any]:
-        faults = find_tool_errors(self.plugin) if issubclass(type(self.plugin), Module) else []
+        faults = find_tool_errors(self.plugin) if isinstance(self.plugin, Module) else []
         problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
-        if given is not None and not issubclass(type(given), list | tuple):
+        if given is not None and not isinstance(given, list | tuple):
             raise TypeError(f"get_tool_definitions gave {type_name(given)}, not a list")
         entries = list(given or ())
         if entries and "execute_tool_call" not in self.manifest.hooks:

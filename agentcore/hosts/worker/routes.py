@@ -150,13 +150,13 @@ class WorkerRoutes:
         )
 
     async def _build_answer(self, route: ModuleRoute, response: Any, number: int) -> dict[str, Any]:
-        if not issubclass(type(response), Response):
+        if not isinstance(response, Response):
             raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
         body = response.body
         answer = {"status": response.status, "mime": response.mime, "headers": dict(response.headers)}
-        if issubclass(type(body), bytes | bytearray | memoryview):
+        if isinstance(body, bytes | bytearray | memoryview):
             return answer | {"blob": await self._line.peer.send_blob(bytes(body))}
-        if route.kind == "stream" and issubclass(type(body), AsyncIterator):
+        if route.kind == "stream" and isinstance(body, AsyncIterator):
             talk = self._open_channel(number)
             talk.task = asyncio.get_running_loop().create_task(
                 self._stream_body(number, talk, body), name="route:stream"
@@ -174,7 +174,7 @@ class WorkerRoutes:
         except ConnectionError:
             pass
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            if not issubclass(type(exc), asyncio.CancelledError):
+            if not isinstance(exc, asyncio.CancelledError):
                 log_failure(log, "module_stream_failed", exc)
                 is_broken = True
         finally:

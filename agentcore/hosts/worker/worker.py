@@ -466,7 +466,7 @@ def _describe_ended_call(ended: EndedCall) -> Message:
 
 def failure_to_wire(exc: BaseException) -> dict[str, Any]:
     """Encode an exception of a module; attempts to end the process are reported as such."""
-    if issubclass(type(exc), Exception):
+    if isinstance(exc, Exception):
         return error_to_wire(exc)
     exit_error = ModuleExit(reason_of(exc))
     exit_error.__cause__ = exc

@@ -138,23 +138,23 @@ async def _run_contained(
 
 
 def _to_plain_response(route: ModuleRoute, response: Any) -> Response:
-    if not issubclass(type(response), Response):
+    if not isinstance(response, Response):
         raise TypeError(f"the handler of {route.method} {route.path} gave {type_name(response)}, not a Response")
     status = _check_status(response)
     headers = _filter_headers(response)
     body = response.body
     if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
         return Response(b"", status, "", headers)
-    if issubclass(type(body), bytes | bytearray | memoryview):
+    if isinstance(body, bytes | bytearray | memoryview):
         return Response(bytes(body), status, _check_text(response.mime, "mime"), headers)
-    if route.kind == "stream" and issubclass(type(body), AsyncIterator):
+    if route.kind == "stream" and isinstance(body, AsyncIterator):
         return Response(body, status, _check_text(response.mime, "mime"), headers)
     # other values are a defect of the handler: methods of foreign objects must not be called to get their text
     return Response(pydantic_core.to_json(body, by_alias=True, inf_nan_mode="null"), status, JSON, headers)
 
 
 def _check_text(value: Any, name: str) -> str:
-    if not issubclass(type(value), str):
+    if not isinstance(value, str):
         raise TypeError(f"{name} of a Response must be text, not {type_name(value)}")
     return plain_text(value)
 
@@ -214,7 +214,7 @@ async def _serve_websocket(exchange: Exchange, route: ModuleRoute, request: Requ
 
 
 def _check_status(response: Response) -> int:
-    if not issubclass(type(response.status), int):
+    if not isinstance(response.status, int):
         raise TypeError(f"status of a Response must be an integer, not {type_name(response.status)}")
     if not HTTPStatus.OK <= response.status < 600:  # noqa: PLR2004 - the end of what HTTP defines
         raise ValueError(f"a response cannot have status {response.status}")

@@ -15,6 +15,9 @@ Format = Literal["markdown", "text", "html", "raw"]
 PAGE_CHARS = 2_000_000
 """Only this much of a page is read, because the time to find its main content grows with its size."""
 
+ERROR_PAGE_CHARS = 2_000
+"""How much of the answer to a failed request is given at once; the rest follows by `offset`."""
+
 _SHELL_CHARS = 200
 _RETRYABLE = frozenset((408, 425, 429, 500, 502, 503, 504))
 _SHOWN_REDIRECTS = 3
@@ -160,6 +163,8 @@ def build_text_result(reply: Reply, mime: str, options: FetchOptions, read: Read
     Raises:
         ToolError: `offset_out_of_range`.
     """
+    if reply.status >= 400:  # noqa: PLR2004 - the first status that is an error
+        options = replace(options, max_chars=min(options.max_chars, ERROR_PAGE_CHARS))
     text, charset = decode_body(reply.body, parse_charset(reply.headers.get("content-type", "")))
     is_page = mime in ("text/html", "application/xhtml+xml")
     notices = [f"This is not the whole document: {reply.cut}."] if reply.cut else []

@@ -127,9 +127,12 @@ class EngineModule(Module[EngineSettings]):
         """Reattach the lost browser that a call needs, before the call runs."""
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
-        """Return the caller's limit; None: the tool accepts none, and its steps have their own."""
-        limit: int | None = args.get("timeoutMs", args.get("timeout"))
-        return limit
+        """Return the caller's limit, or the default one; None: the tool accepts none, and its steps have their own."""
+        if "timeoutMs" not in args:
+            limit: int | None = args.get("timeout")
+            return limit
+        # Left out, `timeoutMs` of an action limits the wait for its element, which is shorter than the call may be.
+        return DEFAULT_MS if args["timeoutMs"] is None else int(args["timeoutMs"])
 
     async def preview_url(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         """Preview a call that navigates, if it names an address."""

@@ -7,6 +7,7 @@ from lxml import etree, html
 
 from agentcore_web_tools.reading.code_blocks import restore_code
 from agentcore_web_tools.reading.frame import IN_PAGE, drop_elements, without_frame
+from agentcore_web_tools.reading.late_content import place_late_content
 from agentcore_web_tools.reading.text_length import text_length
 
 _INVISIBLE = (
@@ -25,9 +26,19 @@ _INVISIBLE = (
 )
 _METADATA = frozenset(("base", "link", "meta", "noscript", "script", "style", "template", "title"))
 _HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
-    re.IGNORECASE,
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])", re.IGNORECASE
 )
+_TRANSPARENT = re.compile(r"(?<!-)opacity\s*:\s*0(?:\.0+)?(?![.\d])", re.IGNORECASE)
+_MOVING = re.compile(r"transform|translate|transition|animation|will-change", re.IGNORECASE)
+_CONTROLLERS = ("aria-controls", "data-bs-target", "data-target")
+_MENU_SHARE = 0.5
+"""A hidden part with more than this share of its text in links is a menu, and stays hidden."""
+
+_MOST = 0.5
+"""An element with more than this share of the page's text that is transparent at first is faded in."""
+
+_READABLE_CHARS = 200
+"""Text that only screen readers skip (`aria-hidden`) is seen; shorter ones are icons, or copies for the eye."""
 _ABSOLUTE = {"a": "href", "img": "src", "source": "src", "video": "src", "audio": "src"}
 
 
@@ -45,6 +56,7 @@ class Document:
         title: The page's title on one line; may be empty.
         sends_on_to: The target of a `<meta http-equiv="refresh">`, if any.
         has_scripts: True if the page contains scripts.
+        hidden_chars: The number of characters of hidden text that were removed, without spaces.
     """
 
     def __init__(self, text: str, url: str) -> None:
@@ -54,7 +66,7 @@ class Document:
         self.title = " ".join(_find_first(root, "//title//text()").split())
         self.sends_on_to = _find_refresh(root, self._url)
         self.has_scripts = bool(root.xpath("count(//script)"))
-        _remove_invisible(root)
+        self.hidden_chars = _remove_invisible(root, has_scripts=self.has_scripts)
         _make_absolute(root, self._url)
         restore_code(root)
         self._body = root.find("body") if root.find("body") is not None else root
@@ -72,13 +84,15 @@ class Document:
 
 
 def _parse_html(text: str) -> html.HtmlElement:
-    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    parser = html.HTMLParser(encoding="utf-8", remove_pis=True)
     # As bytes, because lxml rejects a str that declares an encoding. NUL would end the document for the parser.
     content = text.replace("\0", "�").encode("utf-8", "replace")
     try:
         root = html.document_fromstring(content, parser=parser, ensure_head_body=True)
     except etree.ParserError:  # nothing but white space
         return html.document_fromstring(b"<html><body></body></html>", parser=parser, ensure_head_body=True)
+    place_late_content(root)
+    etree.strip_elements(root, etree.Comment, with_tail=False)
     _move_to_body(root)
     _part_definitions(root)
     return root
@@ -123,18 +137,55 @@ def _find_refresh(root: html.HtmlElement, url: str) -> str | None:
     return None
 
 
-def _remove_invisible(root: html.HtmlElement) -> None:
+def _remove_invisible(root: html.HtmlElement, *, has_scripts: bool) -> int:
+    """Remove what a user does not see; return how many characters of text were hidden."""
     drop_elements(element for element in root.iter(*_INVISIBLE) if element.tag != "head")
-    drop_elements(element for element in root.iter(etree.Element) if _is_hidden(element))
+    chars = text_length(root)
+    opened = _controlled_ids(root)
+    drop_elements(
+        element
+        for element in root.iter(etree.Element)
+        if element.tag not in ("html", "body")
+        and (_is_hidden(element, opened) or _stays_transparent(element, chars, has_scripts=has_scripts))
+    )
+    return chars - text_length(root)
 
 
-def _is_hidden(element: html.HtmlElement) -> bool:
-    if element.tag in ("html", "body"):
-        return False
-    if element.get("hidden") is not None or (element.tag == "input" and element.get("type") == "hidden"):
+def _controlled_ids(root: html.HtmlElement) -> frozenset[str]:
+    """Return the ids of parts that a control of the page shows: the panels of tabs, and what a click unfolds."""
+    found: set[str] = set()
+    for attribute in _CONTROLLERS:
+        for value in root.xpath(f"//@{attribute}"):
+            found.update(value.replace("#", " ").split())
+    found.update(link.lstrip("#") for link in root.xpath("//*[@role='tab']/@href"))
+    return frozenset(found)
+
+
+def _is_hidden(element: html.HtmlElement, opened: frozenset[str]) -> bool:
+    if element.tag == "input" and element.get("type") == "hidden":
         return True
+    is_opened = (element.get("role") or "").lower() == "tabpanel" or element.get("id") in opened
+    if is_opened and not _is_menu(element):
+        return False
+    if element.get("hidden") is not None:
+        return (element.get("hidden") or "").lower() != "until-found"
     style = element.get("style")
-    return (style is not None and _HIDING.search(style) is not None) or element.get("aria-hidden") == "true"
+    if style is not None and _HIDING.search(style):
+        return True
+    return element.get("aria-hidden") == "true" and text_length(element) < _READABLE_CHARS
+
+
+def _is_menu(element: html.HtmlElement) -> bool:
+    links = sum(text_length(link) for link in element.iter("a"))
+    return links > _MENU_SHARE * text_length(element)
+
+
+def _stays_transparent(element: html.HtmlElement, chars: int, *, has_scripts: bool) -> bool:
+    """True if an element is transparent, and no script is likely to fade it in."""
+    style = element.get("style")
+    if style is None or not _TRANSPARENT.search(style):
+        return False
+    return not (has_scripts and (_MOVING.search(style) or text_length(element) > _MOST * chars))
 
 
 def _make_absolute(root: html.HtmlElement, url: str) -> None:

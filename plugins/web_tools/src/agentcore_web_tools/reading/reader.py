@@ -8,6 +8,9 @@ from agentcore_web_tools.reading.text_length import text_length
 
 _RENDER = {"markdown": to_markdown, "text": to_text, "html": to_html}
 
+_HIDDEN_CHARS = 40
+"""Less hidden text, such as labels for screen readers, is not worth a note."""
+
 
 def read_page(text: str, url: str, options: FetchOptions) -> Reading:
     """Find the main content of a page and render it.
@@ -24,4 +27,7 @@ def read_page(text: str, url: str, options: FetchOptions) -> Reading:
     if left_out:
         of = f"{left_out:,} of {chars + left_out:,} characters"
         notices += (f"Menus, headers and footers ({of}) are left out; `full: true` gives them.",)
+    if document.hidden_chars >= _HIDDEN_CHARS:
+        hidden = f"{document.hidden_chars:,} characters that the page hides are left out"
+        notices += (f'{hidden}; format "raw" gives its HTML, and a browser shows what a click would.',)
     return Reading(_RENDER[options.format](content), seen_text(document.title), notices, left_out)

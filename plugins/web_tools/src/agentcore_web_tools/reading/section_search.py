@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 _HEADING = re.compile(r"(#{1,6}) +(.+)|--- (page \d+) of \d+ ---")
 _FENCE = re.compile(r"[ \t>]*(?:[-*+] +|\d+\. +)?(`{3,}|~{3,})")
+_PHRASE = re.compile(r'"([^"]*)"|([^\s"]+)')
 _BETWEEN = r"[\s*_`>|]+"
 _LONG_CHARS = 1_500
 _LINES_AROUND = 3
@@ -35,17 +36,24 @@ class Found(NamedTuple):
 
 
 def find_parts(text: str, words: str, limit_chars: int, offset: int = 0) -> Found:
-    """Find the parts of a text that contain words as a phrase, ignoring case.
+    """Find the parts of a text that contain words, in any order, ignoring case.
 
     Args:
         text: Markdown or plain text.
-        words: The phrase; in the text its words may be separated by whitespace, line ends and Markdown characters.
+        words: The words; words between double quotes are a phrase, whose words may be separated by whitespace, line
+            ends and Markdown characters.
         limit_chars: Maximum total size of the parts; the first one is returned in any case.
         offset: Where to start.
     """
-    pattern = re.compile(_BETWEEN.join(map(re.escape, words.split())), re.IGNORECASE)
+    phrases = [quoted.split() or [word] for quoted, word in _PHRASE.findall(words)]
+    patterns = [
+        re.compile(_BETWEEN.join(map(re.escape, phrase)), re.IGNORECASE) for phrase in phrases if phrase != [""]
+    ]
+    pattern = re.compile("|".join(each.pattern for each in patterns) or "(?!)", re.IGNORECASE)
     blocks = list(_split_blocks(text, offset))
-    wanted = [number for number, block in enumerate(blocks) if pattern.search(block.text)]
+    wanted = [
+        number for number, block in enumerate(blocks) if patterns and all(each.search(block.text) for each in patterns)
+    ]
     parts: list[str] = []
     room = limit_chars
     last = -1
