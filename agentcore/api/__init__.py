@@ -7,7 +7,15 @@ from pydantic import BaseModel, Field, SecretStr
 from agentcore.api.background import Background
 from agentcore.api.commands import CommandContext
 from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
-from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import (
+    CallPreview,
+    DisplayRole,
+    Effect,
+    HostAlias,
+    ResourceUse,
+    ToolAnnotations,
+    ToolDefinition,
+)
 from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
@@ -71,6 +79,7 @@ __all__ = [
     "Field",
     "Folder",
     "HeldPaths",
+    "HostAlias",
     "HostInfo",
     "Image",
     "JsonParts",

@@ -120,6 +120,20 @@ class ResourceUse:
     not_found: str = "resource_not_found"
 
 
+@dataclass(frozen=True, slots=True)
+class HostAlias:
+    """A dotted name of the host protocol by which programs of other machines call a tool.
+
+    Args:
+        name: The name, such as `browser.click`. The tool accepts its arguments under the names that the protocol gives
+            them, and returns `data` with the fields of its result, among others.
+        arguments: Further arguments of each such call, which select what the protocol expects.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
 Complete = Callable[[str, str, str, dict[str, str]], Sequence[str] | Awaitable[Sequence[str]]]
 """Says what an argument can be: gets the tool's name, the argument's, what is typed of it, and the other arguments."""
 
@@ -174,6 +188,7 @@ class ToolDefinition:
         icons: Icons of the tool; at most 4.
         needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
             sub-agents. It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
+        host_alias: The dotted name of the host protocol by which foreign machines call the tool. None: there is none.
     """
 
     name: str
@@ -199,6 +214,7 @@ class ToolDefinition:
     complete: Complete | None = field(default=None, repr=False, compare=False)
     icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
     needs_chat: bool = False
+    host_alias: HostAlias | None = None
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """True if an approval of a call of one is valid for the other: all is equal but its rank and its icons."""

@@ -307,6 +307,20 @@ class ToolRegistry:
         pending = [name for name in self.announced if name not in self.records]
         return [*pending, *(name for name, record in self.records.items() if record.state == "loading")]
 
+    def find_aliased_tool(self, alias: str, host: str) -> ToolDefinition | None:
+        """Return the tool that a dotted name of the host protocol stands for, as seen from a host.
+
+        That is a tool of the host itself, else of the server, else of the first other host by name. None: there is
+        none.
+        """
+        found = [
+            tool
+            for tool in self.tools_at(host).values()
+            if tool.definition.host_alias is not None and tool.definition.host_alias.name == alias
+        ]
+        nearest = min(found, key=lambda tool: (tool.module.host != host, tool.module.host), default=None)
+        return None if nearest is None else nearest.definition
+
     def hosts_with_tool(self, name: str) -> list[str]:
         """Return where a tool can be called: hosts and pools by name, and the server as an empty name."""
         own = [""] if name in self.own and self.own[name].module.name not in self.claimed else []

@@ -16,6 +16,7 @@ import structlog
 from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
+from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.module_record import ModuleRecord, ModuleSource
 from agentcore.core.modules.tool_registry import HostFacts
@@ -94,7 +95,11 @@ class Machine:
         self._keys = keys
         self._loop = asyncio.get_running_loop()
         self._standing = HostStatus(known.name, services.events)
-        self._foreign = ForeignMachine(known.name, lambda: services.registry.may_use_chats(known.name))
+        self._foreign = ForeignMachine(
+            known.name,
+            lambda: services.registry.may_use_chats(known.name),
+            lambda alias: services.registry.find_aliased_tool(alias, known.name),
+        )
         self.calls = MachineCalls(self._foreign, services.resources, services.carried_on, lambda: self.is_connected)
         since_ms = known.paired_at_ms if known_since_ms is None else known_since_ms
         self._hearing = Hearing(known.name, self._module_names, services.resources, services.record, since_ms)
@@ -102,6 +107,7 @@ class Machine:
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
         self._modules: dict[str, Served] = {}
+        self._refused: dict[str, str] = {}
         self._over: set[str] = set()
         self._address = known.address
         self._told: Hello | None = None
@@ -138,7 +144,13 @@ class Machine:
         latency_s = self._latency_s if self.is_connected else None
         modules = self._module_names()
         return report_of(
-            self._standing, self.known_host, self._told, modules, address=self._address, latency_s=latency_s
+            self._standing,
+            self.known_host,
+            self._told,
+            modules,
+            self._refused,
+            address=self._address,
+            latency_s=latency_s,
         )
 
     def build_host_info(self) -> HostInfo:
@@ -305,6 +317,7 @@ class Machine:
 
     async def _update_modules(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve the modules that it has now, and no others."""
+        self._refused = {}
         numbers = {each.name: each.module for each in told.members} if is_same else {}
         leaving = [name for name, each in self._modules.items() if each.is_other_than(numbers.get(name))]
         if leaving:
@@ -327,6 +340,7 @@ class Machine:
             plugin = hosted_module(self, link, linked, told)
         except (TypeError, ValueError, ToolError) as exc:
             link.remove_module(linked)
+            self._refused[told.name] = reason_of(exc)
             log.warning("module_refused", host=self.name, module=told.name, reason=str(exc))
             return
         self._modules[told.name] = Served(record, plugin, linked)
@@ -515,6 +529,7 @@ def report_of(
     known: KnownHost | None,
     told: Hello | None,
     modules: Sequence[str],
+    refused: Mapping[str, str],
     *,
     address: str,
     latency_s: float | None,
@@ -525,6 +540,7 @@ def report_of(
         known: Its record in the store; None: it was removed.
         told: Its last greeting; None: none since the server started.
         modules: Its served modules.
+        refused: Modules that it runs and that cannot be served here, and why.
         latency_s: How long its last response took.
     """
     return standing.build_report(
@@ -538,7 +554,7 @@ def report_of(
         paired_at_ms=known.paired_at_ms if known else None,
         may_use_chats=known is not None and known.may_use_chats,
         last_seen_ms=(known.last_seen_ms or None) if known else None,
-        failed={} if told is None else {each.name: each.reason for each in told.failed},
+        failed={**({} if told is None else {each.name: each.reason for each in told.failed}), **refused},
     )
 
 

@@ -25,6 +25,10 @@ class HostedModuleView(WireModel):
     waiting: Annotated[
         int, Field(description="How many more wait for a person, who has not seen them as they are.")
     ] = 0
+    problems: list[str] = Field(
+        default_factory=list,
+        description="What is wrong with it although it runs, such as definitions that are left out, a sentence each.",
+    )
 
 
 class HostResourcesView(WireModel):
@@ -213,4 +217,5 @@ def _describe_module(name: str, record: ModuleRecord | None) -> HostedModuleView
         reason=record.reason,
         tools=len(record.tools),
         waiting=len(record.withheld),
+        problems=[*record.list_problems(), *record.problems_of_models()],
     )

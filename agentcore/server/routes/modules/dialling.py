@@ -57,6 +57,7 @@ class OfferedModuleView(WireModel):
     description: str
     instructions: Annotated[str, Field(description="What models would be sent about it.")]
     tools: list[OfferedToolView]
+    problems: Annotated[list[str], Field(description="Why definitions of its tools are left out, a sentence each.")]
 
 
 class HostPairingView(WireModel):
@@ -279,6 +280,7 @@ def _to_module_view(module: OfferedModule) -> OfferedModuleView:
         description=module.description,
         instructions=module.instructions,
         tools=tools,
+        problems=list(module.problems),
     )
 
 

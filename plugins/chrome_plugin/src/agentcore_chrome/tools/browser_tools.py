@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from agentcore.api import ToolDefinition, ToolResult
+from agentcore.api import HostAlias, ToolDefinition, ToolResult
 from agentcore_chrome.tools.action_tools import (
     browser_click,
     browser_drag,
@@ -49,11 +49,13 @@ class BrowserTool:
             its first argument.
         rank: If a model cannot get all tools, those of a low rank are offered first.
         is_extra: True if only the setting `extra_tools` turns it on.
+        alias: The dotted name of the host protocol by which programs of other machines call it. None: there is none.
     """
 
     function: Callable[..., Awaitable[ToolResult]]
     rank: int
     is_extra: bool = False
+    alias: HostAlias | None = None
 
 
 TOOLS = (
@@ -68,17 +70,17 @@ TOOLS = (
     BrowserTool(browser_drag, rank=5, is_extra=True),
     BrowserTool(browser_handle_dialog, rank=3, is_extra=True),
     BrowserTool(browser_tabs, rank=2, is_extra=True),
-    BrowserTool(browser_launch, rank=1),
-    BrowserTool(browser_navigate, rank=0),
-    BrowserTool(browser_click, rank=0),
-    BrowserTool(browser_type, rank=0),
+    BrowserTool(browser_launch, rank=1, alias=HostAlias("browser.ensure")),
+    BrowserTool(browser_navigate, rank=0, alias=HostAlias("browser.navigate")),
+    BrowserTool(browser_click, rank=0, alias=HostAlias("browser.click")),
+    BrowserTool(browser_type, rank=0, alias=HostAlias("browser.type")),
     BrowserTool(browser_scroll, rank=1),
     BrowserTool(browser_hover, rank=1),
     BrowserTool(browser_press_key, rank=0),
-    BrowserTool(browser_screenshot, rank=0),
+    BrowserTool(browser_screenshot, rank=0, alias=HostAlias("browser.screenshot", {"inline": True})),
     BrowserTool(browser_get_dom, rank=1),
     BrowserTool(browser_evaluate, rank=1),
-    BrowserTool(browser_wait_for, rank=0),
+    BrowserTool(browser_wait_for, rank=0, alias=HostAlias("browser.waitFor")),
     BrowserTool(browser_go_back, rank=1),
     BrowserTool(browser_go_forward, rank=1),
     BrowserTool(browser_reload, rank=1),
@@ -115,7 +117,7 @@ class Browser(SessionPages):
         found = (made for made in super().get_tool_definitions() if isinstance(made, ToolDefinition))
         listed = ((made, _BY_NAME[made.name]) for made in found)
         return [
-            replace(with_spellings(made), rank=each.rank)
+            replace(with_spellings(made), rank=each.rank, host_alias=each.alias)
             for made, each in listed
             if self.settings.extra_tools or not each.is_extra
         ]
