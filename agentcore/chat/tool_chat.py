@@ -11,7 +11,6 @@ from agentcore.chat.session.live import LiveSession
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
-from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
 from agentcore.core import Core
 from agentcore.core.calls import Call, Inquiry, Reply, no_session
@@ -87,7 +86,7 @@ class ToolChat:
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
         system = await plan_system(self._core, session)
-        wish = sub_agents.SubAgentTask(prompt, tools, read_budget(budget, agent), agent, choice, system)
+        wish = sub_agents.SubAgentTask(prompt, tools, sub_agents.read_budget(budget, agent), agent, choice, system)
         work = sub_agents.SubAgent(self._core, engine, call, self._turns.open_stream(call.session_id))
         report: str = await work.run(wish)
         return report
