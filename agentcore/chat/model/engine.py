@@ -105,8 +105,8 @@ class Engine:
             raise BrokenAnswerError(fault, response)
         return response
 
-    async def context_tokens(self, choice: ModelChoice) -> int | None:
-        """Return the context size of a model; None if it is unknown. May query the provider, once."""
+    async def find_context_tokens(self, choice: ModelChoice) -> int | None:
+        """Return the context size of a model; None if it is unknown. Queries the provider until it has answered."""
         return await self._sizes.find_size(choice, await self._load_model(choice))
 
     async def close(self) -> None:
