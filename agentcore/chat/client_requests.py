@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from agentcore.api import Principal
-from agentcore.chat.client_context import page_json, tools_json
+from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.session.live import Sink
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.sessions import AnsweringClient, Sessions
@@ -64,8 +64,8 @@ class ClientRequests:
             attachments=body.attachments,
             model=body.model or "",
             agent_id=body.agent_id,
-            page=page_json(body.current_page_info),
-            client_tools=tools_json(body.browser_tools),
+            page=dump_page(body.current_page_info),
+            client_tools=dump_client_tools(body.browser_tools),
         )
         return await self._sessions.stream_message(session_id, message, principal, stream)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from agentcore.api import Principal
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.bounds import QUEUED_CHARS, QUEUED_MESSAGES, TITLE_CHARS
-from agentcore.chat.client_context import page_json, tools_json
+from agentcore.chat.client_context import dump_client_tools, dump_page
 from agentcore.chat.session import transcript
 from agentcore.chat.session.queue import publish_queue, queue_view
 from agentcore.chat.session.stream import Stream
@@ -536,9 +536,9 @@ class Sessions:
             if client.page != PageInfo():
                 source = page_source(client.page, self._core.config.locale)
                 await self._core.policy.record_untrusted_source(session_id, source)
-            values["page"] = page_json(client.page)
+            values["page"] = dump_page(client.page)
         if client.client_tools is not None:
-            values["client_tools"] = tools_json(client.client_tools)
+            values["client_tools"] = dump_client_tools(client.client_tools)
         if client.model:
             values["model"] = client.model
         if values:

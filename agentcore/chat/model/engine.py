@@ -120,7 +120,7 @@ class Engine:
         if key not in self._models:
             adapter = await asyncio.to_thread(import_module, PROVIDERS[choice.provider].adapter)
             if key not in self._models:  # another turn may have created it meanwhile
-                self._models[key] = adapter.make(choice)
+                self._models[key] = adapter.create_model(choice)
         return self._models[key][0]
 
 

@@ -8,7 +8,7 @@ from agentcore.chat.model.providers import OPENAI
 from agentcore.chat.settings import ModelChoice
 
 
-def make(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
+def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
     """Create the model and its client, which the caller closes."""
     client = AsyncOpenAI(
         # local servers need no key, but the SDK requires one

@@ -36,7 +36,9 @@ class StoppedTurn:
                 messages: Any = import_module("pydantic_ai.messages")
                 history = import_module("agentcore.chat.turn.history")
                 answer = messages.ModelResponse(parts=[messages.TextPart(said)], metadata={STOPPED: True})
-                await self._chats.append_messages(self._session_id, [NewMessage(history.dump(answer), "said", said)])
+                await self._chats.append_messages(
+                    self._session_id, [NewMessage(history.dump_message(answer), "said", said)]
+                )
             self._live.clear_answer()
 
     async def settle_calls(self) -> bool:

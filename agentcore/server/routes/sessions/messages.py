@@ -12,8 +12,8 @@ from agentcore.chat import (
     PageInfo,
     SentState,
     Sessions,
-    page_json,
-    tools_json,
+    dump_client_tools,
+    dump_page,
 )
 from agentcore.chat.session import QueueView
 from agentcore.encoding import to_json
@@ -84,8 +84,8 @@ async def post_message(exchange: Exchange) -> Answer:
         when=body.when,
         model=body.model or "",
         agent_id=body.agent_id or "",
-        page=page_json(body.current_page_info),
-        client_tools=tools_json(body.browser_tools),
+        page=dump_page(body.current_page_info),
+        client_tools=dump_client_tools(body.browser_tools),
     )
     message_id, state = await _get_sessions(exchange).send_message(_session_id(exchange), message, exchange.principal)
     sent = Sent(message_id=message_id, state=state)
