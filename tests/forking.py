@@ -263,7 +263,7 @@ def _build_what_a_first_chat_builds() -> None:
     from agentcore.chat.settings import ModelChoice
 
     ModelMessagesTypeAdapter.dump_json([])
-    openai_model.make(ModelChoice(provider="openai", model="m"))
+    openai_model.create_model(ModelChoice(provider="openai", model="m"))
 
 
 if __name__ == "__main__":

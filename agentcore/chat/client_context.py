@@ -51,21 +51,21 @@ class ClientContext:
 
     def to_row(self) -> BroughtRow:
         """Return the context as stored with a message."""
-        shown = None if self.page is None else page_view(self.page)
+        shown = None if self.page is None else build_page_view(self.page)
         return BroughtRow(self.page_json, self.tools_json, None if shown is None else shown.model_dump_json())
 
 
-def page_json(page: PageInfo | None) -> str | None:
+def dump_page(page: PageInfo | None) -> str | None:
     """Serialise a page for the store."""
     return None if page is None else page.model_dump_json()
 
 
-def tools_json(tools: Sequence[ClientTool] | None) -> str | None:
+def dump_client_tools(tools: Sequence[ClientTool] | None) -> str | None:
     """Serialise a client's tools for the store."""
     return None if tools is None else json.dumps([tool.model_dump() for tool in tools], ensure_ascii=False)
 
 
-def page_view(page: PageInfo) -> PageView | None:
+def build_page_view(page: PageInfo) -> PageView | None:
     """Return what the user sees of a page sent with a message; None if the client sent no details."""
     if page == PageInfo():
         return None

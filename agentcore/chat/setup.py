@@ -174,7 +174,7 @@ class ModelSetup:
         """
         return await find_model_status(self.settings, self.keys, self.places)
 
-    async def models_of(self, provider: ProviderName) -> list[str]:
+    async def list_provider_models(self, provider: ProviderName) -> list[str]:
         """Return the models that a provider lists, requested with its key at its address; chat models first.
 
         Raises:
@@ -298,7 +298,7 @@ class ModelSetup:
         )
 
 
-async def models_at(name: str, own: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
+async def list_models_at(name: str, own: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
     """List the models at the address of a model of app.json, requested with its key.
 
     Args:

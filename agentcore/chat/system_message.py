@@ -9,6 +9,7 @@ from pydantic import Field
 from agentcore.chat.client_context import ClientContext
 from agentcore.chat.model.offered_tools import OfferedTool, list_offered_tools
 from agentcore.chat.session.view import View
+from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings, ModelChoice
 from agentcore.chat.system import SystemChoice, SystemPart, plan_system, resolve_modules_and_host
 from agentcore.chat.turn.prompts import system_message
@@ -62,12 +63,14 @@ class SystemMessages:
     """The system messages of a core's sessions.
 
     Args:
-        core: Provides the sessions and the tools.
+        core: Provides the tools.
+        sessions: Finds the sessions.
         settings: Returns the current models and agents.
     """
 
-    def __init__(self, core: Core, settings: Callable[[], ChatSettings]) -> None:
+    def __init__(self, core: Core, sessions: Sessions, settings: Callable[[], ChatSettings]) -> None:
         self._core = core
+        self._sessions = sessions
         self._settings = settings
 
     async def describe_for_session(self, session_id: str) -> SystemView:
@@ -76,7 +79,7 @@ class SystemMessages:
         Raises:
             ToolError: `session_not_found`, `agent_not_found`.
         """
-        return await self._describe(await self._find_session(session_id))
+        return await self._describe(await self._sessions.find_session(session_id))
 
     async def describe_for_new_session(self, agent_id: str, model: str) -> SystemView:
         """Return the system message for the first message of a session that is not created yet.
@@ -134,7 +137,7 @@ class SystemMessages:
         Raises:
             ToolError: `session_not_found`, `invalid_arguments`.
         """
-        choice = SystemChoice.from_json_text((await self._find_session(session_id)).system)
+        choice = SystemChoice.from_json_text((await self._sessions.find_session(session_id)).system)
         known = {part.id for part in (await self.describe_for_session(session_id)).parts if part.can_leave_out}
         if unknown := set(told) - known - set(choice.told):
             message = f"{min(unknown)!r:.100} is no part that can be left out; there are: {', '.join(sorted(known))}"
@@ -143,12 +146,6 @@ class SystemMessages:
         kept = choice.model_copy(update={"told": chosen, **instructions})
         await self._core.store.chats.update_session(session_id, system=kept.model_dump_json())
         return await self.describe_for_session(session_id)
-
-    async def _find_session(self, session_id: str) -> ChatSessionRow:
-        row = await self._core.store.chats.find_session(session_id)
-        if row is None:
-            raise ToolError("session_not_found", f"there is no session {session_id!r}", session_id=session_id)
-        return row
 
 
 def _unsaved_session(agent_id: str, model: str) -> ChatSessionRow:

@@ -8,10 +8,10 @@ from functools import partial
 from agentcore.api import ChatSession
 from agentcore.chat.bounds import ASK_SECONDS
 from agentcore.chat.session.live import LiveSession
+from agentcore.chat.sessions import Sessions
 from agentcore.chat.settings import ChatSettings
 from agentcore.chat.system import plan_system
 from agentcore.chat.tool_session import ToolSession
-from agentcore.chat.turn.budget import read_budget
 from agentcore.chat.turn.turns import Turns
 from agentcore.core import Core
 from agentcore.core.calls import Call, Inquiry, Reply, no_session
@@ -25,12 +25,14 @@ class ToolChat:
 
     Args:
         core: Runs the calls.
+        sessions: Reads the sessions.
         turns: Knows the sessions with running tasks.
         settings: Returns the current models and agents.
     """
 
-    def __init__(self, core: Core, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
+    def __init__(self, core: Core, sessions: Sessions, turns: Turns, settings: Callable[[], ChatSettings]) -> None:
         self._core = core
+        self._sessions = sessions
         self._turns = turns
         self._settings = settings
 
@@ -39,7 +41,9 @@ class ToolChat:
         live = self._find_live_session(call)
         if live is None:
             return None
-        return ToolSession(self._core, call.session_id, live, partial(self._compact_session, call.session_id))
+        return ToolSession(
+            self._core, self._sessions, call.session_id, live, partial(self._compact_session, call.session_id)
+        )
 
     async def hosts_of(self, session_id: str) -> Sequence[str]:
         """Return the hosts for a session's calls, the preferred one first; empty: none is chosen."""
@@ -87,7 +91,7 @@ class ToolChat:
         engine = await self._turns.load_engine()
         sub_agents = importlib.import_module("agentcore.chat.turn.sub_agent")
         system = await plan_system(self._core, session)
-        wish = sub_agents.SubAgentTask(prompt, tools, read_budget(budget, agent), agent, choice, system)
+        wish = sub_agents.SubAgentTask(prompt, tools, sub_agents.read_budget(budget, agent), agent, choice, system)
         work = sub_agents.SubAgent(self._core, engine, call, self._turns.open_stream(call.session_id))
         report: str = await work.run(wish)
         return report

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from agentcore.chat.bounds import TODOS, TODOS_BYTES
-from agentcore.chat.session import transcript
 from agentcore.chat.session.live import LiveSession
+from agentcore.chat.sessions import Sessions
 from agentcore.core import Core
 from agentcore.errors import ToolError
 from agentcore.valid_text import valid_text, with_valid_text
@@ -19,13 +19,15 @@ class ToolSession:
 
     Args:
         core: Provides the store.
+        sessions: Reads the messages.
         session_id: The session.
         live: Its in-memory state.
         compact: Replaces all but the given number of turns with a summary (None: the model writes it).
     """
 
-    def __init__(self, core: Core, session_id: str, live: LiveSession, compact: Compact) -> None:
+    def __init__(self, core: Core, sessions: Sessions, session_id: str, live: LiveSession, compact: Compact) -> None:
         self._core = core
+        self._sessions = sessions
         self._chats = core.store.chats
         self._session_id = session_id
         self._live = live
@@ -64,9 +66,7 @@ class ToolSession:
 
     async def history(self) -> Sequence[Mapping[str, Any]]:
         """Return the messages of the session as JSON values."""
-        rows = await self._chats.load_history(self._session_id)
-        calls = await self._chats.load_calls(self._session_id, transcript.list_call_ids(rows))
-        return [message.to_json() for message in transcript.to_messages(rows, calls, self._live.commands)]
+        return [message.to_json() for message in await self._sessions.load_transcript(self._session_id)]
 
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
         """Replace all but the last turns with a summary; return the number of replaced messages, and the summary.

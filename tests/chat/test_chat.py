@@ -163,6 +163,21 @@ async def test_second_message_while_the_model_answers_is_refused(open_talk, prov
     assert text_of(await first) == "Slowly."
 
 
+async def test_of_two_messages_at_the_same_time_one_is_refused(open_talk, provider, text_of):
+    gate = asyncio.Event()
+    provider.say("Slowly.", gate=gate)
+    async with open_talk() as talk, asyncio.TaskGroup() as group:
+        async with talk.client.post("/api/artifacts?name=note.txt", data=b"milk") as answer:
+            note = (await answer.json())["artifactId"]
+        posts = [group.create_task(talk.post(text, attachments=[note])) for text in ("one", "two")]
+        refused, _ = await asyncio.wait(posts, timeout=20, return_when=asyncio.FIRST_COMPLETED)
+        gate.set()
+    answered = [events for post in posts if "error" not in (events := post.result())[0]]
+    assert [post.result()[0]["error"]["type"] for post in refused] == ["session_busy"]
+    assert [text_of(events) for events in answered] == ["Slowly."]
+    assert len(provider.requests) == 1
+
+
 async def test_stopped_turn_ends_at_once_and_the_session_goes_on(open_talk, provider, text_of):
     provider.say("Slowly.", gate=asyncio.Event())
     provider.say("Yes?")

@@ -87,6 +87,38 @@ async def test_messages_sent_meanwhile_wait_and_go_out_one_turn_each_in_order(op
     assert "milk and bread" in provider.sent
 
 
+async def test_of_messages_sent_at_the_same_time_one_starts_and_the_others_wait(open_talk, provider):
+    gate = asyncio.Event()
+    provider.say("One.", gate=gate)
+    provider.say("Two.")
+    provider.say("Three.")
+    async with open_talk() as talk:
+        session_id = await talk.begin()
+        async with talk.events(session_id) as events:
+            chat = Waiting(talk, session_id, events)
+            sent = await asyncio.gather(*(chat.send(text) for text in ("a", "b", "c")))
+            gate.set()
+            await chat.finished(3)
+        items = await talk.items(session_id)
+    assert sorted(each["state"] for each in sent) == ["queued", "queued", "started"]
+    assert sorted(item["text"] for item in items if item["role"] == "user") == ["a", "b", "c"]
+    assert [item["text"] for item in items if item["role"] == "assistant"] == ["One.", "Two.", "Three."]
+
+
+async def test_message_of_a_client_that_waits_for_the_answer_goes_first_and_resumes_the_queue(open_busy, provider):
+    async with open_busy() as chat:
+        await chat.send("second")
+        await chat.stop()
+        await chat.finished()
+        provider.say("Now.")
+        provider.say("Two.")
+        events = await chat.talk.post("now", session_id=chat.session_id, user_id="")
+        await chat.finished(2)
+        items = await chat.talk.items(chat.session_id)
+    assert events[0] == {"content": "Now."}
+    assert [item["text"] for item in items if item["role"] != "notice"][2:] == ["now", "Now.", "second", "Two."]
+
+
 async def test_message_that_waits_is_changed_and_taken_out_by_its_id(open_busy, provider):
     async with open_busy() as chat:
         provider.say("Two.")

@@ -23,25 +23,29 @@ export class MessageQueue {
     /** @type {QueuedMessage[]} */
     this._sending = [];
     /** The ids of messages that the server has reported: one that is no longer queued has been sent. @type {Set<string>} */
-    this._told = new Set();
-    this._taken = 0;
+    this._reported = new Set();
+    /** Of these, the ids that were reported while messages were being sent: the responses tell which are those. @type {Set<string>} */
+    this._unmatched = new Set();
+    this._updates = 0;
   }
 
-  /** The queued messages, the next one first. */
+  /** The queued messages, the next one first; one that is being sent is shown once. */
   get messages() {
-    return this._sending.length ? [...this._waiting, ...this._sending] : this._waiting;
+    if (!this._sending.length) return this._waiting;
+    const texts = new Set(this._sending.map(({text}) => text));
+    return [...this._waiting.filter(({messageId, text}) => !(this._unmatched.has(messageId) && texts.has(text))), ...this._sending];
   }
 
   load() {
     return this._read(client.get(this._path));
   }
 
-  /** Replace the queue with its state on the server. @param {{messages: QueuedMessage[], isPaused: boolean}} told */
+  /** Replace the queue with its state on the server. @param {{messages: QueuedMessage[], isPaused: boolean}} queue */
   take({messages, isPaused}) {
-    this._taken += 1;
+    this._updates += 1;
     this._waiting = messages;
     this.isPaused = isPaused;
-    for (const message of messages) this._arrived(message);
+    for (const {messageId} of messages) this._report(messageId);
     this._changed();
   }
 
@@ -56,9 +60,11 @@ export class MessageQueue {
     this._changed();
     try {
       const {messageId, state} = await send();
-      if (state !== 'started' && !this._told.has(messageId)) this._waiting = [...this._waiting, {...message, messageId}];
+      this._unmatched.delete(messageId);
+      if (state !== 'started' && !this._reported.has(messageId)) this._waiting = [...this._waiting, {...message, messageId}];
     } finally {
       this._sending = this._sending.filter((one) => one !== own);
+      if (!this._sending.length) this._unmatched.clear();
       this._changed();
     }
   }
@@ -78,19 +84,18 @@ export class MessageQueue {
     return this._read(client.patch(this._path, {isPaused: false}));
   }
 
-  /** Replace a message that is being sent with the one that the server reports, even before its response. @param {QueuedMessage} message */
-  _arrived({messageId, text}) {
-    if (this._told.has(messageId)) return;
-    this._told.add(messageId);
-    const own = this._sending.find((one) => one.text === text);
-    if (own) this._sending = this._sending.filter((one) => one !== own);
+  /** Note that the server has queued a message, perhaps before its response names it as one that is being sent. @param {string} messageId */
+  _report(messageId) {
+    if (this._reported.has(messageId)) return;
+    this._reported.add(messageId);
+    if (this._sending.length) this._unmatched.add(messageId);
   }
 
   /** Apply a response, unless an event arrived first: that may be newer, and carries the whole queue. @param {Promise<any>} answer */
   async _read(answer) {
-    const before = this._taken;
-    const told = await answer;
-    if (this._taken === before) this.take(told);
+    const before = this._updates;
+    const queue = await answer;
+    if (this._updates === before) this.take(queue);
   }
 
   /** @param {Promise<any>} answer */

@@ -19,7 +19,7 @@ const made = new WeakMap();
 
 /** Models reported by the providers, once the user has focused such a row. @type {string[]} */
 let listed = [];
-/** @type {Promise<void> | null} */
+/** The request for them, unless it failed. @type {Promise<void> | null} */
 let listing = null;
 
 /** Return true if a row of app.json contains models, agents or hosts by name. @param {SettingsDocument} document @param {Row} row */
@@ -27,17 +27,24 @@ export function isChatEntries(document, {pointer}) {
   return document.module === null && KINDS.has(pointer.slice(1));
 }
 
-/** Ask the providers for their models, once, when the user is about to name one in this row. @param {Row} row */
+/** Ask the providers for their models when the user is about to name one in this row, until all have answered. @param {Row} row */
 export async function listModels({pointer}) {
   if (!OF_PROVIDERS.has(pointer)) return;
-  listing ??= (async () => {
-    await chatSetup.load();
-    await toolList.load();
-    const reachable = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
-    const found = await Promise.all(reachable.map(({provider}) => chatSetup.modelsOf(provider).then(({models}) => models, () => [])));
-    listed = [...new Set(found.flat())];
-  })();
+  listing ??= askProviders().then((isComplete) => { if (!isComplete) listing = null; });
   await listing;
+}
+
+/** Ask the providers for their models; resolve to false if something failed, and should be asked for again. */
+async function askProviders() {
+  try {
+    await Promise.all([chatSetup.load(), toolList.load()]);
+    const reachable = chatSetup.providers.filter(({hasKey, baseUrl}) => hasKey || baseUrl);
+    const answers = await Promise.allSettled(reachable.map(({provider}) => chatSetup.modelsOf(provider)));
+    listed = [...new Set(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.models : [])))];
+    return chatSetup.isLoaded && answers.every(({status}) => status === 'fulfilled');
+  } catch {
+    return false; // the form works without suggestions
+  }
 }
 
 /** Return the schema of such a row with descriptions and suggested values; the same object as long as these stay the same. @param {SettingsDocument} document @param {Row} row @returns {Schema} */

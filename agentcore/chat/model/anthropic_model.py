@@ -19,7 +19,7 @@ Source: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching.
 """
 
 
-def make(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
+def create_model(choice: ModelChoice) -> tuple[AnthropicModel, AsyncAnthropic]:
     """Create the model and its client, which the caller closes."""
     client = AsyncAnthropic(
         api_key=choice.api_key.get_secret_value() or "none",

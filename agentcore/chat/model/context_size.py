@@ -28,7 +28,7 @@ _FIELDS = (
 
 
 class ContextSizes:
-    """The context sizes of models; each is looked up once."""
+    """The context sizes of models; each is looked up until the provider has answered."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str | None, str], int | None] = {}
@@ -38,20 +38,23 @@ class ContextSizes:
         if choice.context_tokens is not None:
             return choice.context_tokens
         key = (choice.provider, choice.base_url, choice.model)
-        if key not in self._known:
-            # in a thread: the library's table is large
-            usual = await asyncio.to_thread(lambda: model.context_window)
-            is_own = choice.base_url is None and usual is not None
-            self._known[key] = usual if is_own else await _find_listed_size(choice) or usual
-        return self._known[key]
+        if key in self._known:
+            return self._known[key]
+        # in a thread: the library's table is large
+        size = await asyncio.to_thread(lambda: model.context_window)
+        if choice.base_url is not None or size is None:
+            try:
+                size = await _find_listed_size(choice) or size
+            except ToolError as exc:
+                # not stored: a server that is starting, or a key that is corrected, answers later
+                log.info("context_size_not_listed", model=choice.model, error=exc.type)
+                return size
+        self._known[key] = size
+        return size
 
 
 async def _find_listed_size(choice: ModelChoice) -> int | None:
-    try:
-        content = await ask_for_list(choice.provider, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
-    except ToolError as exc:
-        log.info("context_size_not_listed", model=choice.model, error=exc.type)
-        return None
+    content = await ask_for_list(choice.provider, choice.base_url, choice.api_key, CONTEXT_LIST_SECONDS)
     return parse_context_size(content, choice.model)
 
 

@@ -105,8 +105,8 @@ class Engine:
             raise BrokenAnswerError(fault, response)
         return response
 
-    async def context_tokens(self, choice: ModelChoice) -> int | None:
-        """Return the context size of a model; None if it is unknown. May query the provider, once."""
+    async def find_context_tokens(self, choice: ModelChoice) -> int | None:
+        """Return the context size of a model; None if it is unknown. Queries the provider until it has answered."""
         return await self._sizes.find_size(choice, await self._load_model(choice))
 
     async def close(self) -> None:
@@ -120,7 +120,7 @@ class Engine:
         if key not in self._models:
             adapter = await asyncio.to_thread(import_module, PROVIDERS[choice.provider].adapter)
             if key not in self._models:  # another turn may have created it meanwhile
-                self._models[key] = adapter.make(choice)
+                self._models[key] = adapter.create_model(choice)
         return self._models[key][0]
 
 

@@ -24,7 +24,7 @@ _NO_TAGS = "\0", "\0"
 _PROFILE = OpenAIModelProfile(thinking_tags=_NO_TAGS)
 
 
-def make(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
+def create_model(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
     """Create the model and its client, which the caller closes."""
     client = AsyncOpenAI(
         # local servers need no key, but the SDK requires one

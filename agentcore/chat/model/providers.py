@@ -30,7 +30,7 @@ class Provider:
         dialect: Its dialect of tool schemas, at its own address.
         strict_dialect: The dialect with which it enforces the schema; None: it cannot.
         marks_cache: True if requests mark how far to cache them; other providers detect equal beginnings themselves.
-        adapter: The module with its `make(choice)`; imported at first use, because its library takes a second.
+        adapter: The module with its `create_model(choice)`; imported at first use, because its library takes a second.
     """
 
     name: ProviderName

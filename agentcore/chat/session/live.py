@@ -7,6 +7,7 @@ from typing import Any
 from agentcore.approval_rules import ApprovalMode
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.questions import Questions
+from agentcore.chat.session.turn_lock import TurnLock
 from agentcore.core.calls import ModelReader
 from agentcore.core.modules import ToolRegistry
 
@@ -18,7 +19,7 @@ class LiveSession:
     """The in-memory state of one session in use.
 
     Attributes:
-        turn: Held by the running turn.
+        turn: Lock of the session.
         storing: Held while the partial answer is stored as a message, so that readers see it exactly once.
         tool_ids: The session's ids of calls, by the core's ids.
         names_notes: Which names of arguments were replaced, by the session's ids of unfinished calls.
@@ -37,14 +38,12 @@ class LiveSession:
         must_reload: True if something other than the turn changed the history.
         agent_tokens: Tokens used by sub-agents that the turn has not counted yet.
         model_scales: What was learned about its models.
-        has_turn: True while a turn runs; `turn` is also held briefly to check whether one may start.
         stops: How often the user has stopped it.
         may_be_steered: True if messages for the running turn may be waiting.
-        must_advance: True if messages should have been sent while the turn lock was held.
     """
 
     def __init__(self) -> None:
-        self.turn = asyncio.Lock()
+        self.turn = TurnLock()
         self.storing = asyncio.Lock()
         self.tool_ids: dict[str, str] = {}
         self.names_notes: dict[str, str] = {}
@@ -63,16 +62,18 @@ class LiveSession:
         self.must_reload = False
         self.agent_tokens = 0
         self.model_scales = ModelScales()
-        self.has_turn = False
         self.stops = 0
         self.may_be_steered = True  # messages of the last process may be waiting
-        self.must_advance = False
         self._text: list[str] = []
         self._thinking: list[str] = []
 
     def current_host(self, registry: ToolRegistry) -> str:
         """Return the host for its calls now; empty: none is chosen."""
         return registry.choose_host(self.hosts or ())
+
+    def find_call_id(self, tool_id: str) -> str | None:
+        """Return the core's id of a call, by its id in the session; None if it is unknown."""
+        return next((call_id for call_id, each in self.tool_ids.items() if each == tool_id), None)
 
     @property
     def text(self) -> str:
@@ -115,5 +116,5 @@ class LiveSessions:
     def remove_if_idle(self, session_id: str) -> None:
         """Discard the in-memory state of a session, unless one of its locks is held."""
         live = self._live.get(session_id)
-        if live is not None and not live.turn.locked() and not live.storing.locked():
+        if live is not None and not live.turn.is_held and not live.storing.locked():
             del self._live[session_id]

@@ -1,6 +1,6 @@
 """The waiting user messages of a session, as a page sees them."""
 
-from agentcore.chat.client_context import ClientContext, page_view
+from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.session.stream import Stream
 from agentcore.chat.session.view import QueuedMessageView, QueueView
 from agentcore.store.chat import ChatStore
@@ -16,7 +16,7 @@ async def queue_view(chats: ChatStore, session_id: str) -> QueueView:
             attachments=list(each.attachments),
             when=each.when,
             created_at=each.created_at_ms,
-            page=None if (page := ClientContext(each.page).page) is None else page_view(page),
+            page=None if (page := ClientContext(each.page).page) is None else build_page_view(page),
         )
         for each in queue.messages
     ]

@@ -30,7 +30,7 @@ from agentcore.chat.turn.tool_output import ToolOutput
 from agentcore.store.chat import ContextMessage
 
 
-def dump(message: ModelMessage) -> str:
+def dump_message(message: ModelMessage) -> str:
     """Serialise one message for the store."""
     return ModelMessagesTypeAdapter.dump_json([message]).decode()
 
@@ -41,7 +41,7 @@ def searchable_text(message: ModelMessage) -> str:
     return "\n".join(user_text_of(part) if isinstance(part, UserPromptPart) else part.content for part in parts)
 
 
-def load(stored: Iterable[ContextMessage]) -> list[tuple[int, ModelMessage]]:
+def load_messages(stored: Iterable[ContextMessage]) -> list[tuple[int, ModelMessage]]:
     """Parse stored messages, with their numbers; results whose calls were replaced by a summary are left out."""
     messages = [
         (each.number, message) for each in stored for message in ModelMessagesTypeAdapter.validate_json(each.message)
@@ -100,7 +100,7 @@ def _to_contents(told: ToolOutput) -> Any:
     return contents[0] if len(contents) == 1 and isinstance(contents[0], str) else contents
 
 
-def for_model(
+def prepare_for_model(
     messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
     """Adapt the history to a model: without images, or with calls and results as text, if necessary."""

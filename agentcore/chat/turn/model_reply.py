@@ -79,7 +79,9 @@ async def ask_model(
     choice = prompt.choice
     is_prompted = choice.tools == "prompted"
     marks_failures = PROVIDERS[choice.provider].marks_failures
-    sent = history.for_model(messages, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures)
+    sent = history.prepare_for_model(
+        messages, images=choice.images, is_prompted=is_prompted, marks_failures=marks_failures
+    )
     holder = WrittenCallFilter()
     can_write = is_prompted and bool(prompt.tools)
 

@@ -36,7 +36,9 @@ class StoppedTurn:
                 messages: Any = import_module("pydantic_ai.messages")
                 history = import_module("agentcore.chat.turn.history")
                 answer = messages.ModelResponse(parts=[messages.TextPart(said)], metadata={STOPPED: True})
-                await self._chats.append_messages(self._session_id, [NewMessage(history.dump(answer), "said", said)])
+                await self._chats.append_messages(
+                    self._session_id, [NewMessage(history.dump_message(answer), "said", said)]
+                )
             self._live.clear_answer()
 
     async def settle_calls(self) -> bool:
@@ -56,7 +58,7 @@ class StoppedTurn:
 
     async def settle_call(self, call: ChatCallRow) -> None:
         """End one call as cancelled, and withdraw its approval request."""
-        call_id = self._host_id(call)
+        call_id = self._remove_core_id(call)
         await self._withdraw_approval(call_id)
         said = result_text("stopped_running" if call.may_have_started else "stopped")
         error = ToolError("cancelled", said)
@@ -76,11 +78,10 @@ class StoppedTurn:
             envelope = json.loads(kept.envelope) if kept is not None and kept.envelope else envelope
         self._stream.publish_tool_result(call.tool_name, call.tool_id, envelope, is_told=False)
 
-    def _host_id(self, call: ChatCallRow) -> str:
+    def _remove_core_id(self, call: ChatCallRow) -> str:
         """Return the core's id of a call; if it needed no approval, only the live session knows it."""
-        names = self._live.tool_ids
-        found = next((call_id for call_id, tool_id in names.items() if tool_id == call.tool_id), "")
-        names.pop(found, None)
+        found = self._live.find_call_id(call.tool_id) or ""
+        self._live.tool_ids.pop(found, None)
         return call.call_id or found
 
     async def _withdraw_approval(self, call_id: str) -> None:

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
 
@@ -22,7 +22,6 @@ from agentcore.chat.settings import AgentConfig, ModelChoice
 from agentcore.chat.system import SystemPlan, resolve_modules_and_host
 from agentcore.chat.texts import localized_text, result_text
 from agentcore.chat.turn import history
-from agentcore.chat.turn.budget import Budget
 from agentcore.chat.turn.call_announcement import CallAnnouncement
 from agentcore.chat.turn.compaction import Compactor, ModelHistory, SubAgentKeeper
 from agentcore.chat.turn.model_reply import ModelReply, Prompt, used_tokens
@@ -32,6 +31,34 @@ from agentcore.core import CallRequest, Core
 from agentcore.core.calls import ArtifactReading, Call, ModelReader
 from agentcore.errors import ToolError
 from agentcore.store.chat import ChatCallRow
+
+
+class Budget(NamedTuple):
+    """Limits of one sub-agent.
+
+    Args:
+        steps: Requests to the model.
+        tokens: Tokens, sent and received.
+    """
+
+    steps: int
+    tokens: int
+
+
+def read_budget(wanted: Mapping[str, int] | None, agent: AgentConfig) -> Budget:
+    """Return the requested budget, capped by the limits of the session's agent.
+
+    Raises:
+        ToolError: `invalid_arguments`.
+    """
+    given = dict(wanted or {})
+    if (unknown := set(given) - set(Budget._fields)) or any(value < 1 for value in given.values()):
+        named = f"unknown: {sorted(unknown)}" if unknown else f"given: {given}"
+        raise ToolError("invalid_arguments", f"a budget has steps and tokens, each at least 1; {named}")
+    return Budget(
+        min(given.get("steps", agent.max_steps), agent.max_steps),
+        min(given.get("tokens", agent.max_tokens), agent.max_tokens),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
 from agentcore.chat.bounds import CALLS_IN_A_TURN, TITLE_CHARS
-from agentcore.chat.client_context import ClientContext, page_view
+from agentcore.chat.client_context import ClientContext, build_page_view
 from agentcore.chat.client_tools import ClientArguments
 from agentcore.chat.model.engine import BrokenAnswerError, Engine
 from agentcore.chat.model.model_json import read_arguments
@@ -232,7 +232,7 @@ class Turn:
         said: dict[str, Any] = {"number": number, "role": "user", "text": message.text}
         if views:
             said["attachments"] = [view.to_json() for view in views]
-        if page is not None and (shown := page_view(page)) is not None:
+        if page is not None and (shown := build_page_view(page)) is not None:
             said["page"] = shown.to_json()
         self._stream.publish_message(said)
         if "title" in values:
@@ -387,7 +387,7 @@ class Turn:
         """Store messages; return the number of the last one."""
         work = self._store_messages(
             [
-                NewMessage(history.dump(each), kind, history.searchable_text(each), tuple(attachments), brought)
+                NewMessage(history.dump_message(each), kind, history.searchable_text(each), tuple(attachments), brought)
                 for each in messages
             ],
             messages,

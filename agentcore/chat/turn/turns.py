@@ -3,15 +3,13 @@
 import asyncio
 import importlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from agentcore.api import Principal
-from agentcore.chat.session.live import LiveSession, LiveSessions, Sink
+from agentcore.chat.session.live import LiveSessions, Sink
 from agentcore.chat.session.model_scales import ModelScales
 from agentcore.chat.session.queue import publish_queue
 from agentcore.chat.session.stream import Stream
@@ -23,7 +21,6 @@ from agentcore.chat.turn.stopping import StoppedTurn
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core import Core
 from agentcore.core.calls import ModelReader
-from agentcore.core.policy import find_reach, owner_of
 from agentcore.errors import ToolError
 from agentcore.installing import pip_command
 from agentcore.store.chat import ChatSessionRow
@@ -33,6 +30,11 @@ if TYPE_CHECKING:
     from agentcore.chat.turn.turn import Turn
 
 log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+Outcome = list[str] | asyncio.Task[object]
+"""How work on a turn ended: the ids of the calls that wait, or the turn that it started, which sends the last event."""
 
 Work = Callable[[Stream], Coroutine[Any, Any, list[str]]]
 """Work on a turn: publishes its events to the given stream, and returns the ids of the calls that then wait."""
@@ -58,8 +60,8 @@ class Turns:
         self._readers = FileReaders(core.workspace)
         self._engine: Engine | None = None
         self._loading = asyncio.Lock()
-        self._tasks: dict[asyncio.Task[None], str] = {}
-        self._stopped: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[Any], str] = {}
+        self._stopped: set[asyncio.Task[Any]] = set()
         self._stopping: dict[str, asyncio.Task[None]] = {}
         self._is_closed = False
         self.on_rest: Callable[[str], None] = lambda _: None
@@ -74,31 +76,6 @@ class Turns:
         live = self.live.get_or_create(session_id)
         return Stream(self._core.events, session_id, self._core.config.locale, live, sink=sink)
 
-    def get_turn_lock(self, session_id: str) -> asyncio.Lock:
-        """Return the lock that a session's running turn holds."""
-        return self.live.get_or_create(session_id).turn
-
-    @asynccontextmanager
-    async def lock_turn(self, session_id: str) -> AsyncIterator[None]:
-        """Hold a session's turn lock, and mark the session as having a turn."""
-        live = self.live.get_or_create(session_id)
-        async with live.turn:
-            live.has_turn = True
-            try:
-                yield
-            finally:
-                live.has_turn = False
-
-    def check_idle(self, session_id: str) -> None:
-        """Raise an error if the session has a running turn.
-
-        Raises:
-            ToolError: `session_busy`.
-        """
-        if self.live.get_or_create(session_id).has_turn:
-            message = "the session answers another message; wait for its end, or stop it"
-            raise ToolError("session_busy", message, retryable=True)
-
     def stop_turns(self, session_id: str) -> int:
         """Start stopping all tasks of a session; return how many were cancelled. Stored messages remain."""
         tasks = [task for task, session in self._tasks.items() if session == session_id and task not in self._stopped]
@@ -108,7 +85,7 @@ class Turns:
         live = self.live.get_or_create(session_id)
         before = self._stopping.get(session_id)
         live.stops += 1
-        work = self._finish_stopped_turn(session_id, before, is_turn=live.has_turn and bool(tasks))
+        work = self._finish_stopped_turn(session_id, before, is_turn=live.turn.has_turn and bool(tasks))
         task = self._stopping[session_id] = self.spawn_task(work, session_id)
         self._stopped.add(task)  # a second stop must not cancel this task
         task.add_done_callback(partial(self._remove_stopping_task, session_id))
@@ -125,7 +102,7 @@ class Turns:
         if before is not None:
             await asyncio.wait((before,))
         stream = self.open_stream(session_id)
-        async with self.get_turn_lock(session_id):  # released when the cancelled turn has ended
+        async with stream.live.turn.hold():  # released when the cancelled turn has ended
             ending = StoppedTurn(self._core, stream)
             await ending.store_partial_text()
             is_turn = await ending.settle_calls() or is_turn
@@ -147,7 +124,7 @@ class Turns:
         if self._engine is not None:
             await self._engine.close()
 
-    def spawn_task(self, work: Coroutine[Any, Any, None], session_id: str) -> asyncio.Task[None]:
+    def spawn_task(self, work: Coroutine[Any, Any, T], session_id: str) -> asyncio.Task[T]:
         """Start a task that survives the request; `close` waits for it."""
         # not in a TaskGroup: a failing turn must not cancel the others; `close` cancels and awaits this task
         task = asyncio.get_running_loop().create_task(work, name=f"chat:{session_id}")
@@ -155,16 +132,19 @@ class Turns:
         task.add_done_callback(self._remove_task)
         return task
 
-    async def start_if_idle(self, session_id: str, choose: Callable[[], Awaitable[Work | None]]) -> bool:
-        """Start work on a turn if none is running in the session; return False if nothing was started.
+    async def start_if_idle(
+        self, session_id: str, choose: Callable[[], Awaitable[Work | None]], stream: Stream | None = None
+    ) -> asyncio.Task[object] | None:
+        """Start work on a turn if none is running in the session; return None if nothing was started.
 
         Args:
-            choose: Called while the session's turn lock is held; returns None if there is nothing to start.
+            session_id: The session.
+            choose: Called while the session's lock is held; returns None if there is nothing to start.
+            stream: Receives the turn's events; None: no client waits for them.
         """
-        if (live := self.live.get_or_create(session_id)).turn.locked():
-            live.must_advance = True  # checked by the holder of the lock afterwards
-            return False
-        live = await self._acquire_turn(session_id)
+        live = self.live.get_or_create(session_id)
+        if not await live.turn.acquire_unless_turn():
+            return None
         stops = live.stops
         work = None
         try:
@@ -173,86 +153,116 @@ class Turns:
             if work is None or live.stops != stops:  # stopped before it started
                 live.turn.release()
         if work is None or live.stops != stops:
-            return False
-        self._start_locked(session_id, work)
-        return True
+            return None
+        return self._start_locked(work, stream or self.open_stream(session_id))
 
     async def replace_running_turn(self, session_id: str, work: Work) -> None:
         """Stop the running turn of a session, and start work on another one."""
-        while self.live.get_or_create(session_id).has_turn:
+        while not await self.live.get_or_create(session_id).turn.acquire_unless_turn():
             await self.stop_and_wait(session_id)
-        await self._acquire_turn(session_id)
-        self._start_locked(session_id, work)
+        self._start_locked(work, self.open_stream(session_id))
 
-    async def _acquire_turn(self, session_id: str) -> LiveSession:
-        """Acquire a session's turn lock; while it is held, the `LiveSession` is not discarded."""
-        while True:
-            live = self.live.get_or_create(session_id)
-            await live.turn.acquire()
-            if self.live.find(session_id) is live:
-                return live
-            live.turn.release()  # it was discarded as idle before the lock was acquired
+    def _start_locked(self, work: Work, stream: Stream) -> asyncio.Task[object]:
+        """Start work on a turn; the caller holds the session's lock, which the turn holds from now on."""
+        lock = stream.live.turn
+        lock.mark_turn()
+        is_released = False
 
-    def _start_locked(self, session_id: str, work: Work) -> None:
-        stream = self.open_stream(session_id)
-        live = self.live.get_or_create(session_id)
-        live.has_turn = True
+        def release() -> None:
+            nonlocal is_released
+            if not is_released:
+                is_released = True
+                lock.release()
 
-        def release(_: asyncio.Task[None]) -> None:
-            live.has_turn = False
-            live.turn.release()
-
-        task = self.spawn_task(self.run_guarded(work(stream), session_id, stream, holds_turn=True), session_id)
-        # in callbacks: a task may be cancelled before it starts; the session counts as idle only after `release`
+        guarded = self.run_guarded(work(stream), stream.session_id, stream, release=release)
+        task = self.spawn_task(guarded, stream.session_id)
+        # in callbacks: a task may be cancelled before it starts; the session counts as idle only after the release
         task.remove_done_callback(self._remove_task)
-        task.add_done_callback(release)
+        task.add_done_callback(lambda _: release())
         task.add_done_callback(self._remove_task)
+        return task
 
-    async def pin_attachments(self, session_id: str, attachments: Sequence[str], by: Principal) -> None:
-        """Pin the attachments of a message that is about to be sent.
+    def start_continuation(
+        self,
+        session_id: str,
+        stream: Stream | None = None,
+        prepare: Callable[[], Awaitable[None]] | None = None,
+    ) -> asyncio.Task[object]:
+        """Continue a session's turn after the running one, unless calls wait.
 
-        Raises:
-            ToolError: `artifact_not_found`: an artifact does not exist, or has another owner; `attachments_full`.
+        Args:
+            session_id: The session.
+            stream: Receives the events; None: no client waits for them.
+            prepare: Called before, while the session's lock is held.
         """
-        if attachments:
-            owner = None if find_reach(by, "converse") == "all" else owner_of(by)
-            await self._core.store.artifacts.pin_artifacts(attachments, session_id, owner)
+        stream = stream or self.open_stream(session_id)
+        work = self._continue_turn(session_id, stream, prepare)
+        return self.spawn_task(self.run_guarded(work, session_id, stream), session_id)
 
-    @asynccontextmanager
-    async def unpin_if_unsent(self, session_id: str, attachments: Sequence[str]) -> AsyncIterator[None]:
-        """Unpin the attachments of a message if sending it fails."""
-        try:
-            yield
-        except BaseException:
-            if attachments:
-                await self._core.store.artifacts.unpin_artifacts(attachments, session_id)
-            raise
+    async def _continue_turn(
+        self, session_id: str, stream: Stream, prepare: Callable[[], Awaitable[None]] | None
+    ) -> list[str]:
+        async with stream.live.turn.hold():
+            if prepare is not None:
+                await prepare()
+            if waiting := await self.list_waiting_calls(session_id):
+                return waiting
+            stream.live.turn.mark_turn()
+            return await self.run_turn(await self.load_turn(session_id, stream), session_id)
 
     async def run_guarded(
-        self, work: Coroutine[Any, Any, list[str]], session_id: str, stream: Stream, *, holds_turn: bool = False
-    ) -> None:
-        """Run work on a turn; whatever happens, its last event is `session.finished`."""
-        waiting: list[str] = []
+        self,
+        work: Coroutine[Any, Any, Outcome],
+        session_id: str,
+        stream: Stream,
+        *,
+        release: Callable[[], None] | None = None,
+    ) -> asyncio.Task[object] | None:
+        """Run work on a turn; whatever happens, its last event is `session.finished`.
+
+        Args:
+            work: The work.
+            session_id: The session.
+            stream: Receives the events.
+            release: Releases the session's lock, if the caller acquired it for this turn.
+        Returns:
+            The turn that the work started, which sends that event; None: there is none.
+        """
+        outcome: Outcome = []
         is_stopped = False
 
         def is_alone() -> bool:
-            return holds_turn or not self.live.get_or_create(session_id).has_turn
+            return release is not None or not self.live.get_or_create(session_id).turn.has_turn
 
         try:
-            waiting = await work
-            if is_alone():
-                await self._mark_idle(session_id)
+            outcome = await self._run_to_outcome(work, session_id, stream, is_alone)
         except asyncio.CancelledError:
             is_stopped = asyncio.current_task() in self._stopped
             if is_stopped:
+                if release is not None:
+                    release()  # the stop is completed under the lock
                 # only for the client, and only once the stop is complete: after this event it may send again
                 if stream.sink is not None and (ending := self._stopping.get(session_id)) is not None:
                     await asyncio.wait((ending,))
                 stream.send_error(ToolError("cancelled", "the turn was stopped"), is_of_turn=False)
             raise
+        finally:
+            if isinstance(outcome, list):
+                stream.send_finished(outcome, is_of_turn=is_alone() and not is_stopped)
+        return None if isinstance(outcome, list) else outcome
+
+    async def _run_to_outcome(
+        self, work: Coroutine[Any, Any, Outcome], session_id: str, stream: Stream, is_alone: Callable[[], bool]
+    ) -> Outcome:
+        """Run work on a turn, and report its failure; a turn that it started reports its own."""
+        outcome: Outcome = []
+        try:
+            outcome = await work
+            if isinstance(outcome, list) and is_alone():
+                await self._mark_idle(session_id)
         except ToolError as exc:
             stream.send_error(exc, is_of_turn=is_alone())
-            waiting = await self.list_waiting_calls(session_id)
+            outcome = await self.list_waiting_calls(session_id)
             if is_alone():
                 await self._mark_idle(session_id)
         except Exception as exc:
@@ -261,14 +271,7 @@ class Turns:
             await self._finish_with_error(
                 ToolError("internal_error", message, session_id=session_id), session_id, stream
             )
-        finally:
-            stream.send_finished(waiting, is_of_turn=is_alone() and not is_stopped)
-
-    async def continue_turn(self, session_id: str, stream: Stream) -> list[str]:
-        """Continue a session's turn unless calls wait; return the ids of the waiting calls."""
-        async with self.lock_turn(session_id):
-            waiting = await self.list_waiting_calls(session_id)
-            return waiting or await self.run_turn(await self.load_turn(session_id, stream), session_id)
+        return outcome
 
     async def run_turn(self, turn: "Turn", session_id: str) -> list[str]:
         """Run a turn until it ends or waits; an error that ends it is stored as a notice for the user.
@@ -381,7 +384,7 @@ class Turns:
         if self._stopping.get(session_id) is task:
             del self._stopping[session_id]
 
-    def _remove_task(self, task: asyncio.Task[None]) -> None:
+    def _remove_task(self, task: asyncio.Task[Any]) -> None:
         session_id = self._tasks.pop(task, "")
         self._stopped.discard(task)
         if session_id and not self._is_closed:

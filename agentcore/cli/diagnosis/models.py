@@ -94,9 +94,9 @@ def _own_addresses(config: AppConfig) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _list_models_at(name: str, own: Mapping[str, Any]) -> list[str]:
-    from agentcore.chat import models_at
+    from agentcore.chat import list_models_at
 
-    return asyncio.run(models_at(name, own, os.environ))
+    return asyncio.run(list_models_at(name, own, os.environ))
 
 
 def _request_models(subject: str, ask: Callable[[], list[str]]) -> Asked:

@@ -152,7 +152,7 @@ async def revoke_approver(exchange: Exchange) -> Answer:
     principal = exchange.core.store.client_keys.get_client(name).principal
     sessions = await exchange.core.revoke_client(name, lambda: parts.live_connections.end_connections(principal))
     for session_id in sessions:
-        parts.chat.end_turns(session_id)
+        parts.chat.sessions.stop_turn_soon(session_id)
     row = make_notice_row("approver_revoked", name=name)
     by = exchange.principal
     exchange.core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))

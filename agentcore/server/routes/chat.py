@@ -22,7 +22,7 @@ async def stream_turn(exchange: Exchange) -> Sent:
     def send(event_id: str, payload: Mapping[str, Any]) -> None:
         stream.write(b"id: %b\ndata: %b\n\n" % (event_id.encode(), to_json(payload)))
 
-    await exchange.parts.chat.handle_request(exchange.body, exchange.principal, send)
+    await exchange.parts.chat.client_requests.handle_request(exchange.body, exchange.principal, send)
     await stream.drain()
     return stream.end()
 

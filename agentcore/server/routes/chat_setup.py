@@ -147,7 +147,7 @@ def _provider_diff(before: StoredProvider, after: StoredProvider) -> str:
 async def ask_provider(exchange: Exchange) -> Answer:
     """Request the list of a provider's models, because the user asked for it."""
     provider = _parse_provider(exchange)
-    models = await _model_setup(exchange).models_of(provider)
+    models = await _model_setup(exchange).list_provider_models(provider)
     return Answer(to_json({"models": models, "suggested": suggest_model(provider, models)}))
 
 

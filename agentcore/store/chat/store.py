@@ -6,16 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from agentcore.store.chat.calls import (
-    CALL_COLUMNS,
-    find_call,
-    find_waiting_call,
-    load_asked_calls,
-    load_calls,
-    load_open_calls,
-    load_waiting_calls,
-    move_call,
-)
 from agentcore.store.chat.compaction import STANDING_NOTICE, earlier_summary, save_compaction
 from agentcore.store.chat.hosts import SessionHosts
 from agentcore.store.chat.messages import insert_message, load_context_messages
@@ -38,6 +28,7 @@ from agentcore.store.database.database import Database
 _MARK_BYTES = 8
 _SESSION = ", ".join(ChatSessionRow._fields)
 _CHANGEABLE = frozenset(ChatSessionRow._fields) - {"session_id", "owner", "user_id", "created_at_ms"}
+_CALL = ", ".join(ChatCallRow._fields)
 _CALL_CHANGEABLE = frozenset(
     (
         "state",
@@ -208,27 +199,27 @@ class ChatStore:
 
     async def load_open_calls(self, session_id: str) -> list[ChatCallRow]:
         """Return the calls of a session whose results have not been sent to the model, in the model's order."""
-        return await self._database.read(partial(load_open_calls, session_id))
+        return await self._database.read(partial(_load_open_calls, session_id))
 
     async def find_call(self, session_id: str, tool_id: str) -> ChatCallRow | None:
         """Return one call of a session, or None if it does not exist."""
-        return await self._database.read(partial(find_call, session_id, tool_id))
+        return await self._database.read(partial(_find_call, session_id, tool_id))
 
     async def load_calls(self, session_id: str, tool_ids: Iterable[str]) -> dict[str, ChatCallRow]:
         """Return calls of a session by their ids."""
-        return await self._database.read(partial(load_calls, session_id, tuple(tool_ids)))
+        return await self._database.read(partial(_load_calls, session_id, tuple(tool_ids)))
 
     async def load_waiting_calls(self, session_ids: Iterable[str]) -> dict[str, list[str]]:
         """Return the ids of waiting calls by session."""
-        return await self._database.read(partial(load_waiting_calls, tuple(session_ids)))
+        return await self._database.read(partial(_load_waiting_calls, tuple(session_ids)))
 
     async def find_waiting_call(self, call_id: str) -> ChatCallRow | None:
         """Return the waiting chat call that has this core call id."""
-        return await self._database.read(partial(find_waiting_call, call_id))
+        return await self._database.read(partial(_find_waiting_call, call_id))
 
     async def load_asked_calls(self) -> list[tuple[str, str]]:
         """Return the session and the core's id of each server tool call, in any session, that waits for a decision."""
-        return await self._database.read(load_asked_calls)
+        return await self._database.read(_load_asked_calls)
 
     async def move_call(
         self, session_id: str, tool_id: str, before: ChatCallState, after: ChatCallState, **values: str | int | None
@@ -239,7 +230,7 @@ class ChatStore:
         """
         _check_columns(values, _CALL_CHANGEABLE)
         changes = {"state": after, **values}
-        work = partial(move_call, session_id, tool_id, before=before, changes=changes)
+        work = partial(_move_call, session_id, tool_id, before=before, changes=changes)
         return await self._database.write(work, is_durable=True)
 
     def _now_ms(self) -> int:
@@ -355,7 +346,7 @@ def _append_messages(
 ) -> list[int]:
     numbers = [insert_message(connection, session_id, now_ms, message) for message in messages]
     marks = ", ".join("?" * len(ChatCallRow._fields))
-    connection.executemany(f"INSERT INTO chat_calls ({CALL_COLUMNS}) VALUES ({marks})", calls)  # noqa: S608
+    connection.executemany(f"INSERT INTO chat_calls ({_CALL}) VALUES ({marks})", calls)  # noqa: S608
     settled = [(session_id, tool_id) for tool_id in settles]
     # results are in the messages now: do not store them twice
     statement = "UPDATE chat_calls SET state = 'settled', result = NULL WHERE session_id = ? AND tool_id = ?"
@@ -406,3 +397,66 @@ def _rewind(session_id: str, number: int, replacement: NewMessage | None, connec
         "UPDATE chat_sessions SET summary = ?, summarised_before = ? WHERE session_id = ? AND summarised_before > ?"
     )
     connection.execute(statement, (*earlier_summary(session_id, number, connection), session_id, number))
+
+
+def _load_open_calls(session_id: str, connection: sqlite3.Connection) -> list[ChatCallRow]:
+    """Return the calls of a session that are not settled yet."""
+    query = (
+        f"SELECT {_CALL} FROM chat_calls"  # noqa: S608 - names of columns
+        " WHERE session_id = ? AND state <> 'settled' ORDER BY number"
+    )
+    return [ChatCallRow(*row) for row in connection.execute(query, (session_id,))]
+
+
+def _find_call(session_id: str, tool_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+    """Return one call of a session, or None if it does not exist."""
+    query = f"SELECT {_CALL} FROM chat_calls WHERE session_id = ? AND tool_id = ?"  # noqa: S608
+    row = connection.execute(query, (session_id, tool_id)).fetchone()
+    return None if row is None else ChatCallRow(*row)
+
+
+def _load_calls(session_id: str, tool_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, ChatCallRow]:
+    """Return calls of a session by their `tool_id`."""
+    marks = ", ".join("?" * len(tool_ids))
+    query = f"SELECT {_CALL} FROM chat_calls WHERE session_id = ? AND tool_id IN ({marks})"  # noqa: S608
+    rows = (ChatCallRow(*row) for row in connection.execute(query, (session_id, *tool_ids)))
+    return {row.tool_id: row for row in rows}
+
+
+def _load_waiting_calls(session_ids: tuple[str, ...], connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Return the ids of waiting calls by session."""
+    marks = ", ".join("?" * len(session_ids))
+    where = f"state = 'waiting' AND session_id IN ({marks})"
+    query = f"SELECT session_id, tool_id FROM chat_calls WHERE {where} ORDER BY number"  # noqa: S608
+    found: dict[str, list[str]] = {}
+    for session_id, tool_id in connection.execute(query, session_ids):
+        found.setdefault(session_id, []).append(tool_id)
+    return found
+
+
+def _find_waiting_call(call_id: str, connection: sqlite3.Connection) -> ChatCallRow | None:
+    """Return the waiting chat call that has this core call id."""
+    query = f"SELECT {_CALL} FROM chat_calls WHERE state = 'waiting' AND call_id = ?"  # noqa: S608
+    row = connection.execute(query, (call_id,)).fetchone()
+    return None if row is None else ChatCallRow(*row)
+
+
+def _load_asked_calls(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return the session and the core's id of each server tool call that waits for a decision."""
+    query = "SELECT session_id, call_id FROM chat_calls WHERE state = 'waiting' AND kind = 'server' ORDER BY number"
+    return list(connection.execute(query))
+
+
+def _move_call(
+    session_id: str,
+    tool_id: str,
+    connection: sqlite3.Connection,
+    *,
+    before: ChatCallState,
+    changes: dict[str, str | int | None],
+) -> bool:
+    """Move a call from one state to another; return False if it is not in the `before` state."""
+    sets = ", ".join(f"{name} = ?" for name in changes)
+    statement = f"UPDATE chat_calls SET {sets} WHERE session_id = ? AND tool_id = ? AND state = ?"  # noqa: S608
+    changed = connection.execute(statement, (*changes.values(), session_id, tool_id, before))
+    return changed.rowcount == 1

@@ -200,6 +200,27 @@ async def test_provider_s_list_says_how_long_the_context_is_and_its_counts_put_e
     assert compacted["shortenedResults"] >= 2
 
 
+async def test_list_that_failed_is_asked_for_again_once_in_the_next_turn(open_talk, provider):
+    provider.listed = {"data": [{"id": "m", "max_model_len": 48_000}]}
+    provider.list_status = 503
+    provider.say("", ("c1", "shelf_read", '{"number": 1}'))
+    for _ in range(3):
+        provider.say("Read.")
+    async with open_talk(Shelf(), **ALLOW) as talk:
+        session_id = await talk.begin()
+        await talk.say(session_id, "Read.")
+        unknown = (await talk.ask("GET", f"/api/sessions/{session_id}"))["context"]
+        lists = [len(provider.headers) - len(provider.requests)]
+        provider.list_status = 200
+        await talk.say(session_id, "And now?")
+        known = (await talk.ask("GET", f"/api/sessions/{session_id}"))["context"]
+        await talk.say(session_id, "Again.")
+        lists.append(len(provider.headers) - len(provider.requests))
+    assert (unknown["isLimitKnown"], known["isLimitKnown"]) == (False, True)
+    assert known["limitTokens"] == 48_000
+    assert lists == [1, 2]
+
+
 async def test_going_back_keeps_the_notice_of_a_summary_that_still_stands(open_talk, provider):
     provider.script = within(LIMIT, reading(4))
     async with open_talk(Shelf(), model={"context_tokens": LIMIT}, **ALLOW) as talk:

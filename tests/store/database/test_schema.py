@@ -154,7 +154,7 @@ async def test_grant_that_does_not_say_whose_calls_it_holds_for_holds_for_none(d
 
 async def test_summary_is_made_again_only_where_it_does_not_say_what_was_untrusted(database_path: Path) -> None:
     build_database(database_path, _EARLIER["v22 that was v12 at 8ae6b0ae"])
-    present = history.dump(Summary("They talked.").to_message((), 100, "en"))
+    present = history.dump_message(Summary("They talked.").to_message((), 100, "en"))
     earlier = json.dumps([{"kind": "request", "parts": []}])
     with sqlite3.connect(database_path) as connection:
         for session_id, summary in (("kept", present), ("reset", earlier), ("text", "They talked.")):

@@ -153,6 +153,35 @@ async def test_stop_holds_what_waits_and_resume_lets_it_go_on(open_chat):
     await expect(queue_of(chat.page)).to_have_count(0)
 
 
+async def test_message_that_is_being_sent_is_not_taken_for_another_one_with_the_same_text(open_chat):
+    chat = await open_chat()
+    gate = asyncio.Event()
+    chat.provider.say("One two three four.", gate=gate)
+    await chat.say("first")
+    await expect(chat.messages.nth(1)).to_contain_text("One")
+    release = asyncio.Event()
+
+    async def hold(route):
+        await release.wait()
+        await route.continue_()
+
+    await chat.page.route(re.compile(r"/messages$"), hold)
+    await chat.say("again")
+    remove = rows_of(chat.page).get_by_role("button", name="Remove: again")
+    await expect(remove).to_be_disabled()
+    session_id = chat.page.url.rsplit("/", 1)[1]
+    for text in ("again", "last"):  # from another client
+        async with chat.ui.server.post(f"/api/sessions/{session_id}/messages", json={"text": text}) as answer:
+            assert answer.status == 202
+    await expect(rows_of(chat.page).filter(has_text="last")).to_have_count(1)
+    await expect(remove).to_be_disabled()
+    release.set()
+    await expect(rows_of(chat.page)).to_have_count(3)
+    await expect(remove.nth(0)).to_be_enabled()
+    await expect(remove.nth(1)).to_be_enabled()
+    await stop_button(chat.page).click()
+
+
 async def test_call_that_waits_when_the_turn_is_stopped_waits_nowhere_any_more(open_chat):
     chat = await open_chat()
     chat.provider.say("", ADD)

@@ -65,3 +65,30 @@ async def test_model_of_an_entry_is_picked_from_what_the_provider_has_once_someb
     await expect(values).to_have_count(2)
     assert await values.evaluate_all("(options) => options.map(({value}) => value)") == ["small", "large"]
     await expect(model).to_be_focused()
+
+
+async def test_models_that_a_provider_did_not_list_are_asked_for_again(start_webui, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    ui = await start_webui(config=CONFIG)
+    ui.allowed_errors.append("502")
+    page = await ui.page("#/settings")
+    asked = []
+
+    async def list_models(route):
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            error = {"type": "provider_unreachable", "message": "nothing answers"}
+            await route.fulfill(status=502, json={"ok": False, "error": error})
+        else:
+            await route.fulfill(json={"models": ["small"], "suggested": "small"})
+
+    await page.route("**/api/chat/providers/openai/models", list_models)
+    model = row(page, "models").get_by_label("Model", exact=True)
+    async with page.expect_response("**/api/chat/providers/openai/models"):
+        await model.focus()
+    values = row(page, "models").locator("datalist option")
+    for _ in range(2):  # a focus while the failed request ends is part of it
+        await model.blur()
+        await model.focus()
+    await expect(values).to_have_count(1)
+    assert len(asked) == 2

@@ -1,5 +1,6 @@
-"""Prepares messages for sending: loads referenced images, up to the limits of a request."""
+"""Prepares messages for sending: loads referenced images, up to the limits of a request, which a model may refuse."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
@@ -9,13 +10,18 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     TextContent,
+    ToolReturnPart,
     UserContent,
     UserPromptPart,
 )
 
 from agentcore.chat.bounds import PICTURES_SENT, PICTURES_SENT_BYTES
+from agentcore.chat.model.engine import BrokenAnswerError
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments.message_content import PICTURE_SCHEME
+
+_OF_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal|mmproj|content\b.*\bstring", re.IGNORECASE)
+"""llama.cpp, Ollama, vLLM, LM Studio, OpenRouter, DeepSeek, Groq and Mistral all use one of these words."""
 
 LoadPicture = Callable[[str], Awaitable[bytes | None]]
 """Loads the bytes of an artifact; None: it no longer exists."""
@@ -33,6 +39,28 @@ async def prepare_to_send(messages: Sequence[ModelMessage], load: LoadPicture, *
     # newest first: if there are too many images, the newest are sent
     ready = [await _prepare_message(message, pictures) for message in reversed(messages)]
     return ready[::-1]
+
+
+def may_refuse_images(exc: BrokenAnswerError) -> bool:
+    """True if images may be the cause of a refusal: the request was invalid, or the message mentions them."""
+    if exc.partial is not None:
+        return False  # it had started to answer
+    if exc.type == "provider_refused":
+        return True
+    # servers answer with 500, and routers with 404, if none of their models accepts images
+    is_possible = exc.type in {"provider_failed", "model_not_found"}
+    return is_possible and _OF_PICTURES.search(str(exc.context.get("said", ""))) is not None
+
+
+def has_images(messages: Sequence[ModelMessage]) -> bool:
+    """True if messages that are ready to send contain an image."""
+    contents = (
+        part.content
+        for message in messages
+        for part in message.parts
+        if isinstance(part, UserPromptPart | ToolReturnPart) and isinstance(part.content, list)
+    )
+    return any(isinstance(piece, BinaryContent) for content in contents for piece in content)
 
 
 async def _prepare_message(message: ModelMessage, pictures: "_RequestImages") -> ModelMessage:

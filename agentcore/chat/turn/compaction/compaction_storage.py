@@ -76,8 +76,8 @@ class SessionKeeper(_Keeper):
         message = result.summary_message
         stored = StoredCompaction(
             notice=create_notice("", compaction=view),
-            shortened={number: history.dump(short) for number, short in result.shortened.items()},
-            summary=None if message is None else history.dump(message),
+            shortened={number: history.dump_message(short) for number, short in result.shortened.items()},
+            summary=None if message is None else history.dump_message(message),
             before=result.before,
             last_replaced=result.last_replaced,
             known_before=self.known_before,

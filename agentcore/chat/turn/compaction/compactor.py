@@ -84,6 +84,7 @@ class Compactor:
         self._keeper = keeper
         self._scales = scales
         self._tools: tuple[Sequence[OfferedTool], int] = ((), 0)
+        self._sizes: dict[str, int | None] = {}
 
     async def ask(self, prompt: Prompt, history: ModelHistory, *, can_repair: bool) -> ModelReply:
         """Request an answer from a model, within its context.
@@ -126,7 +127,7 @@ class Compactor:
                 * self._scales.find_token_scale(_model_name(choice))
             )
         lowered = self._scales.find_context_limit(_model_name(choice))
-        is_known = lowered is not None or await self._engine.context_tokens(choice) is not None
+        is_known = lowered is not None or await self._find_context_tokens(choice) is not None
         return ContextView(
             model=_model_name(choice),
             tokens=sent + used.output_tokens,
@@ -203,8 +204,15 @@ class Compactor:
         ]
         return min(known, default=CONTEXT_TOKENS) < CONTEXT_TOKENS
 
+    async def _find_context_tokens(self, choice: ModelChoice) -> int | None:
+        """Return the context size of a model. A provider that does not tell it is asked only once a turn."""
+        name = _model_name(choice)
+        if name not in self._sizes:
+            self._sizes[name] = await self._engine.find_context_tokens(choice)
+        return self._sizes[name]
+
     async def _find_context_limit(self, choice: ModelChoice) -> int:
-        known = await self._engine.context_tokens(choice) or CONTEXT_TOKENS
+        known = await self._find_context_tokens(choice) or CONTEXT_TOKENS
         lowered = self._scales.find_context_limit(_model_name(choice))
         return known if lowered is None else min(known, lowered)
 

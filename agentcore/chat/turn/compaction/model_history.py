@@ -65,7 +65,7 @@ async def load_history(chats: ChatStore, session_id: str) -> tuple[int, ModelHis
     session = await chats.find_session(session_id)
     stored = await chats.load_context_messages(session_id)
     # in a thread: megabytes of JSON, if nothing was shortened yet
-    loaded = await asyncio.to_thread(history.load, stored)
+    loaded = await asyncio.to_thread(history.load_messages, stored)
     before = 0 if session is None else session.summarised_before
     return before, ModelHistory(HistoryEntry(message, number) for number, message in loaded)
 

@@ -9,11 +9,11 @@ from agentcore.chat import (
     MESSAGE_CHARS,
     Attachments,
     ClientTools,
-    MessageQueue,
     PageInfo,
     SentState,
-    page_json,
-    tools_json,
+    Sessions,
+    dump_client_tools,
+    dump_page,
 )
 from agentcore.chat.session import QueueView
 from agentcore.encoding import to_json
@@ -84,29 +84,31 @@ async def post_message(exchange: Exchange) -> Answer:
         when=body.when,
         model=body.model or "",
         agent_id=body.agent_id or "",
-        page=page_json(body.current_page_info),
-        client_tools=tools_json(body.browser_tools),
+        page=dump_page(body.current_page_info),
+        client_tools=dump_client_tools(body.browser_tools),
     )
-    message_id, state = await _message_queue(exchange).send_message(_session_id(exchange), message, exchange.principal)
+    message_id, state = await _get_sessions(exchange).send_message(_session_id(exchange), message, exchange.principal)
     sent = Sent(message_id=message_id, state=state)
     return Answer(to_json(sent.model_dump(by_alias=True)), HTTPStatus.ACCEPTED)
 
 
 async def show_queue(exchange: Exchange) -> Answer:
     """Send the queue."""
-    return _queue_answer(await _message_queue(exchange).describe_queue(_session_id(exchange)))
+    return _queue_answer(await _get_sessions(exchange).describe_queue(_session_id(exchange)))
 
 
 async def change_queue(exchange: Exchange) -> Answer:
     """Pause or resume the queue, and send it."""
     body: QueueChange = exchange.body
-    return _queue_answer(await _message_queue(exchange).set_paused(_session_id(exchange), is_paused=body.is_paused))
+    return _queue_answer(
+        await _get_sessions(exchange).set_queue_paused(_session_id(exchange), is_paused=body.is_paused)
+    )
 
 
 async def change_message(exchange: Exchange) -> Answer:
     """Change a queued message, and send the queue."""
     body: QueuedChange = exchange.body
-    changed = await _message_queue(exchange).change_message(
+    changed = await _get_sessions(exchange).change_queued_message(
         _session_id(exchange), exchange.path_values["message_id"], text=body.text, when=body.when
     )
     return _queue_answer(changed)
@@ -115,12 +117,12 @@ async def change_message(exchange: Exchange) -> Answer:
 async def remove_message(exchange: Exchange) -> Answer:
     """Remove a queued message, and send the queue."""
     return _queue_answer(
-        await _message_queue(exchange).remove_message(_session_id(exchange), exchange.path_values["message_id"])
+        await _get_sessions(exchange).remove_queued_message(_session_id(exchange), exchange.path_values["message_id"])
     )
 
 
-def _message_queue(exchange: Exchange) -> MessageQueue:
-    return exchange.parts.chat.queue
+def _get_sessions(exchange: Exchange) -> Sessions:
+    return exchange.parts.chat.sessions
 
 
 def _session_id(exchange: Exchange) -> str:

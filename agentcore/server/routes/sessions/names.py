@@ -38,7 +38,7 @@ class SessionNames(WireModel):
 async def list_names(exchange: Exchange) -> Answer:
     """Send the titles of all sessions, from which the user chooses one, but none of their messages."""
     query: NamesQuery = exchange.query
-    found = await exchange.parts.chat.conversations.list_sessions(text="", limit=query.limit, before=query.before)
+    found = await exchange.parts.chat.sessions.list_sessions(text="", limit=query.limit, before=query.before)
     names = [SessionName.model_validate(session, from_attributes=True) for session in found.sessions]
     return Answer(to_json(SessionNames(sessions=names, has_more=found.has_more)))
 

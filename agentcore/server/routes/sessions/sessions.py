@@ -14,7 +14,7 @@ from agentcore.chat import (
     SESSIONS_LISTED,
     TITLE_CHARS,
     Attachments,
-    Conversations,
+    Sessions,
     SystemMessages,
     SystemView,
     clean_title,
@@ -152,7 +152,7 @@ async def list_sessions(exchange: Exchange) -> Answer:
     """Send sessions, the most recently used first."""
     query: SessionsQuery = exchange.query
     owner = owner_of(exchange.principal) if find_reach(exchange.principal, "follow") == "own" else None
-    found = await _get_conversations(exchange).list_sessions(
+    found = await _get_sessions(exchange).list_sessions(
         text=query.q, limit=query.limit, before=query.before, owner=owner
     )
     return _json_answer(found.to_json())
@@ -162,10 +162,10 @@ async def make_session(exchange: Exchange) -> Answer:
     """Create a session; the server chooses its id."""
     body: NewSession = exchange.body
     if body.mode is not None:
-        before = _get_conversations(exchange).effective_mode(None, body.agent_id)
+        before = _get_sessions(exchange).find_effective_mode(None, body.agent_id)
         _check_first_mode(exchange, before, body.mode)
     chosen = {name: getattr(body, name) for name in ("agent_id", "model", "mode", "user_id", "host")}
-    made = await _get_conversations(exchange).create_session(exchange.principal, **chosen)
+    made = await _get_sessions(exchange).create_session(exchange.principal, **chosen)
     return _json_answer(made.to_json(), HTTPStatus.CREATED)
 
 
@@ -187,7 +187,7 @@ def _check_first_mode(exchange: Exchange, before: ApprovalMode, mode: ApprovalMo
 
 async def show_session(exchange: Exchange) -> Answer:
     """Send one session."""
-    return _json_answer((await _get_conversations(exchange).describe_session(_session_id(exchange))).to_json())
+    return _json_answer((await _get_sessions(exchange).describe_session(_session_id(exchange))).to_json())
 
 
 async def change_session(exchange: Exchange) -> Answer:
@@ -200,8 +200,8 @@ async def change_session(exchange: Exchange) -> Answer:
         values["agent_id"] = body.agent_id or "default"
     session_id = _session_id(exchange)
     if "host" in body.model_fields_set:
-        await _get_conversations(exchange).change_host(session_id, body.host, exchange.principal)
-    changed = await _get_conversations(exchange).change_session(session_id, values)
+        await _get_sessions(exchange).change_host(session_id, body.host, exchange.principal)
+    changed = await _get_sessions(exchange).change_session(session_id, values)
     if "mode" in body.model_fields_set:
         changed = await _change_mode(exchange, changed, body.mode)
     return _json_answer(changed.to_json())
@@ -209,13 +209,13 @@ async def change_session(exchange: Exchange) -> Answer:
 
 async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | None) -> SessionDetail:
     """Set the mode; the user must confirm one that asks less than the effective mode."""
-    conversations = _get_conversations(exchange)
+    sessions = _get_sessions(exchange)
     owner = owner_of(exchange.principal)  # authorised for this one, if it reaches only its own
-    after = conversations.effective_mode(mode, session.agent_id)
+    after = sessions.find_effective_mode(mode, session.agent_id)
 
     async def apply_as_shown() -> None:
         # not the agent's mode at that time, which may differ from what the user confirmed
-        await conversations.change_session(session.session_id, {"mode": after})
+        await sessions.change_session(session.session_id, {"mode": after})
 
     try:
         check_mode_change(exchange.principal, session.mode, after, owner)
@@ -226,8 +226,8 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         )
         await change_policy(exchange.core.policy_changes, exchange.principal, proposal, apply_as_shown, owner)
     else:
-        await conversations.change_session(session.session_id, {"mode": mode})
-    return await conversations.describe_session(session.session_id)
+        await sessions.change_session(session.session_id, {"mode": mode})
+    return await sessions.describe_session(session.session_id)
 
 
 async def show_system(exchange: Exchange) -> Answer:
@@ -248,23 +248,21 @@ async def change_system(exchange: Exchange) -> Answer:
 
 async def delete_session(exchange: Exchange) -> Answer:
     """Stop what runs in a session and delete it."""
-    await _get_conversations(exchange).delete_session(_session_id(exchange))
+    await _get_sessions(exchange).delete_session(_session_id(exchange))
     return _json_answer({"ok": True})
 
 
 async def list_messages(exchange: Exchange) -> Answer:
     """Send the messages of a session."""
     query: MessagesQuery = exchange.query
-    found = await _get_conversations(exchange).list_messages(
-        _session_id(exchange), before=query.before, limit=query.limit
-    )
+    found = await _get_sessions(exchange).list_messages(_session_id(exchange), before=query.before, limit=query.limit)
     return _json_answer(found.to_json())
 
 
 async def edit_message(exchange: Exchange) -> Answer:
     """Replace an earlier message and start a new answer from there."""
     body: Edited = exchange.body
-    await _get_conversations(exchange).edit_message(
+    await _get_sessions(exchange).edit_message(
         _session_id(exchange), body.number, body.text, exchange.principal, body.attachments
     )
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
@@ -272,19 +270,21 @@ async def edit_message(exchange: Exchange) -> Answer:
 
 async def retry_turn(exchange: Exchange) -> Answer:
     """Discard the last answer and start a new one."""
-    await _get_conversations(exchange).retry_answer(_session_id(exchange))
+    await _get_sessions(exchange).retry_answer(_session_id(exchange))
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def stop_session(exchange: Exchange) -> Answer:
     """Stop the turn of a session, and respond once everything has settled."""
-    return _json_answer({"stopped": await _get_conversations(exchange).stop_turns(_session_id(exchange))})
+    return _json_answer({"stopped": await _get_sessions(exchange).stop_turn(_session_id(exchange))})
 
 
 async def reject_call(exchange: Exchange) -> Answer:
     """Reject a call that waits for approval."""
     body: CallName = exchange.body
-    await _get_conversations(exchange).reject_call(_session_id(exchange), body.tool_id, exchange.principal)
+    await _get_sessions(exchange).answer_call(
+        _session_id(exchange), body.tool_id, exchange.principal, is_approved=False
+    )
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
@@ -292,21 +292,21 @@ async def answer_question(exchange: Exchange) -> Answer:
     """Answer a question of a tool."""
     body: QuestionAnswer = exchange.body
     reply = Reply(body.text, body.content, body.is_declined)
-    await _get_conversations(exchange).answer_question(_session_id(exchange), body.question_id, reply)
+    await _get_sessions(exchange).answer_question(_session_id(exchange), body.question_id, reply)
     return _json_answer({"accepted": True}, HTTPStatus.ACCEPTED)
 
 
 async def run_command(exchange: Exchange) -> Answer:
     """Run a call that the user entered."""
     body: Command = exchange.body
-    tool_id = await _get_conversations(exchange).start_command(
+    tool_id = await _get_sessions(exchange).start_user_call(
         _session_id(exchange), body.tool, body.arguments, exchange.principal
     )
     return _json_answer({"accepted": True, "toolId": tool_id}, HTTPStatus.ACCEPTED)
 
 
-def _get_conversations(exchange: Exchange) -> Conversations:
-    return exchange.parts.chat.conversations
+def _get_sessions(exchange: Exchange) -> Sessions:
+    return exchange.parts.chat.sessions
 
 
 def _get_system_messages(exchange: Exchange) -> SystemMessages:

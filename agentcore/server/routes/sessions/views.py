@@ -100,7 +100,7 @@ def _list_callable_tools(exchange: Exchange, shown: RegisteredTool) -> dict[str,
 
 
 async def _get_session(exchange: Exchange) -> SessionDetail:
-    return await exchange.parts.chat.conversations.describe_session(exchange.path_values["session_id"])
+    return await exchange.parts.chat.sessions.describe_session(exchange.path_values["session_id"])
 
 
 ROUTES = (
