@@ -13,8 +13,16 @@ from agentcore_nats_hosts.subjects import QUEUE, Subjects
 from nats.errors import TimeoutError as NatsTimeout
 
 from tests.forking import run
-from tests.hosts.pool.test_storage import say, storing_place
-from tests.hosts.pool_of_hosts import member, member_place, members_running, nats_running, pool_place, why_not
+from tests.hosts.pool_of_hosts import (
+    member,
+    member_place,
+    members_running,
+    nats_running,
+    pool_place,
+    say,
+    storing_place,
+    why_not,
+)
 from tests.hosts.two_machines import WAIT_S, serving
 
 FARM = Subjects("farm")
