@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 from agentcore.entry_points import EntryPoint, find_entry_points
 from agentcore.errors import AgentcoreError
 from agentcore.installing import INDEX_WARNING, pip_command
+from agentcore.near_names import closest_name
 
 if TYPE_CHECKING:
     from agentcore.api.host_kinds.kind import HostKind
@@ -16,6 +17,8 @@ GROUP = "agentcore.host_kinds"
 OWN_KINDS = ("process", "remote")
 """The kinds of agentcore itself, which no distribution can replace."""
 
+_RESERVED = (*OWN_KINDS, "member")  # the last one is that of a pool's hosts, where hosts are listed
+
 
 class HostKindMissingError(AgentcoreError):
     """No installed distribution adds a kind of hosts, or it cannot be loaded; the message says what to do."""
@@ -25,7 +28,7 @@ def installed_kinds() -> dict[str, EntryPoint]:
     """Return the added kinds, by name; of two distributions with the same one, that which is imported first."""
     found: dict[str, EntryPoint] = {}
     for point in find_entry_points(GROUP):
-        if point.name not in OWN_KINDS:
+        if point.name not in _RESERVED:
             found.setdefault(point.name, point)
     return found
 
@@ -36,14 +39,17 @@ def load_kind(name: str) -> "HostKind":
     Raises:
         HostKindMissingError: It is not installed, or cannot be loaded.
     """
-    point = installed_kinds().get(name)
-    if point is None:
-        known = ", ".join([*OWN_KINDS, *sorted(installed_kinds())])
-        raise HostKindMissingError(
-            f"no installed package adds hosts of kind {name!r} (known are {known}); try: "
-            f"{pip_command(distribution_of(name))} ({INDEX_WARNING})"
-        )
-    return _load(point)
+    installed = installed_kinds()
+    point = installed.get(name)
+    if point is not None:
+        return _load(point)
+    known = [*OWN_KINDS, *sorted(installed)]
+    if meant := closest_name(name, known):
+        raise HostKindMissingError(f"there is no kind {name!r} of hosts; did you mean {meant!r}?")
+    raise HostKindMissingError(
+        f"no installed package adds hosts of kind {name!r} (known are {', '.join(known)}); try: "
+        f"{pip_command(distribution_of(name))} ({INDEX_WARNING})"
+    )
 
 
 def load_kinds() -> "Iterator[HostKind]":
