@@ -11,6 +11,7 @@ from agentcore.api import CallPreview, Module, ResourceUse, Text, ToolContext, T
 from agentcore.core.core import Core
 from agentcore.core.modules import HostFacts, ModuleRecord
 from agentcore.core.modules.host_protocols import HostReport, ModuleHost
+from agentcore.core.modules.module_record import Offer
 from agentcore.core.modules.tool_registry import compile_tool
 from agentcore.store.state import STATE_DIR_VARIABLE
 from agentcore.testing.hosting import HostPlan, running_host
@@ -117,17 +118,12 @@ async def joined(core: Core, name: str, folder: Path, *modules: Module) -> Async
 
 def _as_hosted(theirs: ModuleRecord, host: str) -> ModuleRecord:
     """What stands at the server for a module of a host."""
-    record = ModuleRecord(
-        f"{host}/{theirs.name}",
-        host,
-        state="ready",
-        plugin=theirs.plugin,
-        manifest=theirs.manifest,
-        hooks=theirs.hooks,
-        executes_async=theirs.executes_async,
-        runtime=theirs.runtime,
-    )
-    record.tools = [compile_tool(each.definition, record) for each in theirs.tools]
+    record = ModuleRecord(f"{host}/{theirs.name}", host)
+    record.adopt_plugin(theirs.plugin)
+    record.declare(theirs.manifest)
+    record.begin_init(theirs.runtime)
+    record.publish_offer(Offer([compile_tool(each.definition, record) for each in theirs.tools]))
+    record.mark_ready(order=0, started_ms=1.0, at_ms=1)
     return record
 
 

@@ -7,8 +7,16 @@ from pydantic import BaseModel, Field, SecretStr
 from agentcore.api.background import Background
 from agentcore.api.commands import CommandContext
 from agentcore.api.context import Artifacts, ChatSession, LogLevel, Principal, ToolContext
-from agentcore.api.definition import CallPreview, DisplayRole, Effect, ResourceUse, ToolAnnotations, ToolDefinition
-from agentcore.api.for_models import HIDDEN_FROM_MODELS, known_to_models
+from agentcore.api.definition import (
+    CallPreview,
+    DisplayRole,
+    Effect,
+    HostAlias,
+    ResourceUse,
+    ToolAnnotations,
+    ToolDefinition,
+)
+from agentcore.api.for_models import HIDDEN_FROM_MODELS, also_called, known_to_models
 from agentcore.api.hosts import HostInfo
 from agentcore.api.login import Login, LoginState, LoginStatus
 from agentcore.api.module import Module, hookimpl
@@ -20,7 +28,7 @@ from agentcore.api.requirement import (
     RequirementInfo,
     RequirementStatus,
 )
-from agentcore.api.resource import Resource, Resources
+from agentcore.api.resource import SERVICE_TYPE, Resource, Resources
 from agentcore.api.result import ArtifactLines, ArtifactLink, Audio, EmbeddedResource, Image, Text, ToolResult
 from agentcore.api.runtime import Runtime
 from agentcore.api.sandbox_requirement import SandboxRequirement
@@ -36,10 +44,11 @@ from agentcore.files.folder import Folder
 from agentcore.files.workspace import Workspace
 from agentcore.json_parts import JsonParts, has_more_json_parts
 from agentcore.machine import can_install_packages, install_packages, is_root, package_command, run_command
-from agentcore.net.url_policy import UrlPolicy
+from agentcore.net.url_policy import ServiceAddress, UrlPolicy
 from agentcore.pace import Pace
 from agentcore.secrets import holds_secret
 from agentcore.secrets import mask_known_secrets as mask_secrets
+from agentcore.supervision.listening import Listener, read_listening_sockets
 from agentcore.supervision.recorded_output import Excerpt, Mark, Recording, Track
 from agentcore.supervision.sandbox import Caches, Confinement, HeldPaths, Sandbox, SandboxMode
 from agentcore.supervision.supervisor import SupervisedProcess, Supervisor, SupervisorError
@@ -49,6 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HIDDEN_FROM_MODELS",
+    "SERVICE_TYPE",
     "ArtifactLines",
     "ArtifactLink",
     "Artifacts",
@@ -69,9 +79,11 @@ __all__ = [
     "Field",
     "Folder",
     "HeldPaths",
+    "HostAlias",
     "HostInfo",
     "Image",
     "JsonParts",
+    "Listener",
     "LocalizedText",
     "LogLevel",
     "Login",
@@ -102,6 +114,7 @@ __all__ = [
     "SandboxRequirement",
     "SecretStr",
     "Secrets",
+    "ServiceAddress",
     "Socket",
     "Storage",
     "SupervisedProcess",
@@ -120,6 +133,7 @@ __all__ = [
     "ViewPermission",
     "WebComponent",
     "Workspace",
+    "also_called",
     "can_install_packages",
     "describe_quarantined",
     "guess_encoding",
@@ -131,6 +145,7 @@ __all__ = [
     "known_to_models",
     "mask_secrets",
     "package_command",
+    "read_listening_sockets",
     "run_command",
     "seen_text",
     "tool",

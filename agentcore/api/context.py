@@ -117,6 +117,20 @@ class ChatSession(Protocol):
         """The messages so far, oldest first: `{number, time, role, text, calls?, …}` as the page gets them."""
         ...
 
+    @operation("session.work", scope="call", access="chat")
+    async def list_work(self, artifacts: int) -> Mapping[str, Any]:
+        """Return the resources, running sub-agents and newest artifacts of the session.
+
+        It reads the present state, not the history, so that it is complete after a compaction, too.
+
+        Args:
+            artifacts: How many artifacts at most.
+        Returns:
+            `{resources, subAgents, artifacts}`: resources as on the wire, each with its `shortId`; sub-agents as
+            `{callId, depth, prompt}`; artifacts as `{artifactId, name, mime, sizeBytes, createdAt}`, newest first.
+        """
+        ...
+
     @operation("session.summary", scope="call", access="chat")
     async def compact(self, summary: str | None = None, *, keep_turns: int) -> tuple[int, str]:
         """Replace all but the last turns by a summary, as the core does when a session gets too long.

@@ -69,6 +69,8 @@ class CallPreview:
         paths: Resolved paths that the call touches, for rules and for the user.
         cwd: The working directory of a command.
         urls: Addresses that the call contacts.
+        services: Services of the session among these addresses, by their short ids: the user sees that a call
+            reaches a command of its own session.
         diff: A unified diff of what a write would change.
         words: What the call would do, in the server's language, one line for each step. It is shown instead of
             the arguments, which are folded: it must contain everything that matters in them, unabridged.
@@ -85,6 +87,7 @@ class CallPreview:
     paths: tuple[str, ...] = ()
     cwd: str | None = None
     urls: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
     diff: str | None = None
     words: str = ""
     is_protected: bool = False
@@ -115,6 +118,20 @@ class ResourceUse:
     key: str | None = None
     skip_queue: bool = False
     not_found: str = "resource_not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class HostAlias:
+    """A dotted name of the host protocol by which programs of other machines call a tool.
+
+    Args:
+        name: The name, such as `browser.click`. The tool accepts its arguments under the names that the protocol gives
+            them, and returns `data` with the fields of its result, among others.
+        arguments: Further arguments of each such call, which select what the protocol expects.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 Complete = Callable[[str, str, str, dict[str, str]], Sequence[str] | Awaitable[Sequence[str]]]
@@ -171,6 +188,7 @@ class ToolDefinition:
         icons: Icons of the tool; at most 4.
         needs_chat: True if the tool works on the chat itself: its history, summary or to-do list, its model, or
             sub-agents. It runs on the server if a foreign machine (a host that dialled in, a pool) may not use chats.
+        host_alias: The dotted name of the host protocol by which foreign machines call the tool. None: there is none.
     """
 
     name: str
@@ -196,6 +214,7 @@ class ToolDefinition:
     complete: Complete | None = field(default=None, repr=False, compare=False)
     icons: tuple[ToolIcon, ...] = field(default=(), repr=False)
     needs_chat: bool = False
+    host_alias: HostAlias | None = None
 
     def acts_like(self, other: "ToolDefinition") -> bool:
         """True if an approval of a call of one is valid for the other: all is equal but its rank and its icons."""

@@ -10,6 +10,11 @@ ResourceEvent = Literal["log", "progress", "screenshot", "error"]
 Reopening = tuple[str, Mapping[str, Any]]
 """A tool and its arguments: the call that opens a resource again which ended without being closed."""
 
+SERVICE_TYPE = "service"
+"""Type of a resource that is a command's listening port; its `last_url` is its address on loopback.
+
+Tools of its session may open that address: `UrlPolicy.with_services`."""
+
 ResourceStatus = Literal["starting", "ready", "busy", "failed", "finished", "closed"]
 """`finished`: its work has ended, and its output can be read until it is released."""
 
@@ -56,6 +61,11 @@ class Resource:
     icon_id: str = ""
     reopening: Reopening | None = None
     lost_by: str = ""
+
+    @property
+    def short_id(self) -> str:
+        """Its name for models, unique in its session: `terminal_0`. Tools accept it in place of the id."""
+        return f"{self.resource_type}_{self.index}"
 
     def to_json(self) -> dict[str, Any]:
         """The resource on the wire."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from agentcore.api.definition import CompleteMethod, DisplayRole, Effect, Keep, PreviewMethod, ResourceUse
+from agentcore.api.definition import CompleteMethod, DisplayRole, Effect, HostAlias, Keep, PreviewMethod, ResourceUse
 from agentcore.api.tool_view import ToolView
 from agentcore.near_names import closest_name
 
@@ -37,6 +37,7 @@ class ToolOptions:
     in_views: Any = None
     complete: Any = None
     needs_chat: Any = False
+    host_alias: Any = None
     fault: str = ""
 
 
@@ -69,6 +70,7 @@ def tool(
     in_views: str | None = None,
     complete: CompleteMethod | None = None,
     needs_chat: bool = False,
+    host_alias: HostAlias | None = None,
 ) -> Callable[[F], F]: ...
 def tool(function: Any = None, /, **given: Any) -> Any:
     """Make a method of a `Module` a tool.
@@ -106,6 +108,7 @@ def tool(function: Any = None, /, **given: Any) -> Any:
             argument while the user types it.
         needs_chat: It works on the chat itself: history, summary, to-do list, the chat's model, or sub-agents. If a
             foreign machine may not use chats, such a tool runs on the server.
+        host_alias: The dotted name of the host protocol by which foreign machines call it, such as `browser.click`.
 
     No error is raised here, which would abort the import of the whole module: a tool with invalid options is left out,
     and named among the module's problems.

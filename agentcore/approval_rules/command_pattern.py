@@ -1,7 +1,7 @@
 """Patterns of shell commands in rules.
 
-A command has endless spellings in a shell: for allowing, only plain commands match; for asking or denying, each visible
-part of a command is checked.
+A command has endless spellings in a shell: for allowing, only plain commands match; for denying, each visible part of a
+command is checked; and what is known only when the command runs is a reason to ask.
 """
 
 import re
@@ -9,19 +9,15 @@ import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from agentcore.approval_rules.shell_commands import find_programs, inner_commands, inner_lines
+from agentcore.approval_rules.shell_syntax import UNKNOWN
+
 _SPECIAL = frozenset(";&|<>$`(){}\\!#\n\r")
 _SPECIAL_IN_DOUBLE_QUOTES = frozenset("$`\\!\n\r")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _BORDER = re.compile(r"[;&|\n\r(){}`<>]|\$\(")
 _QUOTES = str.maketrans("", "", "'\"\\")
-WRAPPERS = frozenset(
-    (
-        *("!", "builtin", "command", "do", "doas", "elif", "else", "env", "eval", "exec", "if", "ionice", "nice"),
-        *("nohup", "setsid", "stdbuf", "sudo", "then", "time", "timeout", "until", "while", "xargs"),
-    )
-)
-"""Programs that run the program given in their arguments."""
-
+_WILDCARD = re.compile(r"[*?\[]")
 _CLASS_OF_ONE = re.compile(r"\[([^\]])\]")
 
 
@@ -35,14 +31,18 @@ class CommandPattern:
     def __init__(self, pattern: str) -> None:
         self._pattern = " ".join(pattern.split())
         self._literal = _literal_text(pattern)
+        words = self._pattern.split(" ")
+        self._named_words = next((at for at, word in enumerate(words) if _WILDCARD.search(word)), len(words))
+        self._literal_start = _WILDCARD.split(self._pattern, maxsplit=1)[0].casefold()
 
     def matches(self, command: str, *, surely: bool) -> bool:
         """Return True if the pattern matches a command.
 
         Args:
             command: The command line for the shell.
-            surely: Match only a single plain command, without operators, expansions of variables or redirections, or
-                exactly the text of a pattern without wildcards; otherwise any part of the command that looks like it.
+            surely: Match only a single plain command, without operators, expansions of variables or redirections, that
+                runs no program which the pattern does not match or name; or exactly the text of a pattern without
+                wildcards. Otherwise any visible part of the command.
         """
         if not surely:
             return any(self._matches_text(text, is_folded=True) for text in _visible_parts(command))
@@ -51,9 +51,34 @@ class CommandPattern:
         words = split_plain_command(command)
         if words is None or (_has_parent_step(words) and ".." not in self._pattern):
             return False
+        if not find_programs(command).is_resolved:
+            return False
         if self._literal is not None:
             return tuple(words) == _split_words(self._literal)
-        return self._matches_text(normalise_command(command, words), is_folded=False)
+        return self._matches_text(normalise_command(command, words), is_folded=False) and self._covers_inner(words)
+
+    def may_match(self, command: str) -> bool:
+        """Return True if the pattern matches a part of a command, or may do so with what is known only when it runs."""
+        if self.matches(command, surely=False):
+            return True
+        found = find_programs(command)
+        if not found.is_resolved:
+            return True
+        starts = (" ".join(words).partition(UNKNOWN) for words in found.commands)
+        return any(
+            known.casefold().startswith(self._literal_start) or self._literal_start.startswith(known.casefold())
+            for known, unknown, _ in starts
+            if unknown
+        )
+
+    def _covers_inner(self, words: list[str], offset: int = 0) -> bool:
+        """Return True if the pattern names, or matches, each command that a command runs."""
+        for inner in inner_commands(words):
+            start = offset + inner.start
+            is_covered = start < self._named_words or self._matches_text(" ".join(inner.words), is_folded=False)
+            if not is_covered or not self._covers_inner(list(inner.words), start):
+                return False
+        return all(self.matches(line, surely=True) for line in inner_lines(words))
 
     def _matches_text(self, text: str, *, is_folded: bool) -> bool:
         pattern = self._pattern
@@ -92,17 +117,19 @@ def escape_pattern(text: str) -> str:
 
 
 def _visible_parts(command: str) -> Iterator[str]:
-    """Yield every part that may be a command itself, without quotes, folders of programs and assignments."""
+    """Yield every part that may be a command itself, without quotes, folders of programs and assignments.
+
+    Parts between separators are listed whatever the quotes around them: a program may run them all the same.
+    """
     yield " ".join(command.split())
     for part in _BORDER.split(command):
         words = part.translate(_QUOTES).split()
         while words and _ASSIGNMENT.match(words[0]):
             words = words[1:]
-        if not words:
-            continue
-        yield " ".join(_strip_program_folder(words))
-        if words[0].rpartition("/")[2] in WRAPPERS:
-            yield from (" ".join(_strip_program_folder(words[start:])) for start in range(1, len(words)))
+        if words:
+            yield " ".join(_strip_program_folder(words))
+    for found in find_programs(command).commands:
+        yield " ".join(found)
 
 
 def _strip_program_folder(words: list[str]) -> list[str]:

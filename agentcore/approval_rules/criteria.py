@@ -6,7 +6,6 @@ are all generated from the table and contain no kind's name.
 """
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import AfterValidator, Strict, StringConstraints
 
-from agentcore.approval_rules.command_pattern import WRAPPERS, CommandPattern, escape_pattern, split_plain_command
+from agentcore.approval_rules.command_pattern import CommandPattern, escape_pattern, split_plain_command
+from agentcore.approval_rules.programs import find_action
 from agentcore.files.path_pattern import PathPattern
 from agentcore.files.path_text import PathText
 from agentcore.net.url_pattern import UrlPattern, origin_of
@@ -31,7 +31,9 @@ Patterns = Mapping[str, str]
 """Patterns of a grant: by the key of a kind, or else by the name of an argument."""
 
 _READS_AND_WRITES: frozenset[str] = frozenset(("read", "write"))
-_SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
+_SERVICES = {"en": "Service", "zh": "服务"}
+"""Label of the session's services that a call reaches: no rule is about them, the user sees them."""
+
 _PATTERN_CHARS = 500
 """Maximum length of an offered pattern, so that the user can read it."""
 
@@ -69,6 +71,10 @@ class Criterion(ABC):
             surely: True to allow: everything that the call touches must match, each in an unambiguous spelling. False
                 to ask or deny: one possible match is enough.
         """
+
+    def may_match(self, facts: "CallFacts") -> bool:
+        """Return True if a call matches, or if that is known only when it runs."""
+        return self.find_mismatch(facts, surely=False) is None
 
     @classmethod
     def extract_values(cls, facts: "CallFacts") -> Sequence[str]:
@@ -188,10 +194,14 @@ class Command(TextCriterion):
     field = Annotated[str, StringConstraints(min_length=1)] | None
     description = (
         "Pattern of the shell command. To allow, it has to be one plain command; else a part of it that matches is "
-        "enough."
+        "enough, and what is known only when it runs is asked about."
     )
     unknown = "it runs no command"
     mismatch = "the command is not like"
+
+    def __init__(self, pattern: Any, roots: Sequence[str]) -> None:
+        super().__init__(pattern, roots)
+        self._pattern = CommandPattern(pattern)
 
     @classmethod
     def compile(cls, pattern: str, roots: Sequence[str]) -> CommandPattern:
@@ -205,7 +215,12 @@ class Command(TextCriterion):
         why = super().find_mismatch(facts, surely=surely)
         if why is not None and surely and super().find_mismatch(facts, surely=False) is None:
             return f"the command is more than one plain command like {self.pattern}"
+        if why is not None and not surely and self.may_match(facts):
+            return f"what the command runs is known only when it runs; it is asked about, as it may be {self.pattern}"
         return why
+
+    def may_match(self, facts: "CallFacts") -> bool:
+        return facts.command is not None and self._pattern.may_match(facts.command)
 
     @classmethod
     def suggest_patterns(cls, facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns] | None:
@@ -213,10 +228,9 @@ class Command(TextCriterion):
         if command is None:
             return None
         found = [escape_pattern(command)] if len(command) <= _PATTERN_CHARS else []
-        words = split_plain_command(command)
-        # a program with a subcommand is one action; an interpreter or a wrapper with any arguments could do anything
-        if words and len(words) > 1 and words[0] not in WRAPPERS and _SUBCOMMAND.fullmatch(words[1]):
-            found.append(f"{escape_pattern(words[0])} {words[1]} *")
+        prefix = find_action(split_plain_command(command) or [])
+        if prefix:
+            found.append(f"{' '.join(prefix)} *")
         where = {} if facts.cwd is None else {WorkingFolder.key: escape_pattern(facts.cwd)}
         return [{cls.key: pattern, **where} for pattern in found]
 
@@ -418,6 +432,12 @@ class Criteria:
                 return why
         return None
 
+    def may_match(self, facts: "CallFacts") -> bool:
+        """Return True if a call matches all criteria, or if that is known only when it runs."""
+        if facts.touches_session_only and not self._names_tool:
+            return False
+        return all(criterion.may_match(facts) for criterion in self._criteria)
+
 
 @dataclass(frozen=True)
 class Touched:
@@ -431,7 +451,9 @@ class Touched:
 def list_touched(facts: "CallFacts") -> list[Touched]:
     """Return what a call would touch, by kind, for the kinds that are shown separately."""
     found = ((kind, tuple(kind.extract_values(facts))) for kind in KINDS)
-    return [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
+    touched = [Touched(kind.key, kind.label, values) for kind, values in found if kind.label and values]
+    services = () if facts.preview is None else facts.preview.services
+    return [*touched, *([Touched("services", _SERVICES, services)] if services else [])]
 
 
 def suggest_patterns(facts: "CallFacts", roots: Sequence[str]) -> Iterable[Patterns]:

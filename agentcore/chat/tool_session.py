@@ -36,6 +36,32 @@ class ToolSession:
         """The session's to-do list."""
         return tuple(self._live.todos)
 
+    async def list_work(self, artifacts: int) -> Mapping[str, Any]:
+        """Return the resources, running sub-agents and newest artifacts of the session."""
+        registry = self._core.resources
+        newest = await self._core.store.artifacts.list_newest(artifacts, session_id=self._session_id)
+        prompts = self._live.agent_prompts
+        return {
+            "resources": [
+                {**registry.to_json(resource), "shortId": resource.short_id}
+                for resource in registry.list(session_id=self._session_id)
+            ],
+            "subAgents": [
+                {"callId": call_id, "depth": depth, "prompt": prompts.get(call_id, "")}
+                for call_id, depth in self._live.agents.items()
+            ],
+            "artifacts": [
+                {
+                    "artifactId": artifact.artifact_id,
+                    "name": artifact.name,
+                    "mime": artifact.mime,
+                    "sizeBytes": artifact.size_bytes,
+                    "createdAt": artifact.created_at_ms,
+                }
+                for _, artifact in newest
+            ],
+        }
+
     async def history(self) -> Sequence[Mapping[str, Any]]:
         """Return the messages of the session as JSON values."""
         rows = await self._chats.load_history(self._session_id)

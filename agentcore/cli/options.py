@@ -17,7 +17,19 @@ config_option: Callable[[F], F] = click.option(
     help="The app.json in use.",
 )
 
-json_option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+def reserve_for_json(context: click.Context, _option: click.Parameter, value: Any) -> Any:
+    """Callback of options that print JSON: standard output then has nothing else, whatever modules print."""
+    if value:
+        from agentcore.cli.own_stdout import reserve_stdout
+
+        reserve_stdout(context)
+    return value
+
+
+json_option: Callable[[F], F] = click.option(
+    "--json", "as_json", is_flag=True, callback=reserve_for_json, help="Print JSON, for programs."
+)
 
 
 def is_verbose() -> bool:

@@ -135,7 +135,7 @@ class Core:
         self.pairings = Pairings(self.events, store.record, store.client_keys)
         self.host_pairings = HostPairings(store.record)
         self.routes = RouteTable()
-        self.own_origins = OwnOrigins()
+        self.own_origins = OwnOrigins(self.resources.list_services)
         self.places: ModuleHosts = places or NoModuleHosts()
         self.conversation = ConversationSlot()
         self.calls = Calls(
@@ -199,6 +199,7 @@ class Core:
         self.loop_blocked: dict[str, int] = {}
         self._watchdog = Watchdog(self._code_of_modules, self.count_blocked, self._guard)
         self._given = [module.name for module in given if module.name is not None]
+        self.registry.announced = (*config.modules, *self._given)
 
     @classmethod
     @asynccontextmanager
@@ -450,9 +451,9 @@ class Core:
         """
         for record in filter(None, map(self.registry.records.get, report.modules)):
             if report.limit:
-                record.notes["control files"] = report.limit, report.advice
+                record.add_note("control files", report.limit, report.advice)
             if report.quarantined:
-                record.notes["quarantined files"] = str(report.quarantined[-1]), _MOVE_BACK
+                record.add_note("quarantined files", str(report.quarantined[-1]), _MOVE_BACK)
         files = [each.to_json() for each in report.quarantined]
         where = {"modules": list(report.modules), "host": host}
         module = report.modules[0] if len(report.modules) == 1 else ""
@@ -492,7 +493,7 @@ class Core:
         self.loop_blocked[holder.module] = self.loop_blocked.get(holder.module, 0) + 1
         record = self.registry.find_module(holder.module)
         if record is not None:
-            record.loop_holds.add(seconds, holder.tool, holder.place)
+            record.count_blocked(seconds, holder.tool, holder.place)
         self.events.publish(
             "module.blocked", {"module": holder.module, "tool": holder.tool, "durationMs": round(seconds * 1000)}
         )

@@ -50,12 +50,12 @@ async def try_module(config: AppConfig, name: str, folder: Path) -> Trial:
         async with Core.open(alone, state) as core:
             record = core.modules.get_record(name)
             took_ms = round((time.perf_counter() - began) * 1000, 1)
-            if record.state != "ready":
+            if record.ready is None:
                 return Trial(record.reason, took_ms, notes=dict(record.notes))
-            return await _describe_trial(record)
+            return await _describe_trial(record, record.ready.started_ms)
 
 
-async def _describe_trial(record: ModuleRecord) -> Trial:
+async def _describe_trial(record: ModuleRecord, started_ms: float) -> Trial:
     problems = [*record.tool_errors, *record.conflicts]
     try:
         report = await read_report(record.report, record.name)
@@ -63,4 +63,4 @@ async def _describe_trial(record: ModuleRecord) -> Trial:
         problems.append(exc.message)
         report = Report()
     tools = tuple(tool.definition for tool in (*record.tools, *record.withheld))
-    return Trial("", record.started_ms, tools, tuple(problems), dict(record.notes), report)
+    return Trial("", started_ms, tools, tuple(problems), dict(record.notes), report)

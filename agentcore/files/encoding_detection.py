@@ -1,5 +1,6 @@
 """Guess the encoding of text that is not UTF-8 and has no byte order mark, by the letters that it would contain."""
 
+import codecs
 import re
 import unicodedata
 
@@ -55,12 +56,51 @@ _SIGN_IN_WORD = re.compile(r"[^\W\d_][¢£¤¥¦§¨©¬¯±´¶¸¹¼¾¿¡]|[�
 _SIGNS = frozenset("°±µ©®«»·–—‘’“”„…€£§½×÷†‡•™\N{NO-BREAK SPACE}")
 
 
+_SAMPLE_BYTES = 1 << 16
+_LEAD_BYTES = 1 << 6  # before the first letter beyond ASCII; much more ASCII text would hide the letters
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_NOT_ASCII = bytes(range(0x80, 0x100))
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+_CONTROLS = re.compile(r"[\x80-\x9f]")
+_LATIN_1 = "\xff"
+_THREE_BYTES = "\u0800"
+
+
 def guess_encoding(sample: bytes) -> str | None:
     """Return the most probable codec of a text; None if it is not text.
 
     Args:
-        sample: The start of a text with non-ASCII bytes; it may end within a character.
+        sample: A text with non-ASCII bytes, or its start; it may end within a character.
     """
+    return "utf-8" if is_nearly_utf8(sample) else _guess_by_letters(_around_letters(sample))
+
+
+def is_nearly_utf8(content: bytes) -> bool:
+    """Return True if a text is UTF-8 except for stray bytes and cut characters.
+
+    In other encodings, bytes hardly ever form characters of UTF-8: if more do than do not, the text is UTF-8. One of
+    each is decided by the characters: `fÃ¼r` is a misread `für`.
+
+    Args:
+        content: A text, or its start; it may end within a character.
+    """
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(content)
+    wrong = text.count(_REPLACED) - content.count(_REPLACED.encode()) + len(_CONTROLS.findall(text))
+    valid = len(text) - len(content.translate(None, _NOT_ASCII)) - wrong
+    if valid != wrong:
+        return valid > wrong
+    characters = {each for each in text if not each.isascii() and each != _REPLACED}
+    return wrong > 0 and all(each <= _LATIN_1 or each >= _THREE_BYTES for each in characters)
+
+
+def _around_letters(content: bytes) -> bytes:
+    """Return the part of a text from shortly before its first letter beyond ASCII, as much as a guess needs."""
+    first = _BEYOND_ASCII.search(content)
+    start = 0 if first is None else max(first.start() - _LEAD_BYTES, 0)
+    return content[start : start + _SAMPLE_BYTES]
+
+
+def _guess_by_letters(sample: bytes) -> str | None:
     import chardet  # noqa: PLC0415 - 60 ms, for texts that are not UTF-8
 
     found = chardet.detect_all(sample, include_encodings=ENCODINGS, compat_names=False, ignore_threshold=True)

@@ -19,6 +19,7 @@ EntryKind = Literal["file", "directory", "symlink", "other"]
 
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHANGE_FLAGS = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _IS_LINUX: bool = sys.platform.startswith("linux")
 # no other write of this process happens between the last check of the old file and its replacement
@@ -150,10 +151,14 @@ class Folder:
         mode: int | None = None,
         keep_times: bool = False,
         overwrite: bool = True,
+        keep_owner: bool = False,
         is_durable: bool = True,
         before_commit: Callable[[], None] | None = None,
     ) -> os.stat_result:
         """Write a file atomically: at any time, either the whole old content or the whole new content exists.
+
+        A file of another owner, which only root can give away, is changed in place if `keep_owner` is set. A crash can
+        then leave a part of the new content in it, but the whole beside it, as `.agentcore-….tmp`.
 
         Args:
             name: The file.
@@ -162,6 +167,7 @@ class Folder:
             mode: Permissions if `like` is None; None: the system's default.
             keep_times: True to copy the modification time from `like`, too.
             overwrite: True to replace an existing file, which otherwise is EEXIST.
+            keep_owner: True if `like` is the status of the file that is replaced, whose owner must not change.
             is_durable: True to flush the content to disk before the rename (not needed for each file of a tree copy).
             before_commit: Called when everything is written but nothing replaced yet; if it raises, nothing is changed.
         Returns:
@@ -184,6 +190,8 @@ class Folder:
             with _COMMIT:
                 if before_commit is not None:
                     before_commit()
+                if keep_owner and like is not None and _owner_of(like) != _owner_of(status):
+                    return self._write_through(temporary, name)
                 self.rename(temporary, self, name, overwrite=overwrite)
         except BaseException:
             with suppress(OSError):  # it may be renamed already; report the first failure
@@ -196,9 +204,27 @@ class Folder:
         os.fchmod(self.fd, stat.S_IMODE(like.st_mode))
         os.utime(self.fd, ns=(like.st_atime_ns, like.st_mtime_ns))
 
+    def _write_through(self, temporary: bytes, name: bytes) -> os.stat_result:
+        """Copy a finished temporary file into an existing one, and remove it."""
+        fd = os.open(_check_single_name(name), _CHANGE_FLAGS, dir_fd=self.fd)
+        try:
+            old = os.fstat(fd)
+            if not stat.S_ISREG(old.st_mode):
+                raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
+            with self.open_file(temporary) as new:
+                _reserve_space(fd, old.st_size, new.size_bytes)
+                _write_all(fd, new.blocks())
+                os.ftruncate(fd, new.size_bytes)
+            os.fsync(fd)
+            status = os.fstat(fd)
+        finally:
+            os.close(fd)
+        os.unlink(temporary, dir_fd=self.fd)
+        return status
+
     def _copy_status(self, fd: int, name: bytes, like: os.stat_result, *, keep_times: bool) -> None:
         with suppress(PermissionError):  # only root may change the owner
-            if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
+            if _owner_of(like) != _owner_of(os.fstat(fd)):
                 os.fchown(fd, like.st_uid, like.st_gid)
         os.fchmod(fd, stat.S_IMODE(like.st_mode))
         if _IS_LINUX:
@@ -234,6 +260,21 @@ def kind_of(mode: int) -> EntryKind:
     if stat.S_ISDIR(mode):
         return "directory"
     return "symlink" if stat.S_ISLNK(mode) else "other"
+
+
+def _owner_of(status: os.stat_result) -> tuple[int, int]:
+    return status.st_uid, status.st_gid
+
+
+def _reserve_space(fd: int, old_bytes: int, new_bytes: int) -> None:
+    """Extend a file to its new size, so that a full disk is noticed while its content is unchanged."""
+    if new_bytes <= old_bytes or not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(fd, old_bytes, new_bytes - old_bytes)
+    except OSError:
+        os.ftruncate(fd, old_bytes)
+        raise
 
 
 def _kind_of(entry: os.DirEntry[str]) -> EntryKind:

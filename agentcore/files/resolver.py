@@ -13,6 +13,7 @@ PATH_ONLY: int = getattr(os, "O_PATH", os.O_RDONLY)
 """Opens without reading, and without read permission, if the system supports that (O_PATH)."""
 
 _NOT_WAITING = os.O_NONBLOCK if PATH_ONLY == os.O_RDONLY else 0  # O_PATH never blocks and does not accept this flag
+_BY_EFFECTIVE_IDS = os.access in os.supports_effective_ids
 _LINKS_LIMIT = 40  # as in Linux (MAXSYMLINKS)
 
 
@@ -51,6 +52,25 @@ class Resolver:
         fd = self.open(place, PATH_ONLY | (0 if follow else os.O_NOFOLLOW))
         try:
             return os.fstat(fd)
+        finally:
+            os.close(fd)
+
+    def permits_writing(self, place: Place) -> bool:
+        """Return True if the system lets this process write to an existing file or folder."""
+        if PATH_ONLY == os.O_RDONLY:
+            return self._permits_by_name(place)
+        fd = self.open(place, PATH_ONLY)
+        try:
+            return os.access(f"/proc/self/fd/{fd}", os.W_OK, effective_ids=_BY_EFFECTIVE_IDS)
+        finally:
+            os.close(fd)
+
+    def refuse_read_only_mount(self, place: Place) -> None:
+        """Raise EROFS if the file system of an existing file or folder is mounted read-only."""
+        fd = self.open(place, PATH_ONLY | _NOT_WAITING)
+        try:
+            if os.fstatvfs(fd).f_flag & os.ST_RDONLY:
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         finally:
             os.close(fd)
 
@@ -117,6 +137,14 @@ class Resolver:
                 return os.fstat(here.fd)
         with parent:
             return parent.lstat(place.name)
+
+    def _permits_by_name(self, place: Place) -> bool:
+        if place.name in (b"", b".."):
+            with self.pass_through(place) as here:
+                return os.access(b".", os.W_OK, dir_fd=here.fd, effective_ids=_BY_EFFECTIVE_IDS)
+        parent, place = self.open_parent(place, follow=True, create=False)
+        with parent:
+            return os.access(place.name, os.W_OK, dir_fd=parent.fd, effective_ids=_BY_EFFECTIVE_IDS)
 
 
 def _make_below(here: Folder, names: Sequence[bytes]) -> Folder:

@@ -15,6 +15,7 @@ from agentcore.files.errors import file_error, file_errors
 from agentcore.files.git_leads import GitLeads
 from agentcore.files.location import Root, split_absolute, split_path
 from agentcore.files.names import read_name, show_name
+from agentcore.files.near_paths import find_nearest, find_spelling
 from agentcore.files.protection import (
     CONTROL_FILE,
     MODULES_FOLDER,
@@ -27,6 +28,8 @@ from agentcore.files.resolver import Resolver
 
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+_NAMES_LIMIT = 2_000  # of a folder, compared with a missing name
 _TREE_LIMIT = 20_000
 
 
@@ -116,6 +119,29 @@ class Workspace:
             raise ToolError("path_outside_workspace", message, path=path)
         return location.Place(*inside)
 
+    def find_place(self, path: str) -> Place:
+        """As `locate`, but names that do not exist are replaced by existing ones that look the same.
+
+        These differ only in the Unicode form of their letters (NFC and NFD) or in the kind of blanks, which a model
+        cannot see, and often cannot write.
+
+        Raises:
+            ToolError: `path_outside_workspace`, `invalid_path`.
+        """
+        place = self.locate(path)
+        if path.isascii() and " " not in path:
+            return place
+        parts: tuple[bytes, ...] = ()
+        for at, name in enumerate(place.parts):
+            here = location.Place(place.root, parts)
+            if name != b".." and not self._resolver.exists(here.child(name)):
+                spelled = find_spelling(self._names_in(here), name)
+                if spelled is None:
+                    return here.child(*place.parts[at:])
+                name = spelled  # noqa: PLW2901
+            parts = (*parts, name)
+        return location.Place(place.root, parts)
+
     def show(self, place: Place) -> str:
         """Return the path as shown to callers: relative in the first root, absolute in others; always valid UTF-8."""
         way = b"/".join(place.parts)
@@ -146,7 +172,12 @@ class Workspace:
 
     @staticmethod
     def is_writable(status: os.stat_result) -> bool:
-        """True if the permissions let this process write; for root too, although root may ignore them."""
+        """True if the permissions let this process write; `can_write` also asks the system.
+
+        Root may write every file that anybody may write.
+        """
+        if os.geteuid() == 0:
+            return bool(status.st_mode & _WRITABLE)
         if status.st_uid == os.geteuid():
             return bool(status.st_mode & stat.S_IWUSR)
         if status.st_gid in {os.getegid(), *os.getgroups()}:
@@ -170,8 +201,18 @@ class Workspace:
 
     def stat(self, place: Place, *, follow: bool = True) -> os.stat_result:
         """Return the status of a place; if it is a link and `follow` is False, of the link itself."""
-        with self.errors(place):
+        try:
             return self._resolver.stat(place, follow=follow)
+        except OSError as exc:
+            raise self._error_of(exc, place) from exc
+
+    def find_status(self, place: Place, *, follow: bool = True) -> os.stat_result | None:
+        """Return the status of a place as `stat` does; None: it does not exist."""
+        with self.errors(place):
+            try:
+                return self._resolver.stat(place, follow=follow)
+            except FileNotFoundError:
+                return None
 
     def open_file(self, place: Place) -> open_file.OpenFile:
         """Open a regular file for reading; never waits for a FIFO or a device.
@@ -182,7 +223,7 @@ class Workspace:
         try:
             return open_file.regular_file(self._resolver.open(place, _READ_FLAGS))
         except OSError as exc:
-            raise file_error(exc, self.show(place)) from exc
+            raise self._error_of(exc, place) from exc
 
     def open_folder(self, place: Place) -> folder.Folder:
         """Open a folder.
@@ -193,7 +234,7 @@ class Workspace:
         try:
             return folder.Folder(self._resolver.open(place, _LIST_FLAGS))
         except OSError as exc:
-            raise file_error(exc, self.show(place)) from exc
+            raise self._error_of(exc, place) from exc
 
     def open_parent(self, place: Place, *, follow: bool = False, create: bool = False) -> tuple[Folder, Place]:
         """Open the parent folder of a place, to create, replace, rename or remove the entry by name.
@@ -225,6 +266,22 @@ class Workspace:
 
     # changing
 
+    def can_write(self, place: Place, status: os.stat_result) -> bool:
+        """Return True if the system lets this process write to a file or folder: its permissions, ACLs and its mount.
+
+        What nobody has permission to write (0444) counts as read-only for root, too.
+
+        Args:
+            place: The file or folder.
+            status: Its status.
+        """
+        if stat.S_ISLNK(status.st_mode):
+            return self.is_writable(status)
+        if not status.st_mode & _WRITABLE:
+            return False
+        with self.errors(place):
+            return self._resolver.permits_writing(place)
+
     def refuse_read_only(self, place: Place, status: os.stat_result | None) -> None:
         """Refuse to replace a read-only file: a rename would ignore its permissions, but they were set deliberately.
 
@@ -232,14 +289,17 @@ class Workspace:
             place: The file.
             status: Status of the file; None: it does not exist, and nothing is refused.
         Raises:
-            ToolError: `permission_denied`: it is read-only.
+            ToolError: `permission_denied`: it is read-only; `read_only_file_system`.
         """
-        if status is None or not stat.S_ISREG(status.st_mode) or self.is_writable(status):
+        if status is None or not stat.S_ISREG(status.st_mode) or self.can_write(place, status):
             return
         shown = self.show(place)
+        with self.errors(place):
+            self._resolver.refuse_read_only_mount(place)
+        who = f" of user {status.st_uid}, for user {os.geteuid()}" if status.st_mode & _WRITABLE else ""
         message = (
-            f"{shown!r} is read-only ({stat.filemode(status.st_mode)}) and is left as it is; write to another path, or "
-            "have its permissions changed first (`chmod u+w`)."
+            f"{shown!r} is read-only ({stat.filemode(status.st_mode)}{who}) and is left as it is; write to another "
+            "path, or have its permissions changed first (`chmod u+w`)."
         )
         raise ToolError("permission_denied", message, path=shown, mode=f"{stat.S_IMODE(status.st_mode):04o}")
 
@@ -260,7 +320,8 @@ class Workspace:
     ) -> bool:
         """Write a whole file atomically: a crash, a full disk or any other failure leaves the old content or the new.
 
-        The permissions of a replaced file are kept; a link inside the workspace is followed to its target.
+        The permissions and the owner of a replaced file are kept (see `Folder.write_file`); a link inside the
+        workspace is followed to its target.
 
         Args:
             create_parents: True to create missing parent folders.
@@ -288,18 +349,17 @@ class Workspace:
 
                 check()
             pieces = (content,) if isinstance(content, bytes) else content
-            parent.write_file(name, pieces, like=old, mode=mode, overwrite=overwrite, before_commit=check)
+            parent.write_file(
+                name, pieces, like=old, mode=mode, overwrite=overwrite, keep_owner=True, before_commit=check
+            )
         return old is None
 
     # protection
 
     def is_root(self, place: Place) -> bool:
         """Return True if a place is a root or contains one: these are never deleted or moved."""
-        try:
-            status = self.stat(place, follow=False)
-        except ToolError as error:
-            if error.type != "path_not_found":
-                raise
+        status = self.find_status(place, follow=False)
+        if status is None:
             return False
         return (status.st_dev, status.st_ino) in self._kept
 
@@ -341,6 +401,35 @@ class Workspace:
     def beginnings_among(self, folder: Sequence[str], names: Iterable[str]) -> dict[str, list[str]]:
         """Return which entries lead to protected files, as `Protection.beginnings_among`, without disk access."""
         return self._protection.beginnings_among(folder, names)
+
+    def _error_of(self, exc: OSError, place: Place) -> ToolError:
+        """Return the error for a caller; for a missing path, with the names that were probably meant."""
+        shown = self.show(place)
+        if not isinstance(exc, FileNotFoundError):
+            return file_error(exc, shown)
+        here, missing = self._find_missing(place)
+        near = [self.show(here.child(name)) for name in find_nearest(self._names_in(here), missing)]
+        if not near:
+            return file_error(exc, shown)
+        what = repr(shown) if here.child(missing).parts == place.parts else f"{shown!r}: {show_name(missing)!r}"
+        message = f"{what} does not exist; did you mean {' or '.join(map(repr, near))}?"
+        return ToolError("path_not_found", message, path=shown, near=near)
+
+    def _find_missing(self, place: Place) -> tuple[Place, bytes]:
+        """Return the deepest existing folder of a place, and the name that is missing in it."""
+        for depth in range(len(place.parts)):
+            above = location.Place(place.root, place.parts[:depth])
+            if not self._resolver.exists(above.child(place.parts[depth])):
+                return above, place.parts[depth]
+        return place.parent, place.name
+
+    def _names_in(self, place: Place) -> list[bytes]:
+        """Return the names in a folder, at most `_NAMES_LIMIT`; none if it cannot be listed."""
+        try:
+            with folder.Folder(self._resolver.open(place, _LIST_FLAGS)) as here:
+                return [entry.name for entry in here.entries(_NAMES_LIMIT)]
+        except OSError:
+            return []
 
     def _paths_of(self, place: Place) -> set[bytes]:
         """Return the path of an entry as requested, its real path and, if it is a link, the real path of its target."""

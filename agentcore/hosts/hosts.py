@@ -16,6 +16,7 @@ from agentcore.core.declarations.hosted_names import pool_of
 from agentcore.core.modules.host_protocols import HostReport, ModuleHost
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.machines import Machines
+from agentcore.hosts.machines.services import MachineServices
 
 # What hosts need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
@@ -63,11 +64,32 @@ class Hosts:
         self._core = core
         core.own_origins.on_change.append(self._send_origins)
         remote = {name: host for name, host in self._config.hosts.items() if isinstance(host, RemoteHostConfig)}
+        services = MachineServices(
+            modules=core.modules,
+            registry=core.registry,
+            resources=core.resources,
+            events=core.events,
+            record=core.store.record,
+            carried_on=core.calls.carried_on,
+            review=core.definition_review,
+            own_origins=core.own_origins,
+            on_blocked=core.count_blocked,
+            on_control_files=core.report_control_files,
+        )
         if len(remote) < len(self._config.hosts):
-            self._add_configured_hosts(core)
-        self._machines = Machines(core, remote, [*self._places, *self._pools])
+            self._add_configured_hosts(core, services)
+        self._machines = Machines(
+            services,
+            keys=core.store.host_keys,
+            pairings=core.host_pairings,
+            policy=core.policy,
+            approvals=core.approvals,
+            tabs=core.tabs,
+            named=remote,
+            taken=[*self._places, *self._pools],
+        )
 
-    def _add_configured_hosts(self, core: Core) -> None:
+    def _add_configured_hosts(self, core: Core, of_machines: MachineServices) -> None:
         from agentcore.hosts.groups.group import Group  # noqa: PLC0415 - as above
         from agentcore.hosts.server_end.process_host import ProcessHost  # noqa: PLC0415
         from agentcore.hosts.server_end.services import ProcessHostServices  # noqa: PLC0415
@@ -91,7 +113,15 @@ class Hosts:
                     name, config, services, self._handle_lost_modules, self._restart_modules
                 )
             else:
-                self._pools[name] = Group(name, config, load_kind(config.kind), self._config.folder, core)
+                kind = load_kind(config.kind)
+                self._pools[name] = Group(
+                    name,
+                    config,
+                    kind,
+                    folder=self._config.folder,
+                    state=core.state.path,
+                    services=of_machines,
+                )
                 core.registry.claimed.update(dict.fromkeys(config.modules, name))
                 core.registry.allow_chats(name, is_on=config.chats)
 

@@ -4,11 +4,10 @@ from base64 import b64encode
 
 import mcp_types as types
 
-from agentcore.core import Core
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.results import ARTIFACT_URI
-from agentcore.store.artifacts import Artifact
+from agentcore.store.artifacts import Artifact, ArtifactStore
 
 READ_BYTES = 4 * 1024 * 1024
 """Maximum size of a resource that is read; a larger one is read in parts with a tool."""
@@ -20,11 +19,11 @@ class ClientArtifacts:
     """The artifacts that clients may see.
 
     Args:
-        core: Stores them.
+        store: Stores them.
     """
 
-    def __init__(self, core: Core) -> None:
-        self._store = core.store.artifacts
+    def __init__(self, store: ArtifactStore) -> None:
+        self._store = store
 
     async def list_resources(self, caller: Caller, cursor: str | None) -> types.ListResourcesResult:
         """List the artifacts of the client's session, the newest first; for a user, those of all sessions."""

@@ -7,7 +7,7 @@ more, the two are one call: the user is asked once, and it runs once.
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from mcp_types import RequestId
 
 from agentcore.bounds import CLIENT_RESULTS_KEPT, CLIENT_RESULTS_KEPT_BYTES, MCP_WAIT_SECONDS
-from agentcore.core import CallRequest, Core
-from agentcore.core.approvals import ApprovalRequest
-from agentcore.core.calls import CallOutcome, ModelReader
-from agentcore.core.events import Event
+from agentcore.core import CallRequest
+from agentcore.core.approvals import ApprovalQueue, ApprovalRequest
+from agentcore.core.calls import CallOutcome, ModelReader, Notify
+from agentcore.core.events import Event, EventBus
 from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -97,20 +97,27 @@ class _DetachedCall:
         self.work = asyncio.create_task(_build_dropped_outcome(call_id), name=f"mcp:dropped:{call_id}")
 
 
+RunCall = Callable[[CallRequest, Notify], Coroutine[Any, Any, CallOutcome]]
+"""Carries out one call, and notifies of its events."""
+
+
 class ClientCalls:
     """Runs the calls of all clients through the core.
 
     Args:
-        core: Runs the calls.
+        run_call: Carries out a call.
+        approvals: Calls that wait for the user.
+        events: Reports which clients were revoked.
     """
 
-    def __init__(self, core: Core) -> None:
-        self.core = core
+    def __init__(self, run_call: RunCall, approvals: ApprovalQueue, events: EventBus) -> None:
+        self._run_in_core = run_call
+        self._approvals = approvals
         self._attended: set[str] = set()
         self._left: list[_DetachedCall] = []
         self._unattended: dict[str, tuple[str, frozenset[RequestId]]] = {}
         self._in_flight: dict[str, int] = {}
-        self._unsubscribe = core.events.subscribe("approvers.changed", self._end_revoked)
+        self._unsubscribe = events.subscribe("approvers.changed", self._end_revoked)
 
     async def call_tool(
         self, caller: Caller, tool: RegisteredTool, arguments: dict[str, Any], tell: CallReporter, inputs: Inputs
@@ -201,8 +208,7 @@ class ClientCalls:
 
     def _find_unattended_call(self, wish: _ClientCall) -> str | None:
         """Return the id of an equal call that waits for approval or was decided, and whose client has disconnected."""
-        approvals = self.core.approvals
-        asked = [*approvals.waiting, *(request for request, _ in approvals.unused_verdicts)]
+        asked = [*self._approvals.waiting, *(request for request, _ in self._approvals.unused_verdicts)]
         if not asked:
             return None
         wish.repair_arguments()
@@ -213,7 +219,7 @@ class ClientCalls:
         if request.call_id in self._attended:
             return False
         made_by = (request.principal.name, request.session_id, request.definition.name)
-        pending = self.core.approvals.find_pending(request.call_id)
+        pending = self._approvals.find_pending(request.call_id)
         return made_by == key[:3] and pending is not None and pending.asked_digest == key.digest
 
     # -- waiting for approval ----------------------------------------------------------------------------------
@@ -237,13 +243,13 @@ class ClientCalls:
 
     def _record_unattended(self, call_id: str, session_id: str, request_ids: frozenset[RequestId]) -> None:
         """Store the ids by which a client may still cancel a waiting or decided call, while that exists."""
-        find = self.core.approvals.find_pending
+        find = self._approvals.find_pending
         self._unattended = {each: sent for each, sent in self._unattended.items() if find(each) is not None}
         if find(call_id) is not None:
             self._unattended[call_id] = (session_id, request_ids)
 
     async def _withdraw_approval(self, call_id: str) -> None:
-        pending = self.core.approvals.find_pending(call_id)
+        pending = self._approvals.find_pending(call_id)
         if pending is not None:
             await pending.withdraw()
 
@@ -253,7 +259,7 @@ class ClientCalls:
             await self._withdraw_approval(call_id)
 
     async def _is_decided(self, wish: _ClientCall, call_id: str) -> bool:
-        pending = self.core.approvals.find_pending(call_id)
+        pending = self._approvals.find_pending(call_id)
         caller = wish.caller
         if pending is None or pending.is_decided:
             return True  # expired or withdrawn: running the call returns that
@@ -268,7 +274,7 @@ class ClientCalls:
                     await asyncio.wait((waiting,), timeout=min(_TELL_SECONDS, left_s))
             finally:
                 waiting.cancel()
-        after = self.core.approvals.find_pending(call_id)
+        after = self._approvals.find_pending(call_id)
         return after is None or after.is_decided
 
     # -- running -----------------------------------------------------------------------------------------------
@@ -290,14 +296,14 @@ class ClientCalls:
         )
         late: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         notified = CallEventForwarder(wish.tell, lambda asked_id: self._answer_before_deadline(wish, asked_id, late))
-        work = asyncio.create_task(self.core.run_call(request, notified.handle_call_event), name=f"mcp:{request.tool}")
+        work = asyncio.create_task(self._run_in_core(request, notified.handle_call_event), name=f"mcp:{request.tool}")
         return await self._await_outcome(wish, work, late)
 
     def _answer_before_deadline(self, wish: _ClientCall, asked_id: str, late: "asyncio.Future[str]") -> None:
         """Answer the client at its deadline if a nested call waits for the user then."""
 
         def report_if_waiting() -> None:
-            pending = self.core.approvals.find_pending(asked_id)
+            pending = self._approvals.find_pending(asked_id)
             if pending is not None and not pending.is_decided and not late.done():
                 late.set_result(asked_id)
 

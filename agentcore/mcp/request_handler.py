@@ -29,13 +29,14 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import SecretStr
 
 from agentcore.api import Background
 from agentcore.bounds import APPROVAL_SECONDS
 from agentcore.chat.turn.toolbox import FIND_TOOLS
 from agentcore.chat.turn.untrusted import use_mark
 from agentcore.core import Core
-from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader
+from agentcore.core.calls import ArtifactReading, CallOutcome, ModelReader, find_when_started
 from agentcore.core.modules import RegisteredTool
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
@@ -80,15 +81,17 @@ class McpEndpoint:
     """
 
     def __init__(self, core: Core, caller_of: CallerOf) -> None:
-        self._core = core
+        self._registry = core.registry
+        self._events = core.events
+        self._complete = core.complete_argument
         self._caller_of = caller_of
         self._catalog = Catalog(core.registry)
         self._served = Served(core.registry)
-        self.calls = ClientCalls(core)
+        self.calls = ClientCalls(core.run_call, core.approvals, core.events)
         self.on_resource_changed: Callable[[str], None] = lambda uri: None
         self._rounds = Rounds()
-        self._artifacts = ClientArtifacts(core)
-        self._watching = Watching(core, self._served, self._find_resource, self._notify_resource_changed)
+        self._artifacts = ClientArtifacts(core.store.artifacts)
+        self._watching = Watching(core.events, self._served, self._find_resource, self._notify_resource_changed)
         self._changes = InMemorySubscriptionBus()
         self._listeners = ListenHandler(self._changes)
         self._background = Background("mcp:changes")
@@ -112,7 +115,7 @@ class McpEndpoint:
         )
         self.server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_log_level)
         self.server.middleware.clear()  # it creates spans that are not collected: the core records calls
-        self._states = _seal_states(core, caller_of)
+        self._states = _seal_states(core.state.token, caller_of)
 
     @property
     def handshake(self) -> InitializationOptions:
@@ -232,7 +235,7 @@ class McpEndpoint:
                 # used by models only: views call their tools by name
                 (name, arguments) = _parse_inner_call(arguments)
                 with_views = False
-            tool = self._catalog.get_tool(caller, name, with_views=with_views)
+            tool = await self._find_tool(caller, name, with_views=with_views)
             outcome = await self._run_call(ctx, params, caller, tool, arguments)
         except ToolError as exc:
             return to_error(exc)
@@ -241,10 +244,16 @@ class McpEndpoint:
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
         _check_missing_capability(ctx, outcome)
-        reading = ArtifactReading(self._core.registry.tools, ModelReader(may_call=caller.may_use_tool))
+        reading = ArtifactReading(self._registry.tools, ModelReader(may_call=caller.may_use_tool))
         is_for_model = caller.is_model and tool.definition.served_as is None
         result = to_mcp(outcome, tool.definition.name, reading, for_model=is_for_model)
         return with_data(result, outcome) if with_views and isinstance(tool.definition.view, str) else result
+
+    async def _find_tool(self, caller: Caller, name: str, *, with_views: bool) -> RegisteredTool:
+        async def find_now() -> RegisteredTool:
+            return self._catalog.get_tool(caller, name, with_views=with_views)
+
+        return await find_when_started(find_now, self._registry, self._events, name, None)
 
     async def _run_call(
         self,
@@ -297,7 +306,7 @@ class McpEndpoint:
             if isinstance(outcome, types.InputRequiredResult):
                 return outcome
             outcome.unwrap()
-        reading = ArtifactReading(self._core.registry.tools, ModelReader(may_call=caller.may_use_tool))
+        reading = ArtifactReading(self._registry.tools, ModelReader(may_call=caller.may_use_tool))
         result = to_mcp(outcome, tool.definition.name, reading, for_model=caller.is_model)
         return to_prompt(result.content, tool.definition.description)
 
@@ -307,7 +316,7 @@ class McpEndpoint:
         if tool is None:
             return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         given = {} if params.context is None else params.context.arguments or {}
-        return to_completion(await self._core.complete_argument(tool, argument.name, argument.value, given))
+        return to_completion(await self._complete(tool, argument.name, argument.value, given))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -426,9 +435,9 @@ def _has_rounds(ctx: Context, params: types.InputResponseRequestParams) -> bool:
     return params.request_state is not None or (capabilities is not None and can_be_asked(capabilities))
 
 
-def _seal_states(core: Core, caller_of: CallerOf) -> RequestStateBoundary:
+def _seal_states(token: SecretStr, caller_of: CallerOf) -> RequestStateBoundary:
     """Create the seal of states that clients send back: bound to client, tool and arguments, and with an expiry."""
-    key = hashlib.sha256(b"requestState of MCP " + core.state.token.get_secret_value().encode()).digest()
+    key = hashlib.sha256(b"requestState of MCP " + token.get_secret_value().encode()).digest()
     security = RequestStateSecurity(
         keys=[key], ttl=APPROVAL_SECONDS, bind_principal=lambda ctx: caller_of(ctx).principal.name
     )

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from agentcore.bounds import WATCHED_PER_SESSION
-from agentcore.core import Core
-from agentcore.core.events import Event
+from agentcore.core.events import Event, EventBus
 from agentcore.errors import ToolError
 from agentcore.mcp.caller import Caller
 from agentcore.mcp.prompts_and_resources import Served
@@ -21,19 +20,19 @@ class Watching:
     """Subscriptions of clients to resources, and changes of these.
 
     Args:
-        core: Publishes changes.
+        events: Reports changes.
         served: Knows what modules serve.
         find: Looks up a resource of any kind for a client; raises ToolError if there is none.
         tell: Called with the address of a changed resource.
     """
 
-    def __init__(self, core: Core, served: Served, find: Find, tell: Callable[[str], None]) -> None:
+    def __init__(self, events: EventBus, served: Served, find: Find, tell: Callable[[str], None]) -> None:
         self._served = served
         self._find = find
         self._tell = tell
         self._changed: dict[str, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._unsubscribe = core.events.subscribe("tools.servedChanged", self._record_change)
+        self._unsubscribe = events.subscribe("tools.servedChanged", self._record_change)
 
     def close(self) -> None:
         """Stop notifying of changes."""

@@ -1,9 +1,11 @@
 """`UrlPolicy`: the web addresses that tools may open; all modules share this one implementation."""
 
 import asyncio
+import copy
 import socket
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,12 +35,33 @@ RESOLVE_SECONDS = 10.0
 URL_LIMIT = 16_384
 """Maximum length of an address in characters."""
 
-_OWN_ORIGINS = 32
-"""Number of the server's own origins whose parsed form is cached."""
+_OWN_ORIGINS = 64
+"""Number of the server's own origins and of services whose parsed form is cached."""
+
+_LOCALHOST = "localhost"
+_USUAL_LOOPBACK = ("127.0.0.1", "::1", _LOCALHOST)
+"""`localhost` is one or the other, so that a service at one of them is meant by all."""
 
 _LOOPBACK_NAMES = ("localhost", "localdomain", "ip6-localhost", "ip6-loopback")
 _PRIVATE_NAMES = (*_LOOPBACK_NAMES, "local", "internal", "home.arpa", "lan", "intranet")
 _METADATA_NAMES = ("metadata.google.internal", "metadata.goog", "instance-data.ec2.internal")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAddress:
+    """The address of a service of a session on this machine: a command of the session listens there.
+
+    Args:
+        name: Its short id.
+        url: Its address on loopback.
+    """
+
+    name: str
+    url: str
+
+
+FindServices = Callable[[str], Sequence[ServiceAddress]]
+"""Returns the services of a session now."""
 
 
 class OwnOrigins:
@@ -46,11 +69,13 @@ class OwnOrigins:
 
     Attributes:
         on_change: Callbacks to run after a declaration.
+        find_services: Finds the services of a session on this machine; no process but the server knows any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, find_services: FindServices = lambda _session_id: ()) -> None:
         self._declared: dict[str, frozenset[str]] = {}
         self.on_change: list[Callable[[], None]] = []
+        self.find_services = find_services
 
     def declare(self, server: str, origins: Collection[str]) -> None:
         """Declare where a server can be reached, replacing its previous declaration.
@@ -108,7 +133,28 @@ class UrlPolicy:
         self._allow_private = allow_private
         self._schemes = schemes
         self._own_origins = own_origins
+        self._list_services: Callable[[], Sequence[ServiceAddress]] = tuple
         self._read_own = lru_cache(_OWN_ORIGINS)(self._parser.read_url)
+
+    def with_services(self, session_id: str) -> "UrlPolicy":
+        """Return the policy for calls of a session, which also opens the addresses of the session's services.
+
+        Only addresses on loopback that a command of the session listens on at the time of the check; the server's own
+        addresses stay blocked. Use it only for a connection whose URL names loopback itself: see `find_service`.
+        """
+        if not isinstance(self._own_origins, OwnOrigins):
+            return self
+        policy = copy.copy(self)
+        policy._list_services = partial(self._own_origins.find_services, session_id)  # noqa: SLF001 - its own class
+        return policy
+
+    def find_service(self, url: str) -> ServiceAddress | None:
+        """Return the service at an address that names loopback itself; None for any other name, whatever it is."""
+        try:
+            parsed = self._parse_url(url)
+        except ToolError:
+            return None
+        return self._service_at(parsed.host, parsed.address, parsed.port)
 
     def check(self, url: str) -> str:
         """Check an address as written, without name resolution.
@@ -191,7 +237,11 @@ class UrlPolicy:
             self._check_network(url, parsed.address, parsed.port)
         elif _is_below(parsed.host, _METADATA_NAMES):
             raise _metadata_error(url)
-        elif not self._allow_private and _is_below(parsed.host, _PRIVATE_NAMES):
+        elif (
+            not self._allow_private
+            and _is_below(parsed.host, _PRIVATE_NAMES)
+            and self._service_at(parsed.host, None, parsed.port) is None
+        ):
             raise _private_address_error(url)
         if any(pattern.covers(parsed) for pattern in self._blocked):
             raise _blocked_host_error(url)
@@ -205,8 +255,23 @@ class UrlPolicy:
             raise _own_address_error(shown)
         if self._addresses.is_metadata(address):
             raise _metadata_error(shown)
-        if not self._allow_private and not self._addresses.is_public(address):
+        if self._allow_private or self._addresses.is_public(address):
+            return
+        if self._service_at("", address, port) is None:
             raise _private_address_error(shown)
+
+    def _service_at(self, host: str, address: "Address | None", port: int | None) -> ServiceAddress | None:
+        """Return the service that listens at a loopback address, or at `localhost`."""
+        for service in self._list_services():
+            known = self._read_own(service.url)
+            is_at = known.address if known.address is not None else _LOCALHOST
+            if known.port != port:
+                continue
+            if str(is_at) in _USUAL_LOOPBACK and (host == _LOCALHOST or str(address) in _USUAL_LOOPBACK):
+                return service
+            if address is not None and address == is_at:
+                return service
+        return None
 
     def _is_own(self, parsed: "WebUrl") -> bool:
         if parsed.address is None and _is_below(parsed.host, _LOOPBACK_NAMES) and parsed.port in self._own_ports():

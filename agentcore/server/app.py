@@ -33,6 +33,7 @@ from agentcore.server.http.response import Answer, Sent
 from agentcore.server.http.unread_answers import UNREAD_ANSWERS
 from agentcore.server.live_control import LiveControl
 from agentcore.server.mcp import MCP_PATH, McpEntrance, Pipes
+from agentcore.server.modules import HostViews, ModuleViews
 from agentcore.server.modules.enabling import ModuleSwitch
 from agentcore.server.modules.routes import serve_module_route
 from agentcore.server.modules.tool_views import ToolViews
@@ -288,7 +289,7 @@ def create_app(
     )
     mcp = McpEntrance(core)
     live_connections = LiveConnections()
-    pipes = Pipes(core, mcp, live_connections, (approval or own).base_url)
+    pipes = Pipes(store.client_keys, core.state.path, mcp, live_connections, (approval or own).base_url)
     parts = ServerParts(
         core=core,
         addresses=own,
@@ -296,13 +297,15 @@ def create_app(
         gate=Gate(own, credentials, hits),
         reader=BodyReader(bounds, hits),
         events=EventStreams(core.events, bounds.heartbeat, hits),
-        switch=ModuleSwitch(core),
+        switch=ModuleSwitch(core.config, core.modules),
+        module_views=ModuleViews.of_core(core),
+        host_views=HostViews(core.places, core.registry, core.resources),
         chat=Chat(core),
         limits=bounds,
         hits=hits,
         describe=partial(_describe_routes, ROUTES),
         connections=int,
-        live_control=LiveControl(core),
+        live_control=LiveControl(core.modules, core.registry, core.policy_changes),
         live_connections=live_connections,
         serve_mcp=mcp.answer_request,
         views=ToolViews(core.registry),

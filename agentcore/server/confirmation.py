@@ -1,19 +1,18 @@
 """Policy changes: applied at once for principals with that right, else only after the user confirms them."""
 
 from agentcore.api import Principal
-from agentcore.core import Core
-from agentcore.core.approvals import Apply, Proposal
+from agentcore.core.approvals import Apply, PolicyChanges, Proposal
 from agentcore.core.policy import authorise
 from agentcore.errors import ToolError
 
 
 async def change_policy(
-    core: Core, by: Principal, proposal: Proposal, apply: Apply, session_owner: str | None = None
+    changes: PolicyChanges, by: Principal, proposal: Proposal, apply: Apply, session_owner: str | None = None
 ) -> None:
     """Apply a change, or ask the user to confirm it in the approval view, which then applies it.
 
     Args:
-        core: Stores pending changes.
+        changes: Stores pending changes.
         by: Principal that requests the change.
         proposal: Shown to the user.
         apply: Applies the change.
@@ -22,7 +21,7 @@ async def change_policy(
         ToolError: `forbidden`; `confirmation_required`, with the change's id, if the user is asked.
     """
     if needs_confirmation(by, session_owner):
-        raise propose_change(core, by, proposal, apply)
+        raise propose_change(changes, by, proposal, apply)
     await apply()
 
 
@@ -41,13 +40,13 @@ def needs_confirmation(by: Principal, session_owner: str | None = None) -> bool:
     return False
 
 
-def propose_change(core: Core, by: Principal, proposal: Proposal, apply: Apply) -> ToolError:
+def propose_change(changes: PolicyChanges, by: Principal, proposal: Proposal, apply: Apply) -> ToolError:
     """Ask the user to confirm a change, even if the principal could apply it, and return the error that reports this.
 
     Raises:
         ToolError: `too_many_waiting`.
     """
-    change = core.policy_changes.propose_change(proposal, by, apply)
+    change = changes.propose_change(proposal, by, apply)
     return ToolError(
         "confirmation_required",
         "a person confirms this in the approval view; it waits there, and counts once it is confirmed",

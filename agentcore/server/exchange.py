@@ -20,7 +20,9 @@ from agentcore.server.http.reader import BodyReader
 from agentcore.server.http.response import Answer, Sent
 from agentcore.server.live_control import LiveControl
 from agentcore.server.modules.enabling import ModuleSwitch
+from agentcore.server.modules.hosts import HostViews
 from agentcore.server.modules.tool_views import ToolViews
+from agentcore.server.modules.view import ModuleViews
 
 Answering = Callable[["Exchange"], Awaitable[Answer | Sent]]
 """Answers one request."""
@@ -41,6 +43,8 @@ class ServerParts:
         reader: Reads bodies.
         events: Event streams of pages.
         switch: Enables and disables modules.
+        module_views: Describes modules.
+        host_views: Describes hosts.
         chat: Chat sessions.
         connections: Returns the number of open connections.
         live_control: Decides which pages may act through modules' own routes.
@@ -62,6 +66,8 @@ class ServerParts:
     reader: BodyReader
     events: EventStreams
     switch: ModuleSwitch
+    module_views: ModuleViews
+    host_views: HostViews
     chat: Chat
     limits: TimeLimits
     hits: Hits

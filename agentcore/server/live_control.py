@@ -11,9 +11,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from agentcore.api import Principal
-from agentcore.core import Core
-from agentcore.core.approvals import PolicyChange, Proposal
-from agentcore.core.modules import ModuleRecord, ModuleRoute
+from agentcore.core.approvals import PolicyChange, PolicyChanges, Proposal
+from agentcore.core.modules import ModuleRecord, ModuleRoute, Modules, ToolRegistry
 from agentcore.errors import ToolError
 from agentcore.server.confirmation import propose_change
 
@@ -43,8 +42,10 @@ class ControlState:
 class LiveControl:
     """Stores what the user has confirmed, until the server stops."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, modules: Modules, registry: ToolRegistry, changes: PolicyChanges) -> None:
+        self._modules = modules
+        self._registry = registry
+        self._changes = changes
         self._confirmed: set[_Key] = set()
         self._asked: dict[_Key, str] = {}
 
@@ -91,7 +92,7 @@ class LiveControl:
         """True if messages of a principal to a module's routes may act now."""
         return (
             by.kind != "page"
-            or not self._core.registry.runs_page_scripts
+            or not self._registry.runs_page_scripts
             or self._find_module(module).manifest.runs_scripts_in_page
             or (by.id, module) in self._confirmed
         )
@@ -102,7 +103,7 @@ class LiveControl:
         Raises:
             ToolError: `module_not_found`.
         """
-        return self._core.registry.hosted.get(module) or self._core.modules.get_record(module)
+        return self._registry.hosted.get(module) or self._modules.get_record(module)
 
     def find_refusal(self, by: Principal, route: ModuleRoute, message: str | bytes) -> ToolError | None:
         """Return the reason why a message must not reach a module; None: it may."""
@@ -123,13 +124,13 @@ class LiveControl:
         async def confirm() -> None:
             self._confirmed.add(key)
 
-        refusal = propose_change(self._core, by, Proposal("live_control", module), confirm)
+        refusal = propose_change(self._changes, by, Proposal("live_control", module), confirm)
         self._asked[key] = str(refusal.context["changeId"])
         return refusal
 
     def _find_pending_change(self, key: _Key) -> PolicyChange | None:
         asked = self._asked.get(key)
-        change = next((change for change in self._core.policy_changes.waiting if change.change_id == asked), None)
+        change = next((change for change in self._changes.waiting if change.change_id == asked), None)
         if change is None:
             self._asked.pop(key, None)
         return change

@@ -145,7 +145,11 @@ async def serve(
                 pipes.on_idle = ending.wished.set if lives_for_clients else None
                 then: list[OnReady] = [] if on_ready is None else [on_ready]
                 if installs_missing and is_root() and is_in_container():
-                    then.append(lambda server: install_missing(server.core, on_installation))
+                    then.append(
+                        lambda server: install_missing(
+                            server.core.requirements, server.core.config.locale, on_installation
+                        )
+                    )
                 starting = _Starting(ending.wished)
                 beside = [
                     starting.complete_start(_start_modules(app, server, before_modules), then, server),
@@ -231,7 +235,7 @@ async def _start_modules(app: Application, server: RunningServer, before_modules
         pid=os.getpid(),
         tools=len(server.core.registry.tools),
     )
-    await report_missing(server.core)
+    await report_missing(server.core.requirements)
 
 
 class ServerStartError(AgentcoreError):

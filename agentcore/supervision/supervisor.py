@@ -17,6 +17,7 @@ from typing import Any, Self
 from agentcore.errors import AgentcoreError
 from agentcore.files.folder import Folder
 from agentcore.supervision.descendants import read_rest
+from agentcore.supervision.listening import Listener, find_listeners
 from agentcore.supervision.protocol import HEADER
 from agentcore.supervision.recorded_output import Recording
 
@@ -102,6 +103,10 @@ class SupervisedProcess:
         See `descendants.read_rest`; it blocks, because it reads /proc.
         """
         return read_rest(self._keeper) if self._keeper else None
+
+    def list_listeners(self) -> list[Listener]:
+        """Return the TCP ports that its processes listen on; it blocks, because it reads /proc."""
+        return find_listeners(self._keeper) if self._keeper and not self.is_over else []
 
     async def wait_for_recording(self) -> None:
         """Wait until the recorded streams have ended; they do not while another process has them open."""

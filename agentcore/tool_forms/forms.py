@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from agentcore.tool_forms.aliases import list_renamed
 from agentcore.tool_forms.dialect_schema import Lowered, lower_schema
 from agentcore.tool_forms.dialects import ANTHROPIC, GEMINI, MCP, OPENAI, OPENAI_STRICT, PORTABLE, Dialect
 from agentcore.tool_forms.references import inline_references
@@ -77,9 +78,20 @@ class LoweredSchema:
 
     def repair_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Repair a model's arguments where their meaning is unambiguous."""
+        return repair_arguments(arguments, self._get_inlined())
+
+    def describe_aliases(self, arguments: dict[str, Any]) -> str:
+        """Return which names of a model's arguments are called differently, for the model; empty: none."""
+        if self.schema.get("properties", {}).keys() >= arguments.keys():
+            return ""
+        renamed = list_renamed(arguments, self._get_inlined())
+        pairs = ", ".join(f"`{given}` is `{own}`" for given, own in renamed)
+        return f"[Names of arguments: {pairs}.]" if pairs else ""
+
+    def _get_inlined(self) -> dict[str, Any]:
         if self._inlined is None:
             self._inlined = inline_references(self.schema)
-        return repair_arguments(arguments, self._inlined)
+        return self._inlined
 
 
 def _to_openai(definition: Definition, lowered: Lowered) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """Repair arguments from models where their meaning is unambiguous.
 
-Models send `null` for omitted arguments, as strict schemas require, and lists and objects as JSON text. Only values
-that the schema rejects are changed: valid arguments are kept, and a string is kept wherever a string is allowed.
+Models send `null` for omitted arguments, as strict schemas require, and lists and objects as JSON text, and write names
+that they know from other products. Only values and names that the schema rejects are changed: valid arguments are
+kept, and a string is kept wherever a string is allowed.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentcore.strict_json import decode_json
+from agentcore.tool_forms.aliases import rename_arguments
 from agentcore.tool_forms.merging import merge_all_of
 
 _JSON_TYPES: Mapping[type, frozenset[str]] = {
@@ -41,7 +43,7 @@ def _repair_value(value: Any, schema: Any) -> Any:
         decoded = _decode_text(value, schema)
         return value if decoded is None else _repair_value(decoded, schema)
     if isinstance(value, dict):
-        return _repair_object(value, part)
+        return _repair_object(rename_arguments(value, part), part)
     if isinstance(value, list):
         items = part.get("items")
         return [_repair_value(each, items) for each in value] if isinstance(items, dict) else value

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agentcore.core.approvals import Verdict
+from agentcore.core.modules.module_record import Offer
 from tests.chat.test_clients import paired
 from tests.machines import Machine, agentcore, joined
 
@@ -61,10 +62,11 @@ async def test_definition_of_the_hosts_tool_is_offered(open_talk, provider, tmp_
     provider.say("Hi.")
     async with open_talk(Machine()) as talk, joined(talk.host, "laptop", tmp_path) as laptop:
         record = talk.host.registry.hosted["laptop/machine"]
-        record.tools = [
+        tools = [
             replace(tool, definition=replace(tool.definition, description="Laptop's own words."))
             for tool in record.tools
         ]
+        record.publish_offer(Offer(tools))
         laptop.come()
         session = await talk.begin(host="laptop")
         await talk.say(session, "hi")

@@ -39,7 +39,9 @@ def texts(view):
 
 
 def said(provider, role="user"):
-    return [message["content"] for message in spoken(provider.requests[-1]) if message["role"] == role]
+    """The texts that a model was sent; adjacent messages of one role are sent as one."""
+    sent = [message["content"] for message in spoken(provider.requests[-1]) if message["role"] == role]
+    return [text for content in sent for text in content.split("\n\n")]
 
 
 @pytest.fixture

@@ -202,3 +202,72 @@ def test_missing_right_is_permission_denied(root: Path) -> None:
             subprocess.run(["chattr", "-i", str(root / "locked")], check=True)
         else:
             (root / "locked").chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changing owners needs root")
+def test_root_writes_files_of_another_user_and_their_owner_stays(space: Workspace, root: Path) -> None:
+    for number, mode in enumerate((0o644, 0o600, 0o664, 0o640)):
+        file = root / f"{number}.txt"
+        file.write_text("old")
+        os.chown(file, 1000, 1000)
+        file.chmod(mode)
+        space.write_file(space.locate(file.name), b"new")
+        status = file.stat()
+        assert file.read_text() == "new"
+        assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (1000, 1000, mode)
+
+
+def test_file_that_nobody_may_write_is_read_only_for_root_too(space: Workspace, root: Path) -> None:
+    (root / "a.txt").write_text("old")
+    (root / "a.txt").chmod(0o444)
+    assert error_of(space, "a.txt").type == "permission_denied"
+    assert not space.can_write(space.locate("a.txt"), (root / "a.txt").stat())
+
+
+def test_read_only_mount_is_not_writable(small_disk: Path) -> None:
+    (small_disk / "a.txt").write_text("old")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with Workspace([small_disk]) as workspace:
+        place = workspace.locate("a.txt")
+        assert not workspace.can_write(place, workspace.stat(place))
+
+
+_AS_ANOTHER_USER = """
+import os, sys
+from pathlib import Path
+from agentcore.api import ToolError, Workspace
+workspace = Workspace([Path(sys.argv[1])])
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+for path in sys.argv[2:]:
+    place = workspace.locate(path)
+    status = workspace.stat(place)
+    try:
+        workspace.write_file(place, b"new content", expected=status)
+        print(path, "written", workspace.can_write(place, status))
+    except ToolError as error:
+        print(path, error.type, workspace.can_write(place, status))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changing the user needs root")
+def test_other_users_write_what_the_kernel_permits_and_the_owner_stays(root: Path) -> None:
+    root.chmod(0o777)
+    for name, mode in (("open.txt", 0o666), ("closed.txt", 0o644), ("own.txt", 0o600), ("acl.txt", 0o640)):
+        (root / name).write_text("old")
+        os.chown(root / name, 65534 if name == "own.txt" else 1000, 1000)
+        (root / name).chmod(mode)
+    names = ["open.txt", "closed.txt", "own.txt"]
+    expected = ["open.txt written True", "closed.txt permission_denied False", "own.txt written True"]
+    if shutil.which("setfacl") and not subprocess.call(["setfacl", "-m", "u:65534:rw", str(root / "acl.txt")]):
+        names.append("acl.txt")
+        expected.append("acl.txt written True")
+    command = [sys.executable, "-c", _AS_ANOTHER_USER, str(root), *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == expected
+    assert (root / "open.txt").read_text() == "new content"
+    assert (root / "open.txt").stat().st_uid == 1000
+    assert (root / "own.txt").stat().st_uid == 65534
+    assert (root / "acl.txt").stat().st_uid == 1000
+    assert not [name for name in os.listdir(root) if name.startswith(".agentcore")]

@@ -172,12 +172,11 @@ async def test_socket_that_was_open_before_such_scripts_could_run_is_held_back_t
     site = Site()
     server = await agentcore_client([site, Scripts()])
     core = server.running.host
-    scripts = core.modules.get_record("scripts")
     page = await approving.page(server)
     async with watching(page) as socket:
-        scripts.state = "disabled"
+        await core.modules.disable("scripts")
         assert await say(socket, '{"type": "type"}') == "picture"
-        scripts.state = "ready"
+        await core.modules.enable("scripts")
         assert await say(socket, '{"type": "type"}') == "confirmation_required"
     assert site.heard == ["type"]
 

@@ -38,6 +38,7 @@ class Reply:
         sent: Tokens of the request, as the provider counts them.
         cached: Those of them that it had kept.
         html: A web page in place of an answer, under `status`.
+        document: A JSON document in place of a stream.
     """
 
     text: str = ""
@@ -53,6 +54,7 @@ class Reply:
     sent: int = 10
     cached: int = 0
     html: str = ""
+    document: dict[str, Any] | None = None
 
 
 @dataclass
@@ -101,6 +103,8 @@ class Provider:
         reply = self.replies.pop(0) if self.script is None else self.script(self.requests[-1])
         if reply.html:
             return web.Response(text=reply.html, content_type="text/html", status=reply.status)
+        if reply.document is not None:
+            return web.json_response(reply.document)
         if reply.status != 200:
             return web.json_response(reply.error, status=reply.status)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})

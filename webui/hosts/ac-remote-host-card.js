@@ -14,6 +14,7 @@ import {actionsFor, isUp, saidByHost} from './remote-host.js';
 const ICONS = {drain: 'pause', undrain: 'play', disconnect: 'ban', connect: 'log-in', forget: 'trash-2'};
 const MODULES = 24;
 const TITLE_CHARACTERS = 60;
+const PROBLEM_CHARACTERS = 500;
 
 /** Compare modules by name; they arrive in the order in which they became ready. @param {{name: string}} one @param {{name: string}} other */
 const byName = (one, other) => one.name.localeCompare(other.name);
@@ -35,6 +36,9 @@ export class AcRemoteHostCard extends Localized(LitElement) {
     .state ac-command { max-width: 34rem; }
     li .badge { text-decoration: none; }
     .said { color: var(--ac-danger); }
+    .problems { flex-basis: 100%; font-size: var(--ac-text-s); }
+    .problems summary { color: var(--ac-warn); }
+    .problems li { display: block; min-height: 0; color: var(--ac-text-muted); }
     code { overflow-wrap: anywhere; }
     .folders code { display: block; }
     summary { width: fit-content; cursor: pointer; border-radius: var(--ac-radius-s); color: var(--ac-text-muted); font-size: var(--ac-text-s); }
@@ -103,13 +107,16 @@ export class AcRemoteHostCard extends Localized(LitElement) {
   }
 
   /** @param {import('./remote-host.js').RemoteModule} module */
-  _module({title, state, reason, tools, waiting}) {
+  _module({title, state, reason, tools, waiting, problems}) {
     return html`
       <li>
         <bdi>${saidByHost(title, TITLE_CHARACTERS)}</bdi>
         ${state === 'ready' ? nothing : html`<ac-state room="modules" .state=${state}></ac-state>`}
         ${state === 'failed' ? html`<span class="said small"><bdi>${saidByHost(reason)}</bdi></span>` : html`<span class="muted small">${t('hosts.tools', {n: tools})}</span>`}
         ${waiting ? waitingTools(waiting) : nothing}
+        ${problems.length ? html`
+          <details class="problems"><summary>${t('modules.problemCount', {n: problems.length})}</summary>
+            <ul>${problems.map((problem) => html`<li><bdi>${saidByHost(problem, PROBLEM_CHARACTERS)}</bdi></li>`)}</ul></details>` : nothing}
       </li>`;
   }
 

@@ -2,7 +2,7 @@
 import {client} from '../client/client.js';
 import {visibleText} from '../approval/guard/visible.js';
 
-/** @typedef {{name: string, title: string, state: string, isListed: boolean, reason: string, tools: number, waiting: number}} RemoteModule  `reason`: why it does not run; `waiting`: tools that the user has not seen yet */
+/** @typedef {{name: string, title: string, state: string, isListed: boolean, reason: string, tools: number, waiting: number, problems: string[]}} RemoteModule  `reason`: why it does not run; `waiting`: tools that the user has not seen yet */
 /** @typedef {'waiting' | 'running' | 'away' | 'draining' | 'drained' | 'disconnected'} RemoteState  `waiting`: it was never added */
 /**
  * @typedef {object} RemoteHost

@@ -163,13 +163,15 @@ def _incomplete_answer_error(response: ModelResponse, received: ModelResponse, c
     if len(response.parts) < len(received.parts):
         message = "The provider's answer is not of the form that its protocol says. Look at its address, or try again."
         return ToolError("provider_failed", message, retryable=True, model=model)
-    if not (response.provider_details or {}).get("finish_reason"):
+    is_refused = response.finish_reason == "content_filter"
+    if not is_refused and not (response.provider_details or {}).get("finish_reason"):
         # the connection closed normally, but before the answer ended; the adapter takes that for the end
         message = "The provider's answer ended before it was complete. Send the message again."
         return ToolError("provider_stream_broken", message, retryable=True, model=model)
-    if response.finish_reason == "content_filter":
-        message = "The provider's filter stopped the answer. Say it in another way."
-        return ToolError("provider_refused", message, model=model)
+    if is_refused:
+        refusal = (response.provider_details or {}).get("refusal")
+        said = f" It said: {refusal}" if isinstance(refusal, str) else " Say it in another way."
+        return ToolError("provider_refused", f"The provider's filter stopped the answer.{said}", model=model)
     if response.finish_reason == "length":
         message = "The answer has reached the longest that the model gives. Tell it to go on."
         return ToolError("answer_cut", message, model=model)

@@ -1,7 +1,7 @@
 """Parses the arguments of calls as models write them."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentcore.chat.bounds import ARGUMENTS_CHARS
 from agentcore.errors import ToolError
@@ -9,9 +9,21 @@ from agentcore.strict_json import decode_json
 from agentcore.tool_forms import LoweredSchema
 
 
-def read_arguments(
-    arguments: str | dict[str, Any] | None, schema: LoweredSchema | None
-) -> tuple[str, ToolError | None]:
+class ReadArguments(NamedTuple):
+    """The arguments of a model's call.
+
+    Args:
+        text: JSON text of an object.
+        error: Why they are invalid; then the text is `{}`.
+        names_note: Which names were replaced, for the model; empty: none.
+    """
+
+    text: str
+    error: ToolError | None = None
+    names_note: str = ""
+
+
+def read_arguments(arguments: str | dict[str, Any] | None, schema: LoweredSchema | None) -> ReadArguments:
     """Parse the arguments of a call into the JSON text of an object; invalid ones give `{}` and an error.
 
     Args:
@@ -21,11 +33,16 @@ def read_arguments(
     given = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
     if len(given) > ARGUMENTS_CHARS:
         message = f"the arguments have {len(given):,} characters, {ARGUMENTS_CHARS:,} are the bound; send less at once"
-        return "{}", ToolError("invalid_arguments", message, limit=ARGUMENTS_CHARS)
+        return ReadArguments("{}", ToolError("invalid_arguments", message, limit=ARGUMENTS_CHARS))
     try:
         value = decode_json(given or "{}")
     except ValueError as exc:
-        return "{}", ToolError("invalid_arguments", f"the arguments are not valid JSON ({exc}): {given[:200]!r}")
+        message = f"the arguments are not valid JSON ({exc}): {given[:200]!r}"
+        return ReadArguments("{}", ToolError("invalid_arguments", message))
     if not isinstance(value, dict):
-        return "{}", ToolError("invalid_arguments", f"the arguments must be a JSON object: {given[:200]!r}")
-    return json.dumps(value if schema is None else schema.repair_arguments(value), ensure_ascii=False), None
+        message = f"the arguments must be a JSON object: {given[:200]!r}"
+        return ReadArguments("{}", ToolError("invalid_arguments", message))
+    if schema is None:
+        return ReadArguments(json.dumps(value, ensure_ascii=False))
+    text = json.dumps(schema.repair_arguments(value), ensure_ascii=False)
+    return ReadArguments(text, names_note=schema.describe_aliases(value))

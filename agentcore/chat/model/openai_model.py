@@ -1,11 +1,27 @@
 """Adapter for models of OpenAI, and of servers that speak its protocol."""
 
-from openai import AsyncOpenAI
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.openai import OpenAIProvider
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
+from openai import AsyncOpenAI, AsyncStream
+from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from openai.types.chat.chat_completion_chunk import Choice
+from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings, OpenAIStreamedResponse
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
+
+from agentcore.chat.model.openai_stream import DETAILS_FIELD, ChatStream
 from agentcore.chat.model.providers import OPENAI
+from agentcore.chat.model.thinking_tags import THINKING_FIELD
 from agentcore.chat.settings import ModelChoice
+
+_NO_TAGS = "\0", "\0"
+"""Tags that never occur: tags are read before the adapter sees the text."""
+
+_PROFILE = OpenAIModelProfile(thinking_tags=_NO_TAGS)
 
 
 def make(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
@@ -17,4 +33,78 @@ def make(choice: ModelChoice) -> tuple[OpenAIChatModel, AsyncOpenAI]:
         max_retries=choice.max_retries,
         timeout=choice.timeout_s,
     )
-    return OpenAIChatModel(choice.model, provider=OpenAIProvider(openai_client=client)), client
+    return _ChatModel(choice.model, provider=OpenAIProvider(openai_client=client), profile=_PROFILE), client
+
+
+class _StreamedResponse(OpenAIStreamedResponse):
+    def _map_thinking_delta(self, choice: Choice) -> Iterable[ModelResponseStreamEvent]:
+        thought = getattr(choice.delta, THINKING_FIELD, None)
+        if not thought:
+            return super()._map_thinking_delta(choice)
+        return self._parts_manager.handle_thinking_delta(
+            vendor_part_id=THINKING_FIELD, id=THINKING_FIELD, content=thought, provider_name=self.provider_name
+        )
+
+    def _map_chunk_provider_details(self, chunk: ChatCompletionChunk) -> dict[str, Any] | None:
+        delta = chunk.choices[0].delta if chunk.choices else None
+        details = None if delta is None else getattr(delta, DETAILS_FIELD, None)
+        return {DETAILS_FIELD: details} if details else None
+
+
+class _ChatModel(OpenAIChatModel):
+    """Reads streams in one form, and sends messages that every server accepts."""
+
+    @property
+    def _streamed_response_cls(self) -> type[OpenAIStreamedResponse]:
+        return _StreamedResponse
+
+    async def _process_streamed_response(
+        self,
+        response: AsyncStream[ChatCompletionChunk],
+        model_request_parameters: ModelRequestParameters,
+        model_settings: OpenAIChatModelSettings | None = None,
+    ) -> OpenAIStreamedResponse:
+        stream = cast("AsyncStream[ChatCompletionChunk]", ChatStream(response))
+        return await super()._process_streamed_response(stream, model_request_parameters, model_settings)
+
+    def _map_model_response(self, message: ModelResponse) -> ChatCompletionMessageParam | None:
+        mapped: Any = super()._map_model_response(message)
+        details = (message.provider_details or {}).get(DETAILS_FIELD)
+        if mapped is not None and details and message.provider_url == self._provider.base_url:
+            mapped[DETAILS_FIELD] = details
+        return cast("ChatCompletionMessageParam | None", mapped)
+
+    async def _map_messages(
+        self,
+        messages: Sequence[ModelMessage],
+        model_request_parameters: ModelRequestParameters,
+        *,
+        model_settings: ModelSettings | None = None,
+    ) -> list[ChatCompletionMessageParam]:
+        mapped = await super()._map_messages(messages, model_request_parameters, model_settings=model_settings)
+        return _merge_adjacent(mapped)
+
+
+def _merge_adjacent(messages: Sequence[Any]) -> list[Any]:
+    """Merge adjacent messages of the user, and of the assistant: the templates of many models require it."""
+    merged: list[Any] = []
+    for message in messages:
+        before: Any = merged[-1] if merged else {}
+        is_same = message["role"] in ("user", "assistant") and before.get("role") == message["role"]
+        if is_same and not before.get("tool_calls"):
+            merged[-1] = {**before, **message, "content": _join_contents(before.get("content"), message.get("content"))}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _join_contents(one: Any, other: Any) -> Any:
+    if not one or not other:
+        return one or other
+    if isinstance(one, str) and isinstance(other, str):
+        return f"{one}\n\n{other}"
+    return [*_content_parts(one), *_content_parts(other)]
+
+
+def _content_parts(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

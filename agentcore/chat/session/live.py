@@ -21,10 +21,12 @@ class LiveSession:
         turn: Held by the running turn.
         storing: Held while the partial answer is stored as a message, so that readers see it exactly once.
         tool_ids: The session's ids of calls, by the core's ids.
+        names_notes: Which names of arguments were replaced, by the session's ids of unfinished calls.
         commands: Running calls that the user made.
         inner: Nested calls that were presented to the user for approval: the core's ids by the session's.
         client: Receives events of nested calls; None: no client waits for the turn.
         agents: Nesting depth of the sub-agents that calls run, by the core's ids of the calls.
+        agent_prompts: The prompts of these sub-agents.
         questions: Questions of tools to the user.
         todos: The session's to-do list.
         agent_id: The session's agent.
@@ -45,10 +47,12 @@ class LiveSession:
         self.turn = asyncio.Lock()
         self.storing = asyncio.Lock()
         self.tool_ids: dict[str, str] = {}
+        self.names_notes: dict[str, str] = {}
         self.commands: set[str] = set()
         self.inner: dict[str, str] = {}
         self.client: Sink | None = None
         self.agents: dict[str, int] = {}
+        self.agent_prompts: dict[str, str] = {}
         self.questions = Questions()
         self.todos: list[dict[str, Any]] = []
         self.agent_id = ""

@@ -15,12 +15,14 @@ from pydantic_ai.messages import (
     ModelResponse,
     ModelResponsePart,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
     UserContent,
     UserPromptPart,
 )
 
+from agentcore.chat.model.thinking_tags import THINKING_FIELD
 from agentcore.chat.session.transcript import STOPPED
 from agentcore.chat.texts import result_text
 from agentcore.chat.turn.attachments import user_text_of
@@ -102,7 +104,7 @@ def for_model(
     messages: Sequence[ModelMessage], *, images: bool, is_prompted: bool, marks_failures: bool
 ) -> list[ModelMessage]:
     """Adapt the history to a model: without images, or with calls and results as text, if necessary."""
-    adapted = _with_stops(messages)
+    adapted = _without_empty_parts(_with_stops(messages))
     if not marks_failures:
         adapted = [_with_plain_failures(each) if isinstance(each, ModelRequest) else each for each in adapted]
     if not images:
@@ -110,6 +112,26 @@ def for_model(
     if is_prompted:
         adapted = [_as_text(each) for each in adapted]
     return adapted
+
+
+def _without_empty_parts(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Leave out blank text, which some providers refuse, and thinking that was written in tags."""
+    adapted: list[ModelMessage] = []
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            kept = [part for part in message.parts if not _is_left_out(part)]
+            if len(kept) < len(message.parts):
+                message = replace(message, parts=kept)  # noqa: PLW2901 - as it is sent
+            if not kept:
+                continue
+        adapted.append(message)
+    return adapted
+
+
+def _is_left_out(part: ModelResponsePart) -> bool:
+    if isinstance(part, TextPart):
+        return not part.content.strip()
+    return isinstance(part, ThinkingPart) and part.id == THINKING_FIELD
 
 
 def _with_stops(messages: Sequence[ModelMessage]) -> list[ModelMessage]:

@@ -141,6 +141,7 @@ class ServerCalls:
         envelope = outcome.encode_envelope().decode()
         registry = self._core.registry
         live = self._stream.live
+        live.names_notes.pop(call.tool_id, None)
         reading = ArtifactReading(registry.tools_at(live.current_host(registry)), live.reader)
         result = outcome_output(outcome, source=call.tool_name, reading=reading)
         # store before publishing, so that a client that reacts to the event finds the result
@@ -185,4 +186,5 @@ class ServerCalls:
             mode=self._stream.live.mode,
             reader=self._stream.live.reader,
             session_owner=self._stream.live.owner,
+            names_note=self._stream.live.names_notes.get(call.tool_id, ""),
         )

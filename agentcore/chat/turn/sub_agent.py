@@ -83,6 +83,7 @@ class SubAgent:
         self._kept = ResultShrinker(core.store.artifacts)
         self._history = ModelHistory()
         self._offered: dict[str, OfferedTool] = {}
+        self._names_notes: dict[str, str] = {}
         self._found: list[str] = []
         self._tokens = 0
         self._reader = self._live.reader
@@ -97,10 +98,12 @@ class SubAgent:
             message = f"agents run agents {SUB_AGENT_DEPTH} deep; that is the bound"
             raise ToolError("nesting_too_deep", message, limit=SUB_AGENT_DEPTH)
         self._live.agents[self._call.id] = self._depth
+        self._live.agent_prompts[self._call.id] = task.prompt
         try:
             return await self._run_steps(task)
         finally:
             self._live.agents.pop(self._call.id, None)
+            self._live.agent_prompts.pop(self._call.id, None)
 
     async def _run_steps(self, task: SubAgentTask) -> str:
         self._history.add_messages([history.build_request([], task.prompt)])
@@ -194,7 +197,7 @@ class SubAgent:
 
     def _prepare_call(self, part: ToolCallPart, number: int) -> tuple[ChatCallRow, ToolCallPart, ToolError | None]:
         offered = self._offered.get(part.tool_name)
-        arguments, error = read_arguments(part.args, None if offered is None else offered.schema)
+        arguments, error, note = read_arguments(part.args, None if offered is None else offered.schema)
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:
@@ -202,6 +205,8 @@ class SubAgent:
             error = error or not_offered(part.tool_name, self._offered)
         tool_id = f"tc_{secrets.token_hex(8)}"
         name = valid_name(part.tool_name)
+        if note:
+            self._names_notes[tool_id] = note
         row = ChatCallRow(self._call.session_id, tool_id, name, arguments, "server")
         return row, replace(part, tool_name=name, tool_call_id=tool_id, args=arguments), error
 
@@ -232,6 +237,7 @@ class SubAgent:
             mode=self._live.mode,
             reader=self._reader,
             session_owner=self._live.owner,
+            names_note=self._names_notes.pop(row.tool_id, ""),
         )
         try:
             outcome = await self._core.run_call(request, announcement.handle_call_event)

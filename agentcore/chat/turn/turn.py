@@ -314,7 +314,9 @@ class Turn:
         tool_id = f"tc_{secrets.token_hex(8)}"
         offered = self._offered.get(part.tool_name)
         name = valid_name(part.tool_name)
-        arguments, error = read_arguments(part.args, None if offered is None else offered.schema)
+        arguments, error, note = read_arguments(part.args, None if offered is None else offered.schema)
+        if note:
+            self._stream.live.names_notes[tool_id] = note
         if number >= CALLS_IN_A_TURN:
             error = ToolError("too_many_calls", f"{CALLS_IN_A_TURN} calls in one answer are the bound; call again")
         elif offered is None:

@@ -13,6 +13,7 @@ from agentcore.api import Principal
 from agentcore.cli.backend.backend import Notify, ToolCall
 from agentcore.cli.backend.local_policy import explain_call, try_new_rule
 from agentcore.cli.options import is_verbose
+from agentcore.cli.own_stdout import store_module_output
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.cli.terminal.output import print_notice, print_warning
 from agentcore.cli.terminal.terminal import is_interactive
@@ -30,6 +31,7 @@ from agentcore.store.state import StateDir
 
 if TYPE_CHECKING:
     from agentcore.chat import ModelSetup
+    from agentcore.server.modules import ModuleViews
 
 T = TypeVar("T")
 
@@ -50,7 +52,11 @@ def open_local_host(config_path: Path) -> Iterator["LocalHost"]:
     config = load_config(config_path, os.environ)
     for notice in config.notices:
         print_notice(notice)
-    with StateDir.open(config.file, prepare_roots(config)) as state, bounded_runner() as runner:
+    with (
+        StateDir.open(config.file, prepare_roots(config)) as state,
+        store_module_output(state.path),
+        bounded_runner() as runner,
+    ):
         held = runner.run(ContextTask.open(Core.open(config, state, places=make_hosts(config)), "host"))
         try:
             # without a terminal to ask at, calls that need approval fail with `approval_required`
@@ -125,29 +131,32 @@ class LocalHost:
 
         return ModelSetup(self._core, os.environ)
 
+    @cached_property
+    def _module_views(self) -> "ModuleViews":
+        from agentcore.server.modules import ModuleViews  # it imports the HTTP server
+
+        return ModuleViews.of_core(self._core)
+
     def run(self, work: Callable[[Core], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine with the core in its event loop, and return the result."""
         return self._runner.run(work(self._core))
 
     def list_modules(self) -> list[dict[str, Any]]:
         """Return all modules that are listed or installed."""
-        from agentcore.server.modules import list_modules  # it imports the HTTP server
-
-        return [json.loads(module) for module in self._runner.run(list_modules(self._core, _PERSON))]
+        return [json.loads(module) for module in self._runner.run(self._module_views.list_modules(_PERSON))]
 
     def get_module(self, name: str) -> dict[str, Any]:
         """Return one module."""
-        from agentcore.server.modules import show_module
-
-        module: dict[str, Any] = json.loads(self._runner.run(show_module(self._core, name, _PERSON)))
+        module: dict[str, Any] = json.loads(self._runner.run(self._module_views.show_module(name, _PERSON)))
         return module
 
     def list_hosts(self) -> list[dict[str, Any]]:
         """Return the hosts in which modules run."""
-        from agentcore.server.modules import list_hosts
+        from agentcore.server.modules import HostViews
 
         async def describe_hosts(core: Core) -> list[dict[str, Any]]:
-            return [view.model_dump(by_alias=True, mode="json") for view in list_hosts(core).hosts]
+            found = HostViews(core.places, core.registry, core.resources).list_hosts()
+            return [view.model_dump(by_alias=True, mode="json") for view in found.hosts]
 
         return self.run(describe_hosts)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from agentcore.cli.commands.completion import complete_machine
-from agentcore.cli.options import config_option
+from agentcore.cli.options import config_option, reserve_for_json
 from agentcore.cli.terminal.exits import CliError
 
 _STDIN_BYTES = 2 * 1024 * 1024
@@ -35,7 +35,13 @@ _MODES = ("ask", "ask_writes", "allow", "deny")
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A file that goes with the message; may be given more than once.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, for programs.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    callback=reserve_for_json,
+    help="Print each event as a line of JSON, for programs.",
+)
 @click.argument("prompt", nargs=-1)
 def chat(
     *,

@@ -59,12 +59,14 @@ def schema(config_path: Path) -> None:
     For editors:
       agentcore config schema > app.schema.json      and in app.json: "$schema": "./app.schema.json"
     """
+    from agentcore.cli.own_stdout import reserve_stdout
     from agentcore.cli.terminal.output import print_json, print_warning
     from agentcore.core import load_config
     from agentcore.core.modules import remembered_sources
     from agentcore.core.settings import installed_schema
     from agentcore.store.state import locate_state_dir
 
+    reserve_stdout(click.get_current_context())
     loaded = load_config(config_path, os.environ)
     chosen = remembered_sources(loaded, locate_state_dir(config_path, os.environ))
     found, failures = installed_schema(loaded, chosen)

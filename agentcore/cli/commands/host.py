@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,6 +90,7 @@ def host(
       agentcore host --server http://127.0.0.1:8765 --name build-box
       agentcore host --server tls://nats.example.org:4222 --pool farm --key farm.seed --capacity 50
     """
+    from agentcore.cli.own_stdout import log_module_output, own_stdout
     from agentcore.cli.terminal.exits import CliError, ExitCode
     from agentcore.config import prepare_roots
     from agentcore.core import load_config
@@ -113,7 +113,7 @@ def host(
             hint="choose one with --name",
         )
     hide_secrets()
-    configure_logging(level="debug" if is_verbose() else "info" if not sys.stdout.isatty() else "warning")
+    configure_logging(level="debug" if is_verbose() else "info" if not own_stdout().isatty() else "warning")
     config = load_config(config_path, os.environ)
     make_program = _find_program(kind_options, server=server, name=called, ca=ca)
     where = Server.from_address(server, ca) if make_program is None else None
@@ -130,6 +130,7 @@ def host(
     with (
         StateDir.open(config.file, prepare_roots(config)) as state,
         log_to_state_folder(state.path),
+        log_module_output(),
         bounded_runner() as runner,
     ):
         try:

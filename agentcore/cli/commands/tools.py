@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from agentcore.cli.commands.completion import complete_tool, host_option, remember_tools
-from agentcore.cli.options import config_option, json_option
+from agentcore.cli.options import config_option, json_option, reserve_for_json
 from agentcore.cli.terminal.exits import CliError, ExitCode
 from agentcore.tool_forms import FormName
 
@@ -19,6 +19,7 @@ from agentcore.tool_forms import FormName
     "--format",
     "form",
     type=click.Choice(get_args(FormName)),
+    callback=reserve_for_json,
     help="Print the definitions as JSON in the form of a model's API, or of MCP.",
 )
 @click.option(

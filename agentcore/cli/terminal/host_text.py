@@ -1,7 +1,7 @@
 """Prints hosts, in which modules run outside the server, for the command line."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -37,6 +37,7 @@ def print_hosts(hosts: Sequence[Mapping[str, Any]], server: str) -> None:
         click.echo()
     if remote:
         print_table(_REMOTE_HEADER, remote, [_COLOURS.get(row[1]) for row in remote])
+        _print_problems(host for host in hosts if host["kind"] == "remote")
     is_first = not local and not remote
     for pool in (host for host in hosts if is_pool_kind(host["kind"])):
         if not is_first:
@@ -60,10 +61,18 @@ def _print_pool(pool: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -
         print_text(f"  hosts    {len(there)} of {len(members)} are there, {used} of {capacity} in use")
         rows = [_member_row(member) for member in members]
         print_table(_MEMBER_HEADER, rows, [_COLOURS.get(row[1]) for row in rows])
+        _print_problems(members)
     elif state != "failed":
         labels = "".join(f" --label {label}" for label in pool["labels"])
         servers = pool["address"].replace(", ", ",")
         print_text(f"  hosts    none; to start one, there: agentcore host --server {servers} --pool {name}{labels}")
+
+
+def _print_problems(hosts: Iterable[Mapping[str, Any]]) -> None:
+    for host in hosts:
+        for module in host["modules"]:
+            for problem in module["problems"]:
+                print_text(f"  {host['name']}/{module['name']}: {problem}")
 
 
 def print_host(host: Mapping[str, Any]) -> None:

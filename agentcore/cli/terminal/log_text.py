@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from agentcore.cli.terminal.output import colour_text, print_text
+from agentcore.cli.terminal.output import colour_text, print_json_text, print_text
 
 _COLOURS = {"debug": "bright_black", "info": "green", "warning": "yellow", "error": "red", "critical": "red"}
 _BELOW = ("traceback", "exception")
@@ -20,7 +20,7 @@ _LEVEL_COLUMNS = 8
 def print_line(line: Mapping[str, Any], *, as_json: bool) -> None:
     """Print one line of the log as JSON, or as text with its traceback below."""
     if as_json:
-        click.echo(json.dumps(line))
+        print_json_text(json.dumps(line))
     else:
         level = str(line.get("level", ""))
         level = level if level in _COLOURS else ""

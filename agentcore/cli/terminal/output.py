@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import click
 
+from agentcore.cli.own_stdout import own_stdout
 from agentcore.cli.terminal.visible_text import display_width, json_safe, json_storable, terminal_safe, truncate_line
 from agentcore.valid_text import valid_text
 
@@ -33,7 +34,8 @@ def print_json(value: Any) -> None:
 
 def print_json_text(text: str) -> None:
     """Print JSON text; characters that cannot be written, or are harmful on a terminal, become JSON escapes."""
-    click.echo(json_safe(text) if sys.stdout.isatty() else json_storable(text))
+    stream = own_stdout()
+    click.echo(json_safe(text) if stream.isatty() else json_storable(text), file=stream)
 
 
 def print_text(text: str) -> None:

@@ -88,6 +88,7 @@ def encode_host_offer(offer: HostOffer) -> dict[str, Any]:
                     {"name": tool.name, "effects": sorted(tool.effects), "definition": definition_text(tool)}
                     for tool in each.tools
                 ],
+                "problems": list(each.problems),
             }
             for each in offer.modules
         ],
@@ -110,6 +111,8 @@ def _module_lines(module: Mapping[str, Any]) -> Iterator[str]:
         effects = ", ".join(sorted(tool["effects"]))
         yield f"  tool     {_one_line(tool['name'])} [{_one_line(effects)}]"
         yield from _indented_lines(tool["definition"])
+    for problem in module["problems"]:
+        yield f"  left out {_one_line(problem)}"
 
 
 def _indented_lines(text: str) -> Iterator[str]:

@@ -27,6 +27,7 @@ class OfferedModule:
 
     Args:
         instructions: What models would be sent about it.
+        problems: Why definitions of its tools are left out, one sentence each.
     """
 
     name: str
@@ -34,6 +35,7 @@ class OfferedModule:
     description: str
     tools: tuple[ToolDefinition, ...]
     instructions: str = ""
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

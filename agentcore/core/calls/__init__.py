@@ -4,10 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, new_call_id
+    from agentcore.core.calls.call import Call, CallOutcome, CallRequest, ModelReader, Notify, new_call_id
     from agentcore.core.calls.conversation import Inquiry, Reply, no_session
     from agentcore.core.calls.forms import FIELDS, read_answers, shown_form
     from agentcore.core.calls.model_part import ArtifactReading, SaveArtifact, truncate_text
+    from agentcore.core.calls.module_starts import find_when_started
     from agentcore.core.calls.permission import refused_by_policy
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "CallRequest",
     "Inquiry",
     "ModelReader",
+    "Notify",
     "Reply",
     "SaveArtifact",
+    "find_when_started",
     "new_call_id",
     "no_session",
     "read_answers",
@@ -36,9 +39,11 @@ _HOMES = {
     "FIELDS": "agentcore.core.calls.forms",
     "Inquiry": "agentcore.core.calls.conversation",
     "ModelReader": "agentcore.core.calls.call",
+    "Notify": "agentcore.core.calls.call",
     "Reply": "agentcore.core.calls.conversation",
     "SaveArtifact": "agentcore.core.calls.model_part",
     "truncate_text": "agentcore.core.calls.model_part",
+    "find_when_started": "agentcore.core.calls.module_starts",
     "new_call_id": "agentcore.core.calls.call",
     "no_session": "agentcore.core.calls.conversation",
     "read_answers": "agentcore.core.calls.forms",

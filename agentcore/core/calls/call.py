@@ -92,6 +92,7 @@ class CallRequest:
         asker: Asks the caller's user; None: only the chat can ask, if there is one.
         host: The foreign machine that the caller has chosen; empty: none.
         session_owner: Who created the chat session that it belongs to, as `owner_of` names them; empty: unknown.
+        names_note: For a model: which names of its arguments were replaced; empty: none.
     """
 
     tool: str
@@ -111,6 +112,7 @@ class CallRequest:
     asker: Asker | None = None
     host: str = ""
     session_owner: str = ""
+    names_note: str = ""
 
     @property
     def account(self) -> str:

@@ -144,7 +144,7 @@ class Calls:
         call.has_ended = True
         self.in_flight.pop(call.id, None)
         if call.prepared is not None:
-            call.prepared.tool.module.calls.discard(call.id)
+            call.prepared.tool.module.end_call(call.id)
         message = "the server ended while this call ran, which goes on: send it again with its id to have its end"
         error = ToolError("interrupted", message, retryable=True, call_id=call.id)
         return CallOutcome(call.id, error=error)

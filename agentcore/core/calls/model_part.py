@@ -89,6 +89,16 @@ async def model_part(
     return dataclasses.replace(result, content=(Text(part), link, *others), truncated=True)
 
 
+def add_note(result: ToolResult, encoded_data: bytes, note: str) -> ToolResult:
+    """Return a result for a model with one more line; one without content is read as its data."""
+    if not note:
+        return result
+    blocks = result.blocks()
+    if not blocks and result.data is not None:
+        blocks = [Text(encoded_data.decode())]
+    return dataclasses.replace(result, content=(*blocks, Text(note)))
+
+
 def _with_short_documents(result: ToolResult, limit_chars: int) -> ToolResult:
     """A result whose documents are texts like others where all together are too long: then they are cut like those."""
     blocks = result.blocks()

@@ -28,7 +28,7 @@ class Preparation:
     def __init__(self, registry: ToolRegistry, services: CallServices) -> None:
         self._services = services
         self._preview_turns = PreviewTurns()
-        self._routing = Routing(registry, services.resources, services.conversation, services.places)
+        self._routing = Routing(registry, services.resources, services.conversation, services.places, services.events)
 
     async def prepare_call(self, call: Call, *, may_create: bool = True) -> PreparedCall:
         """Determine what a call would do.
@@ -41,7 +41,8 @@ class Preparation:
             ToolError: Why the call cannot run; then the user is not asked about it.
         """
         request = call.request
-        tool = await self._routing.tool_of(call, request.arguments, request.resource_id)
+        find_tool = self._routing.wait_for_tool if may_create else self._routing.tool_of
+        tool = await find_tool(call, request.arguments, request.resource_id)
         placed = tool.module.placed
         if placed is not None and placed.is_away and may_create:
             # before approval: its machine may be back at once, and it alone knows what the call would do
@@ -53,6 +54,7 @@ class Preparation:
             self._routing.check_chats(request.principal.id, tool)
         if request.principal.kind in _MODELS:
             # before the digest is computed: what the user approves is what runs, also when it is sent again
+            request.names_note = request.names_note or tool.schema.describe_aliases(request.arguments)
             request.arguments = tool.schema.repair_arguments(request.arguments)
         prepared = self._read_arguments(call, tool, request.arguments, request.resource_id, may_create=may_create)
         if placed is not None and placed.is_draining and not self._is_living(prepared.resource):
@@ -160,7 +162,8 @@ class Preparation:
                 resource = resources.by_key(use.type, use.key, named, tool.module.host)
             else:
                 planned = resources.find_planned_resource(named) if use.create else None
-                resource = planned or resources.get(named)
+                short = resources.find_by_short_id(call.session_id, use.type, named)
+                resource = planned or short or resources.get(named)
         except ToolError as exc:
             reason = resources.why_gone(use.type, use.key, named, None if call.is_made_by_user else call.session_id)
             if use.not_found == exc.type and not reason:

@@ -107,13 +107,14 @@ def _read_preview(made: Any) -> CallPreview:
         paths=_read_texts(made.paths, "paths"),
         cwd=None if made.cwd is None else _read_text(made.cwd, "cwd"),
         urls=_read_texts(made.urls, "urls"),
+        services=_read_texts(made.services, "services"),
         diff=None if made.diff is None else _read_text(made.diff, "diff"),
         words=_read_text(made.words, "words"),
         is_protected=_read_flag(made.is_protected, "is_protected"),
         is_sandboxed=_read_flag(made.is_sandboxed, "is_sandboxed"),
         caution=_read_text(made.caution, "caution"),
     )
-    size = sum(map(len, (*preview.paths, *preview.urls, preview.cwd or "", preview.diff or "")))
+    size = sum(map(len, (*preview.paths, *preview.urls, *preview.services, preview.cwd or "", preview.diff or "")))
     size += len(preview.words) + len(preview.caution)
     if size > PREVIEW_CHARS:
         raise TypeError(f"a CallPreview must have at most {PREVIEW_CHARS:,} characters, not {size:,}")

@@ -6,7 +6,9 @@ from agentcore.api import Resource
 from agentcore.core.calls.call import Call
 from agentcore.core.calls.conversation import ConversationSlot
 from agentcore.core.calls.errors import chat_refused
+from agentcore.core.calls.module_starts import find_when_started
 from agentcore.core.declarations.hosted_names import host_title, is_member, pool_of
+from agentcore.core.events import EventBus
 from agentcore.core.modules.host_protocols import ModuleHosts
 from agentcore.core.modules.module_record import RegisteredTool
 from agentcore.core.modules.tool_registry import ToolRegistry
@@ -18,12 +20,33 @@ class Routing:
     """Finds the tools of calls."""
 
     def __init__(
-        self, registry: ToolRegistry, resources: ResourceRegistry, conversation: ConversationSlot, places: ModuleHosts
+        self,
+        registry: ToolRegistry,
+        resources: ResourceRegistry,
+        conversation: ConversationSlot,
+        places: ModuleHosts,
+        events: EventBus,
     ) -> None:
+        self._events = events
         self._registry = registry
         self._resources = resources
         self._conversation = conversation
         self._places = places
+
+    async def wait_for_tool(self, call: Call, given: dict[str, Any], resource_id: str | None) -> RegisteredTool:
+        """As `tool_of`, but while a module that may have the tool is starting, wait for it.
+
+        Raises:
+            ToolError: As `tool_of`; `module_starting`: the time limit of the call was reached first.
+        """
+        wanted_ms = call.request.timeout_ms
+        return await find_when_started(
+            lambda: self.tool_of(call, given, resource_id),
+            self._registry,
+            self._events,
+            call.request.tool,
+            None if wanted_ms is None else wanted_ms / 1000,
+        )
 
     async def tool_of(self, call: Call, given: dict[str, Any], resource_id: str | None) -> RegisteredTool:
         """Return the tool of a call: that of the host where its resource is, else of the host that is chosen for it.
@@ -117,7 +140,8 @@ class Routing:
             if use.key is not None:
                 resource = self._by_key(call, use.type, use.key, named)
             else:
-                resource = self._resources.find_planned_resource(named) or self._resources.get(named)
+                short = self._resources.find_by_short_id(call.session_id, use.type, named)
+                resource = self._resources.find_planned_resource(named) or short or self._resources.get(named)
         except ToolError:
             return None  # the reason why it cannot be reached is reported when it is needed
         is_reachable = call.is_made_by_user or resource.session_id == call.session_id

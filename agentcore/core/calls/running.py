@@ -11,7 +11,7 @@ from agentcore.core.approvals.request import ApprovalRequest
 from agentcore.core.calls.call import Call, CallOutcome, PreparedCall
 from agentcore.core.calls.context import CallContext, CallServices
 from agentcore.core.calls.errors import CallTimeout, on_other_host, read_error
-from agentcore.core.calls.model_part import ArtifactReading, model_part
+from agentcore.core.calls.model_part import ArtifactReading, add_note, model_part
 from agentcore.core.calls.permission import Permission
 from agentcore.core.calls.prepare import Preparation
 from agentcore.core.calls.preview import approval_basis
@@ -137,7 +137,7 @@ class Execution:
             ToolError: The error that ends it.
         """
         context = CallContext(call, self._services)
-        prepared.tool.module.calls.add(call.id)
+        prepared.tool.module.begin_call(call.id)
         try:
             made = to_result(await end(context))
             if prepared.tool.check_result is not None:
@@ -156,7 +156,7 @@ class Execution:
             "call.started", {"callId": call.id, "tool": name, "module": module.name}, session_id=call.session_id
         )
         # before the module is entered: stopping it from now on ends this call first
-        module.calls.add(call.id)
+        module.begin_call(call.id)
         impl = module.hooks["execute_tool_call"]
         context = CallContext(call, self._services)
         values = {"ctx": context, "tool_name": name, "args": prepared.arguments}
@@ -164,7 +164,7 @@ class Execution:
         OWNER.set(module.name)
         CALL.set(call.id)
         try:
-            if module.executes_async:
+            if module.manifest.executes_async:
                 result, encoded = to_result(await impl.function(*arguments))
             else:
                 made: _Made | Awaitable[Any] = await asyncio.to_thread(_make_in_thread, impl.function, arguments)
@@ -187,6 +187,7 @@ class Execution:
         if (reader := call.request.reader) is not None:
             reading = ArtifactReading(self._registry.tools_at(call.host), reader)
             result = await model_part(result, encoded, tool.definition, context.artifacts.save, reading)
+            result = add_note(result, encoded, call.request.names_note)
         limit_bytes = tool.definition.limit_bytes or self._limits.result_bytes
         if not fits_limits(result, encoded, limit_bytes):
             result = await cap_result(result, encoded, limit_bytes, context.artifacts)

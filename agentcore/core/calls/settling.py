@@ -69,10 +69,8 @@ class Settlement:
         )
 
     def _release_resource(self, call: Call, prepared: PreparedCall, outcome: CallOutcome, duration_ms: float) -> None:
-        calls = prepared.tool.module.calls
+        has_run = prepared.tool.module.end_call(call.id)
         resource = prepared.resource
-        if has_run := call.id in calls:
-            calls.remove(call.id)
         if resource is None:
             return
         self._resources.record_call_end(resource, is_used=outcome.ok)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from agentcore.errors import AgentcoreError
 from agentcore.secrets import mask_known_secrets
 from agentcore.valid_text import valid_text
 
@@ -17,6 +18,7 @@ TEXT_CHARS = 4_000
 """The text of one exception, in code points."""
 
 _TRACEBACK_CHARS = 32_000
+_LINES_STORED = 400  # of a traceback, from its end
 _NAME_CHARS = 200
 _SECRET_CHARS = 64 * 1024  # the longest text that is stored
 _FRAMES = 60
@@ -71,6 +73,18 @@ def log_failure(log: Any, event: str, exc: BaseException, **fields: object) -> N
     The traceback begins where the module's own code does.
     """
     log.error(event, **fields, traceback=traceback_of(exc, is_of_module))
+
+
+def end_of_traceback(exc: BaseException) -> str:
+    """Return the end of a traceback for the author of a module, without the calls of the core before its code."""
+    return "\n".join(traceback_of(exc, is_of_module).splitlines()[-_LINES_STORED:])
+
+
+def failure_text(exc: BaseException) -> str:
+    """Return why a module could not be started, in a sentence; the type's name is included only if it is
+    informative."""
+    names_itself = isinstance(exc, AgentcoreError | RuntimeError | TimeoutError)
+    return (text_of(exc) or type_name(exc)) if names_itself else reason_of(exc)
 
 
 def is_of_module(filename: str) -> bool:

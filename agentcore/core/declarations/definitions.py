@@ -20,6 +20,7 @@ from agentcore.api.definition import (
     SESSION_ONLY,
     DisplayRole,
     Effect,
+    HostAlias,
     Keep,
     ResourceUse,
     ToolAnnotations,
@@ -47,6 +48,8 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _ERROR_TYPE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _RESOURCE_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_HOST_ALIAS = re.compile(r"[a-z][A-Za-z]{0,31}\.[a-z][A-Za-z]{0,31}")
+_ALIAS_BYTES = 4096
 _LIMIT_BYTES = 1 << 40
 _RANK_MAX = 9
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
@@ -126,6 +129,7 @@ def read_definition(given: Any) -> ToolDefinition:
         icons=read_icons(raw["icons"], f"icons {of}"),
         complete=_read_function(raw["complete"], f"complete {of}", "(tool, argument, begun, given) -> list[str]"),
         needs_chat=read_flag(raw["needs_chat"], f"needs_chat {of}"),
+        host_alias=_read_host_alias(raw["host_alias"], of),
     )
     if is_plain and "session" in definition.effects:
         # a plain definition may come from elsewhere, such as another server, which must not permit calls
@@ -207,6 +211,7 @@ def _fields_of_dict(given: Any) -> dict[str, Any]:
         "icons": raw.get("icons"),
         "complete": None,
         "needs_chat": raw.get("needs_chat") or False,
+        "host_alias": None,
     }
 
 
@@ -346,6 +351,19 @@ def _read_resource_use(value: Any, of: str) -> ResourceUse | None:
             given.get("not_found", "resource_not_found"), f"not_found of {where}", "an error type", pattern=_ERROR_TYPE
         ),
     )
+
+
+def _read_host_alias(value: Any, of: str) -> HostAlias | None:
+    where = f"host_alias {of}"
+    if value is None:
+        return None
+    if not isinstance(value, HostAlias):
+        raise WrongValueError(where, "a HostAlias, or None", value)
+    name = read_text(value.name, f"name of {where}", "a dotted name such as 'browser.click'", pattern=_HOST_ALIAS)
+    arguments = read_mapping(value.arguments, f"arguments of {where}")
+    if len(pydantic_core.to_json(arguments)) > _ALIAS_BYTES:
+        raise ValueError(f"arguments of {where} have more than {_ALIAS_BYTES:,} bytes")
+    return HostAlias(name, arguments)
 
 
 def _find_contradictions(definition: ToolDefinition) -> Iterator[str]:

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from agentcore.core.declarations.hosted_names import host_in, is_member, is_pool_kind, pool_of
     from agentcore.core.discovery.source_search import title_of
     from agentcore.core.modules.family_block import block_model, raw_block, settings_in_code
-    from agentcore.core.modules.host_protocols import HostReport
+    from agentcore.core.modules.host_protocols import HostReport, ModuleHosts
     from agentcore.core.modules.json_schema import Validate, check_cost, compile_schema
     from agentcore.core.modules.module_record import ModuleRecord, RegisteredTool, ToolFormat
+    from agentcore.core.modules.modules import Modules
     from agentcore.core.modules.page_policy_additions import page_additions
     from agentcore.core.modules.routes import ModuleRoute, RouteTable
-    from agentcore.core.modules.source_choice import remembered_sources
+    from agentcore.core.modules.source_choice import SourceChoice, remembered_sources
     from agentcore.core.modules.tool_registry import HostFacts, ToolRegistry
     from agentcore.core.modules.validation import invalid_arguments
 
@@ -22,10 +23,13 @@ __all__ = [
     "RESERVED_NAMES",
     "HostFacts",
     "HostReport",
+    "ModuleHosts",
     "ModuleRecord",
     "ModuleRoute",
+    "Modules",
     "RegisteredTool",
     "RouteTable",
+    "SourceChoice",
     "ToolFormat",
     "ToolRegistry",
     "Validate",
@@ -47,12 +51,15 @@ __all__ = [
 
 _HOMES = {
     "HostFacts": "agentcore.core.modules.tool_registry",
+    "ModuleHosts": "agentcore.core.modules.host_protocols",
     "ModuleRecord": "agentcore.core.modules.module_record",
     "ModuleRoute": "agentcore.core.modules.routes",
+    "Modules": "agentcore.core.modules.modules",
     "HostReport": "agentcore.core.modules.host_protocols",
     "RESERVED_NAMES": "agentcore.core.declarations.definitions",
     "RegisteredTool": "agentcore.core.modules.module_record",
     "RouteTable": "agentcore.core.modules.routes",
+    "SourceChoice": "agentcore.core.modules.source_choice",
     "ToolFormat": "agentcore.core.modules.module_record",
     "ToolRegistry": "agentcore.core.modules.tool_registry",
     "Validate": "agentcore.core.modules.json_schema",

@@ -7,6 +7,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+from agentcore.api import WebComponent
 from agentcore.api.module import Module, find_tool_errors
 from agentcore.bounds import HOOK_SECONDS, IMPORT_SECONDS, MODULE_PARTS, TOOLS_PER_MODULE
 from agentcore.config.loading import AppConfig
@@ -14,14 +15,15 @@ from agentcore.config.settings_of_modules import RawSettings, module_settings, v
 from agentcore.config.written_secrets import secrets_to_mask
 from agentcore.core.containment.containment import run_contained
 from agentcore.core.containment.foreign_error import reason_of, type_name
+from agentcore.core.containment.ownership import source_dirs
 from agentcore.core.declarations.components import read_component
 from agentcore.core.declarations.definitions import count_parts, read_definition, without_session
-from agentcore.core.declarations.manifest import read_manifest
+from agentcore.core.declarations.manifest import Manifest, read_manifest
 from agentcore.core.discovery.families import FamilyMember
 from agentcore.core.discovery.references import references_of
 from agentcore.core.discovery.source_search import Found, title_of
 from agentcore.core.modules.family_block import block_model, make_member, raw_block
-from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, RegisteredTool
+from agentcore.core.modules.module_record import LoadedCode, ModuleRecord, Offer, RegisteredTool
 from agentcore.core.modules.tool_registry import compile_tool
 
 
@@ -46,7 +48,7 @@ async def make_plugin(record: ModuleRecord, target: Any, config: AppConfig) -> A
         return await run_contained(run, IMPORT_SECONDS, f"make:{record.name}", record.name)
 
     if isinstance(record.found, FamilyMember):
-        record.block_model = await made(block_model, target)
+        record.use_block_model(await made(block_model, target))
         return await made(_make_member, record, record.found, target, config)
     return await made(target) if isinstance(target, type) else target
 
@@ -82,47 +84,43 @@ def load_settings(record: ModuleRecord, config: AppConfig) -> Any:
     return raw.values if record.manifest.settings is None else validate_settings(record.manifest.settings, raw)
 
 
-async def adopt_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
-    """Fill the record with the declarations of the object that implements a module's hooks.
+async def read_declarations(record: ModuleRecord, locale: str) -> Manifest:
+    """Read the declarations of the object that implements a module's hooks.
 
     Raises:
         TypeError: It is not a module: a wrong name or attribute, or a hook with a wrong signature.
     """
-    record.plugin = plugin
-    untitled = title_of(record.name, record.found)
-    read = asyncio.to_thread(read_manifest, plugin, record.name, locale, untitled)
-    record.manifest = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
-    record.hooks = record.manifest.hooks
-    record.executes_async = record.manifest.executes_async
+    return await _read_manifest(record, record.name, locale, title_of(record.name, record.found))
 
 
-async def adopt_hosted_plugin(record: ModuleRecord, plugin: Any, locale: str) -> None:
-    """Fill the record of a foreign machine's module, which adds nothing to the page, and claims no paths.
+async def read_hosted_declarations(record: ModuleRecord, locale: str) -> Manifest:
+    """Read the declarations of a foreign machine's module, which adds nothing to the page, and claims no paths.
 
     Raises:
         TypeError: Its declarations are invalid.
     """
-    record.plugin = plugin
     own_name = record.name.partition("/")[2]
-    read = asyncio.to_thread(read_manifest, plugin, own_name, locale, title_of(own_name, None))
-    found = await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
-    record.manifest = replace(found, claims=(), requires=(), runs_scripts_in_page=False, settings=None, config_key="")
-    record.hooks = record.manifest.hooks
-    record.executes_async = record.manifest.executes_async
+    manifest = await _read_manifest(record, own_name, locale, title_of(own_name, None))
+    return replace(manifest, claims=(), requires=(), runs_scripts_in_page=False, settings=None, config_key="")
 
 
-async def load_definitions(record: ModuleRecord, given: Any) -> None:
-    """Read the result of `get_tool_definitions` into the record; invalid definitions are listed there.
+async def _read_manifest(record: ModuleRecord, own_name: str, locale: str, untitled: str) -> Manifest:
+    read = asyncio.to_thread(read_manifest, record.plugin, own_name, locale, untitled)
+    return await run_contained(read, HOOK_SECONDS, f"attributes:{record.name}", record.name)
+
+
+async def read_offer(record: ModuleRecord, given: Any) -> Offer:
+    """Read the result of `get_tool_definitions`; invalid definitions are listed in it, and nothing is withheld yet.
 
     Raises:
         TypeError: It returned no sequence; or tools without `execute_tool_call`.
     """
     read = asyncio.to_thread(_read_definitions, record, given)
-    record.tools, record.tool_errors = await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
+    return await run_contained(read, HOOK_SECONDS, f"tools:{record.name}", record.name)
 
 
-async def load_component(record: ModuleRecord, given: Any) -> None:
-    """Read the result of `get_web_component` into the record.
+async def load_component(record: ModuleRecord, given: Any) -> WebComponent | None:
+    """Read the result of `get_web_component`.
 
     Raises:
         TypeError: It is not a `WebComponent`, or cannot be shown.
@@ -130,17 +128,18 @@ async def load_component(record: ModuleRecord, given: Any) -> None:
     """
     runs_scripts = record.manifest.runs_scripts_in_page
     read = asyncio.to_thread(read_component, given, record.name, runs_scripts_in_page=runs_scripts)
-    record.component = await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
+    return await run_contained(read, HOOK_SECONDS, f"component:{record.name}", record.name)
 
 
 def _import_code(found: Found) -> LoadedCode:
     found.make_importable()
     origin = found.describe_origin()
     fingerprint = found.compute_fingerprint()
-    return LoadedCode(found.load(), origin, fingerprint)
+    target = found.load()
+    return LoadedCode(target, origin, fingerprint, source_dirs(target))
 
 
-def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[RegisteredTool], list[str]]:
+def _read_definitions(record: ModuleRecord, given: Any) -> Offer:
     plugin = record.plugin
     faults = find_tool_errors(plugin) if isinstance(plugin, Module) else []
     problems = [f"tool {where} is left out: {reason_of(exc)}" for where, exc in faults]
@@ -171,8 +170,7 @@ def _read_definitions(record: ModuleRecord, given: Any) -> tuple[list[Registered
         tools.setdefault(tool.definition.name, tool)
     if len(entries) > TOOLS_PER_MODULE:
         problems.append(f"{len(entries) - TOOLS_PER_MODULE} tools are left out: a module may have {TOOLS_PER_MODULE}")
-    record.session_claims = frozenset(claims)
-    return list(tools.values()), problems
+    return Offer(tuple(tools.values()), errors=tuple(problems), session_claims=frozenset(claims))
 
 
 def _list_entries(given: Any) -> list[Any]:

@@ -115,11 +115,11 @@ class Modules:
 
     def merge_again(self) -> None:
         """Merge the tools of all modules again, after a change of the hosts that may use chats."""
-        self._lifecycle.merge_tools()
+        self._lifecycle.offers.merge_tools()
 
     async def read_hosted_again(self, record: ModuleRecord) -> None:
         """Read the tools of a module of a foreign machine again, which is back."""
-        await self._lifecycle.read_hosted_again(record)
+        await self._lifecycle.offers.refresh_offer(record)
 
     def know_host(self, host: str, absent: frozenset[str] | None, facts: HostFacts | None) -> None:
         """Record a foreign machine.
@@ -246,7 +246,7 @@ class Modules:
 
     async def read_again(self, name: str) -> None:
         """Read a module's tools again, if it is ready."""
-        await self._lifecycle.read_again(name)
+        await self._lifecycle.offers.read_again(name)
 
     async def use_choice(self, name: str) -> None:
         """Run a listed module from the source that the user has chosen."""
@@ -265,15 +265,14 @@ class Modules:
             records = {name: self.records[name] for name in order}
             self.records.clear()
             self.records.update(records)
-            self._lifecycle.merge_tools()
+            self._lifecycle.offers.merge_tools()
 
     async def has_changed(self, record: ModuleRecord) -> bool:
         """True if the code of a running module on disk differs from the loaded one; a reload would run it."""
         if record.found is None or record.state != "ready":
             return False
         has_changed = await asyncio.to_thread(self._fingerprint_now, record.found) != record.fingerprint
-        if has_changed and not record.is_change_known:
-            record.is_change_known = True
+        if has_changed and record.notice_change():
             log.warning("module_changed", module=record.name, **record.origin)
         return has_changed
 
@@ -287,7 +286,7 @@ class Modules:
         record = ModuleRecord(name)
         await self._lifecycle.start([record])
         if family and record.origin:
-            record.origin["version"] = family[0].origin.get("version", "")
+            record.use_loaded_version(family[0].origin.get("version", ""))
 
     async def _reload_modules(self, record: ModuleRecord) -> list[ModuleRecord]:
         is_alone = await asyncio.to_thread(self._has_code_of_its_block, record)

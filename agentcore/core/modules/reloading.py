@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import structlog
 
+from agentcore.core.containment.foreign_error import end_of_traceback, failure_text
 from agentcore.core.discovery.code import UnloadedCode
 from agentcore.core.discovery.source_search import ModuleNotChosen, unload_modules
 from agentcore.core.modules.lifecycle import Lifecycle
 from agentcore.core.modules.module_record import ModuleRecord
-from agentcore.core.modules.traceback import end_of_traceback, failure_text
 from agentcore.errors import AgentcoreError
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ class Reload:
         except BaseException:
             await self._put_back()
             raise
-        failures = [(record.name, record.failure) for record in new if record.failure is not None]
+        failures = [(record.name, failure) for record in new if (failure := record.preparation_failure) is not None]
         if failures and any(map(self._was_running, self._names)):
             await self._continue_old_code(new, *failures[0])
         else:
@@ -57,28 +57,30 @@ class Reload:
 
     async def _prepare_module(self, record: ModuleRecord) -> None:
         try:
-            await self._lifecycle.prepare_module(record)
+            await self._lifecycle.preparation.prepare_module(record)
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the border between host and module
-            record.failure = exc
-            if type(exc) is ModuleNotChosen:
-                record.rivals = exc.candidates
+            record.fail_preparation(exc)
+            if isinstance(exc, ModuleNotChosen):
+                record.find_rivals(exc.candidates)
 
     async def _continue_old_code(self, new: Sequence[ModuleRecord], failed: str, failure: BaseException) -> None:
         """Go on with what runs: nothing of it was stopped."""
         await self._put_back()
         for record in new:
-            whose = "" if record.failure is not None else f" of module {failed!r}"
+            own_failure = record.preparation_failure
+            whose = "" if own_failure is not None else f" of module {failed!r}"
+            reason = failure_text(failure if own_failure is None else own_failure)
             old = self._old[record.name]
-            old.rivals = record.rivals
-            old.traceback = _traceback_of(record)
-            reason = failure_text(failure if record.failure is None else record.failure)
-            self._set_reload_error(
-                old, f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on"
+            old.find_rivals(record.rivals)
+            _reject_reload(
+                old,
+                f"the code on the disk{whose} was not loaded: {reason}; the code from before goes on",
+                _traceback_of(own_failure),
             )
         for record in new:
-            _undo_preparation(record)
+            record.undo_registrations()
 
     async def _replace_modules(self, new: Sequence[ModuleRecord]) -> None:
         names = [
@@ -87,7 +89,7 @@ class Reload:
             if name in self._names or self._was_running(name)
         ]
         await self._lifecycle.stop(names)
-        dependents = [_copy_record(self._old[name]) for name in names if name not in self._names]
+        dependents = [self._old[name].copy_source() for name in names if name not in self._names]
         await self._lifecycle.start([*new, *dependents])
         failed = [record for record in new if record.state != "ready" and self._was_running(record.name)]
         if failed:
@@ -98,20 +100,23 @@ class Reload:
         reasons = "; ".join(f"module {record.name!r}: {record.reason}" for record in failed)
         await self._lifecycle.stop(names)
         await self._put_back()
-        again = [_copy_record(self._old[name], with_settings=True) for name in names if self._was_running(name)]
+        again = [self._old[name].copy_source(with_settings=True) for name in names if self._was_running(name)]
         await self._lifecycle.start(again)
         for record in again:
             if record.name not in self._names:
                 continue
             cause = next((each for each in failed if each.name == record.name), None)
             if record.state == "ready":
-                self._set_reload_error(
-                    record, f"the new code did not start ({reasons}); the code from before was started again"
+                _reject_reload(
+                    record,
+                    f"the new code did not start ({reasons}); the code from before was started again",
+                    "" if cause is None else cause.traceback,
                 )
-                record.traceback = "" if cause is None else cause.traceback
             else:
-                self._set_reload_error(
-                    record, f"the new code did not start ({reasons}), and the code from before did not either"
+                _reject_reload(
+                    record,
+                    f"the new code did not start ({reasons}), and the code from before did not either",
+                    record.traceback,
                 )
 
     async def _put_back(self) -> None:
@@ -123,36 +128,14 @@ class Reload:
         """True if a module was running before; others are neither stopped nor restored by a reload."""
         return name in self._ready
 
-    def _set_reload_error(self, record: ModuleRecord, reason: str) -> None:
-        record.reload_error = reason
-        log.error("module_not_reloaded", module=record.name, reason=reason)
-        self._lifecycle.publish_state(record)
+
+def _reject_reload(record: ModuleRecord, reason: str, traceback: str) -> None:
+    log.error("module_not_reloaded", module=record.name, reason=reason)
+    record.reject_reload(reason, traceback)
 
 
-def _undo_preparation(record: ModuleRecord) -> None:
-    """Undo the preparation of a module that is not started."""
-    for undo in record.undo:
-        undo()
-    record.undo.clear()
-
-
-def _traceback_of(record: ModuleRecord) -> str:
+def _traceback_of(failure: BaseException | None) -> str:
     # wrong settings are no defect, and neither is what was found before anything was imported
-    if record.failure is None or isinstance(record.failure, AgentcoreError):
+    if failure is None or isinstance(failure, AgentcoreError):
         return ""
-    return end_of_traceback(record.failure)
-
-
-def _copy_record(old: ModuleRecord, *, with_settings: bool = False) -> ModuleRecord:
-    """A module that is started again from the code that ran, as it is in memory."""
-    record = ModuleRecord(old.name)
-    record.found = old.found
-    record.loaded = old.loaded
-    record.rivals = old.rivals
-    record.origin = dict(old.origin)
-    record.fingerprint = old.fingerprint
-    if with_settings:
-        record.settings = old.settings
-        record.mask_secrets(old.secrets)
-        record.mask_written(old.written_secrets)
-    return record
+    return end_of_traceback(failure)

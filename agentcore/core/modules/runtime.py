@@ -180,10 +180,10 @@ class ModuleRuntime(ReadingRuntime):
         self._record.notes[subject] = said, advice
 
     def _set_report_reader(self, read: ReadReport) -> None:
-        self._record.report = read
+        self._record.set_report_reader(read)
 
     def _offer_login(self, login: Login) -> None:
-        self._record.login = ModuleLogin(login, self.name)
+        self._record.offer_login(ModuleLogin(login, self.name))
 
     def _declare_requirement(self, requirement: ModuleRequirement) -> None:
         declared = self._record.requirements
@@ -211,7 +211,7 @@ class ModuleRuntime(ReadingRuntime):
 
     def _set_instructions(self, text: str) -> None:
         if text != self._record.offered_instructions:
-            self._record.offered_instructions = text
+            self._record.offer_instructions(text)
             self._tools_changed(self._record)
 
     def _publish_served_change(self, address: str) -> None:

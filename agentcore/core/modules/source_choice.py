@@ -83,10 +83,16 @@ class SourceChoice:
             self._chosen[name] = await self._store.record_loaded_version(name, self._stored_form(used.source), "")
         return used, rivals
 
-    async def record_loaded_version(self, name: str, source: str, version: str) -> None:
-        """Note that a version of a source got ready."""
+    async def record_loaded_version(self, name: str, found: Found | None, version: str) -> None:
+        """Store that a version of a source is about to become ready.
+
+        Args:
+            found: The source; None: the module was passed as an object.
+        """
+        if found is None:
+            return
         before = self._chosen.get(name)
-        kept = self._stored_form(source)
+        kept = self._stored_form(found.source)
         if before is not None and (before.source, before.version) == (kept, version):
             return
         row = self._chosen[name] = await self._store.record_loaded_version(name, kept, version)

@@ -76,6 +76,7 @@ class ToolRegistry:
         absent: Hosts that are known and not connected, with the names of their known tools. None: nothing is known of
             the host's tools, so that it may have any.
         facts: Facts for models about hosts.
+        announced: Modules that the server starts, also before they have a record.
         claimed: The server's own modules whose tools are those of a pool, and the pool: the modules run here for their
             views only.
         chat_hosts: Hosts and pools that the user allowed to use chats: history, summary, to-do list, models, agents.
@@ -90,6 +91,7 @@ class ToolRegistry:
         self.hosted: dict[str, ModuleRecord] = {}
         self.absent: dict[str, frozenset[str]] = {}
         self.facts: dict[str, HostFacts] = {}
+        self.announced: tuple[str, ...] = ()
         self.claimed: dict[str, str] = {}
         self.chat_hosts: set[str] = set()
         self.own: dict[str, RegisteredTool] = {}
@@ -291,6 +293,34 @@ class ToolRegistry:
         near = near_names(name, self.tools_at(host))
         raise ToolError("unknown_tool", unknown_name("tool", name, near), tool=shorten_name(name), near=near)
 
+    def modules_to_wait_for(self, error: ToolError) -> list[str]:
+        """Return the server's modules that are starting and may bring the tool that a call did not find.
+
+        Args:
+            error: Raised by `get_tool`.
+        """
+        if error.type == "module_stopping":
+            module = self.records.get(str(error.context.get("module")))
+            return [module.name] if module is not None and module.state == "loading" else []
+        if error.type != "unknown_tool":
+            return []
+        pending = [name for name in self.announced if name not in self.records]
+        return [*pending, *(name for name, record in self.records.items() if record.state == "loading")]
+
+    def find_aliased_tool(self, alias: str, host: str) -> ToolDefinition | None:
+        """Return the tool that a dotted name of the host protocol stands for, as seen from a host.
+
+        That is a tool of the host itself, else of the server, else of the first other host by name. None: there is
+        none.
+        """
+        found = [
+            tool
+            for tool in self.tools_at(host).values()
+            if tool.definition.host_alias is not None and tool.definition.host_alias.name == alias
+        ]
+        nearest = min(found, key=lambda tool: (tool.module.host != host, tool.module.host), default=None)
+        return None if nearest is None else nearest.definition
+
     def hosts_with_tool(self, name: str) -> list[str]:
         """Return where a tool can be called: hosts and pools by name, and the server as an empty name."""
         own = [""] if name in self.own and self.own[name].module.name not in self.claimed else []
@@ -387,17 +417,18 @@ def _merge_ready_tools(
     """
     merged: dict[str, RegisteredTool] = {}
     for module in (record for record in modules if record.state == "ready"):
-        module.conflicts.clear()
+        conflicts = []
         for tool in module.tools:
             name = tool.definition.name
             if stays_here is not None and stays_here(module.host, tool.definition):
-                module.conflicts.append(
+                conflicts.append(
                     f"tool {name!r} is left out: it works on chats, which host {pool_of(module.host)!r} may not use; "
                     "it runs on the server instead, if that has it"
                 )
             elif name in merged:
                 owner = merged[name].module.name
-                module.conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
+                conflicts.append(f"tool {name!r} is left out: module {owner!r} has one of this name already")
             else:
                 merged[name] = tool
+        module.leave_out_tools(conflicts)
     return merged

@@ -224,6 +224,7 @@ class ApprovalPolicy:
         if facts.caution:
             yield Decision("ask", "caution", facts.caution)
         yield from self._decisions_by_rules(facts, self._asking)
+        yield from self._decisions_by_doubt(facts)
         if is_own:
             is_harmless = facts.effects <= _READ or facts.touches_session_only
             if self._may_be_a_script(facts.principal) and not is_harmless:
@@ -246,6 +247,13 @@ class ApprovalPolicy:
         for rule in rules:
             if rule.explain_mismatch(facts) is None:
                 yield self._with_source(facts, Decision(rule.decision, rule.place, rule.reason))
+
+    def _decisions_by_doubt(self, facts: CallFacts) -> Iterator[Decision]:
+        """Yield a question for each rule that denies or asks and of which only running the call would show a match."""
+        for rule in (*self._denying, *self._asking):
+            if rule.criteria.may_match(facts):
+                reason = f"what the command runs is known only when it runs, and {rule.place} may be about it"
+                yield self._ask_decision(facts, rule.place, reason)
 
     def _decisions_by_grants(self, facts: CallFacts) -> Iterator[Decision]:
         """Yield the decisions by grants; untrusted content suspends those for effects that reach out."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from agentcore.api import Image
-from agentcore.api.resource import Reopening, Resource, ResourceEvent, ResourceUpdate
+from agentcore.api.resource import SERVICE_TYPE, Reopening, Resource, ResourceEvent, ResourceUpdate
 from agentcore.bounds import (
     HOOK_SECONDS,
     ICON_BYTES,
@@ -34,6 +34,7 @@ from agentcore.core.resources.last_seen import LastSeen
 from agentcore.core.resources.used_indexes import UsedIndexes
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
+from agentcore.net.url_policy import ServiceAddress
 from agentcore.valid_text import valid_text
 
 log = structlog.get_logger(__name__)
@@ -251,6 +252,29 @@ class ResourceRegistry:
             ToolError: `resource_not_found`.
         """
         return self._find_entry(resource_id, owner).resource
+
+    def find_by_short_id(self, session_id: str, resource_type: str, short_id: str) -> Resource | None:
+        """Return the existing or planned resource of a session with this short id."""
+        planned = self._planned.get((session_id, resource_type), {}).values()
+        own = (entry.resource for entry in (*self._entries.values(), *planned))
+        return next(
+            (
+                resource
+                for resource in own
+                if (resource.session_id, resource.resource_type) == (session_id, resource_type)
+                and resource.short_id == short_id
+            ),
+            None,
+        )
+
+    def list_services(self, session_id: str) -> list[ServiceAddress]:
+        """Return the addresses of the session's services on this machine; those on foreign machines are not here."""
+        services = self.list(session_id=session_id, resource_type=SERVICE_TYPE, host="")
+        return [
+            ServiceAddress(service.short_id, service.last_url)
+            for service in services
+            if service.status == "ready" and service.last_url
+        ]
 
     def record_ended(self, seen: LastSeen) -> None:
         """Record a resource that ended with an earlier server, or before: its id is not used again.

@@ -11,13 +11,13 @@ import structlog
 
 from agentcore.api import Background, Resource
 from agentcore.api.host_kinds import HostDriver, HostGroupConfig, HostKind, HostKindError
-from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import host_in, is_member, member_name, pool_of
 from agentcore.core.events import Event
 from agentcore.core.modules.host_protocols import HostReport
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.hosts.groups.group_host import MemberHost
 from agentcore.hosts.groups.records import GroupRecords
+from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.server_end.status import HostStatus
 
 log = structlog.get_logger(__name__)
@@ -43,16 +43,26 @@ class Group:
     Args:
         name: Its name in app.json.
         folder: That of app.json.
-        core: The core that serves its modules.
+        state: The state folder of the server.
+        services: The parts of the core that serve its modules.
     """
 
-    def __init__(self, name: str, config: HostGroupConfig, kind: HostKind, folder: Path, core: Core) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: HostGroupConfig,
+        kind: HostKind,
+        *,
+        folder: Path,
+        state: Path,
+        services: MachineServices,
+    ) -> None:
         self.name = name
         self.config = config
         self.folder = folder
-        self.server = server_id(core.state.path)
-        self._core = core
-        self._standing = HostStatus(name, core.events)
+        self.server = server_id(state)
+        self._services = services
+        self._standing = HostStatus(name, services.events)
         self._records = GroupRecords()
         self._hosts: dict[str, MemberHost] = {}
         self._of_session: dict[str, str] = {}
@@ -61,7 +71,7 @@ class Group:
         self._running: asyncio.Task[None] | None = None
         self._is_missed: bool | None = None
         self.source = kind.open_group(config, self)
-        self._end_listening = core.events.subscribe("resource.stateChanged", self._release_lease)
+        self._end_listening = services.events.subscribe("resource.stateChanged", self._release_lease)
         self._standing.set_state("away", "it was not reached yet")
         self.member_changed()
 
@@ -100,11 +110,11 @@ class Group:
         there = self._connected_hosts
         if self._is_missed is not (not there):
             self._is_missed = not there
-            review = self._core.definition_review
+            review = self._services.review
             tools = frozenset(
                 tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
             )
-            self._core.modules.know_host(self.name, None if there else tools, HostFacts())
+            self._services.modules.know_host(self.name, None if there else tools, HostFacts())
         if there:
             self._standing.set_state("running", "" if self.source.is_reachable else self._standing.reason)
         elif self.source.is_reachable:
@@ -113,14 +123,14 @@ class Group:
     # -- what its kind reports ---------------------------------------------------------------------------------
 
     def add_host(self, name: str, driver: HostDriver) -> MemberHost:
-        host = self._hosts[name] = MemberHost(self, name, driver, self._records, self._core)
-        self._core.events.publish("hosts.changed", {"host": host.name})
+        host = self._hosts[name] = MemberHost(self, name, driver, self._records, self._services)
+        self._services.events.publish("hosts.changed", {"host": host.name})
         return host
 
     def remove_host(self, name: str) -> None:
         host = self._hosts.pop(name)
         self._background.start(host.close())
-        self._core.events.publish("hosts.changed", {"host": host.name})
+        self._services.events.publish("hosts.changed", {"host": host.name})
 
     def set_state(self, reason: str) -> None:
         if reason:
@@ -202,15 +212,17 @@ class Group:
     def _find_host_in_use(self, session_id: str) -> str | None:
         """Return the connected host with most of a session's resources in this group."""
         hosts = [
-            host_in(self._core.resources.owner_of(each.resource_id) or "")
+            host_in(self._services.resources.owner_of(each.resource_id) or "")
             for each in self._list_session_resources(session_id)
         ]
         there = [name for name in hosts if (host := self.find_host(name)) is not None and not host.is_lost]
         return max(there, key=there.count) if there else None
 
     def _list_session_resources(self, session_id: str) -> list[Resource]:
-        found = self._core.resources.list(session_id=session_id)
-        return [each for each in found if pool_of(self._core.resources.host_of(each.resource_id) or "") == self.name]
+        found = self._services.resources.list(session_id=session_id)
+        return [
+            each for each in found if pool_of(self._services.resources.host_of(each.resource_id) or "") == self.name
+        ]
 
     def _find_chosen_host(self, session_id: str) -> str | None:
         """Return the host that was chosen for a session before, as long as it accepts new work."""

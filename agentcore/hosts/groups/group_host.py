@@ -11,7 +11,6 @@ from agentcore.api.host_kinds import Carrier, HostAnnouncement, HostDriver, Host
 from agentcore.api.host_kinds.frames import LinkError
 from agentcore.core.approvals.definition_review import Offered
 from agentcore.core.calls.context import CallContext
-from agentcore.core.core import Core
 from agentcore.core.declarations.hosted_names import hosted_name, member_name
 from agentcore.core.declarations.module_storage import StoredBytes
 from agentcore.core.modules.host_protocols import HostReport
@@ -21,6 +20,7 @@ from agentcore.hosts.groups.storage_requests import StorageRequests
 from agentcore.hosts.machines.calls import host_away
 from agentcore.hosts.machines.machine import Machine
 from agentcore.hosts.machines.pairing import definitions_in, instructions_in
+from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.server_end.answers import Hello
 from agentcore.hosts.server_end.link import HostLink
 from agentcore.hosts.server_end.linked_module import LinkedModule
@@ -47,10 +47,12 @@ class MemberHost(Machine):
         driver: How its kind reaches it.
     """
 
-    def __init__(self, group: ItsGroup, member: str, driver: HostDriver, records: GroupRecords, core: Core) -> None:
+    def __init__(
+        self, group: ItsGroup, member: str, driver: HostDriver, records: GroupRecords, services: MachineServices
+    ) -> None:
         known = records.add_host(member_name(group.name, member))
         # the kind distinguishes the machines
-        super().__init__(known, {"": group.config.keep_minutes}, core, records, known_since_ms=0)
+        super().__init__(known, {"": group.config.keep_minutes}, services, records, known_since_ms=0)
         self._group = group
         self._member = member
         self._driver = driver
@@ -116,10 +118,10 @@ class MemberHost(Machine):
         """Accept what the server's own module of a name defines identically; everything else waits for the user's
         review."""
         for each in told.members:
-            if (own := self._core.modules.offered_by(each.name)) is not None:
+            if (own := self._services.modules.offered_by(each.name)) is not None:
                 offered = Offered(await asyncio.to_thread(definitions_in, each), instructions_in(each))
                 name = hosted_name(self._group.name, each.name)
-                await self._core.definition_review.accept_alike(name, offered, own)
+                await self._services.review.accept_alike(name, offered, own)
 
     async def _remove_module(self, name: str, reason: str) -> None:
         await super()._remove_module(name, f"{reason}; what was open there is lost: name none, for a new one")
@@ -130,7 +132,7 @@ class MemberHost(Machine):
 
     def mark_unavailable(self) -> None:
         """See `Machine.mark_unavailable`: in a group, other hosts replace it."""
-        self._core.modules.know_host(self.name, None, None)
+        self._services.modules.know_host(self.name, None, None)
 
     def describe_host(self) -> HostReport:
         announced = self._announced
@@ -140,7 +142,7 @@ class MemberHost(Machine):
             capacity=None if announced is None else announced.capacity,
             used=announced.used if announced is not None and self.is_connected else None,
             labels=() if announced is None else announced.labels,
-            may_use_chats=self._core.registry.may_use_chats(self.name),
+            may_use_chats=self._services.registry.may_use_chats(self.name),
         )
 
     # -- calls -------------------------------------------------------------------------------------------------

@@ -17,15 +17,16 @@ from agentcore.api import Background, HostInfo, ToolResult
 from agentcore.api.host_kinds.frames import Carrier, LinkError, MakePeer, Transport
 from agentcore.api.hosts import HostState
 from agentcore.core.calls.context import CallContext
-from agentcore.core.core import Core
+from agentcore.core.containment.foreign_error import reason_of
 from agentcore.core.modules.host_protocols import HostReport
-from agentcore.core.modules.module_record import ModuleRecord
+from agentcore.core.modules.module_record import ModuleRecord, ModuleSource
 from agentcore.core.modules.tool_registry import HostFacts
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.calls import MachineCalls, host_away
 from agentcore.hosts.machines.event_filter import Hearing
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_hello
 from agentcore.hosts.machines.module import HostedModule, hosted_module
+from agentcore.hosts.machines.services import MachineServices
 from agentcore.hosts.server_end.answers import Hello, RunningModule
 from agentcore.hosts.server_end.link import HostLink
 from agentcore.hosts.server_end.linked_module import LinkedModule
@@ -62,7 +63,7 @@ class Machine:
     Args:
         known: Its record in the store.
         keeps: How long its resources are kept while it is away, in minutes, by type of resource; empty: all others.
-        host: The core that serves its modules.
+        services: The parts of the core that serve its modules.
         keys: The records of hosts.
         known_since_ms: Since when no other machine had its name, in milliseconds since 1970; None: since pairing.
     """
@@ -71,25 +72,30 @@ class Machine:
         self,
         known: KnownHost,
         keeps: Mapping[str, float],
-        core: Core,
+        services: MachineServices,
         keys: KnownHosts,
         *,
         known_since_ms: int | None = None,
     ) -> None:
         self.name = known.name
-        self._core = core
+        self._services = services
         self._keeps = dict(keeps)
         self._keys = keys
         self._loop = asyncio.get_running_loop()
-        self._standing = HostStatus(known.name, core.events)
-        self._foreign = ForeignMachine(known.name, lambda: core.registry.may_use_chats(known.name))
-        self.calls = MachineCalls(self._foreign, core.resources, core.calls.carried_on, lambda: self.is_connected)
+        self._standing = HostStatus(known.name, services.events)
+        self._foreign = ForeignMachine(
+            known.name,
+            lambda: services.registry.may_use_chats(known.name),
+            lambda alias: services.registry.find_aliased_tool(alias, known.name),
+        )
+        self.calls = MachineCalls(self._foreign, services.resources, services.carried_on, lambda: self.is_connected)
         since_ms = known.paired_at_ms if known_since_ms is None else known_since_ms
-        self._hearing = Hearing(known.name, self._module_names, core.resources, core.store.record, since_ms)
+        self._hearing = Hearing(known.name, self._module_names, services.resources, services.record, since_ms)
         self._link: HostLink | None = None
         self._there = asyncio.Event()
         self._instance = self._lost_instance = ""
         self._modules: dict[str, Served] = {}
+        self._refused: dict[str, str] = {}
         self._over: set[str] = set()
         self._address = known.address
         self._told: Hello | None = None
@@ -126,7 +132,13 @@ class Machine:
         latency_s = self._latency_s if self.is_connected else None
         modules = self._module_names()
         return report_of(
-            self._standing, self.known_host, self._told, modules, address=self._address, latency_s=latency_s
+            self._standing,
+            self.known_host,
+            self._told,
+            modules,
+            self._refused,
+            address=self._address,
+            latency_s=latency_s,
         )
 
     def build_host_info(self) -> HostInfo:
@@ -196,13 +208,13 @@ class Machine:
             link = HostLink(
                 self.name,
                 transport,
-                self._core.resources,
+                self._services.resources,
                 outlives=True,
                 prefix=f"{self.name}/",
                 foreign=self._foreign,
                 on_hello=lambda told: self._handle_hello(link, told, address),
-                on_blocked=self._core.count_blocked,
-                on_control_files=self._core.report_control_files,
+                on_blocked=self._services.on_blocked,
+                on_control_files=self._services.on_control_files,
                 on_end=lambda reason: self._handle_link_end(link, reason),
             )
             link.resources.over = self._over
@@ -274,7 +286,7 @@ class Machine:
                 await self._prepare_modules(told)
                 await self._update_modules(link, told, is_same=is_same)
             link.peer.send_message(
-                {"type": "hello.ok", "ownOrigins": sorted(self._core.own_origins()), "keepMinutes": self._keeps}
+                {"type": "hello.ok", "ownOrigins": sorted(self._services.own_origins()), "keepMinutes": self._keeps}
             )
             async with asyncio.timeout(HELLO_SECONDS):
                 await done.wait()
@@ -293,6 +305,7 @@ class Machine:
 
     async def _update_modules(self, link: HostLink, told: Hello, *, is_same: bool) -> None:
         """Serve the modules that it has now, and no others."""
+        self._refused = {}
         numbers = {each.name: each.module for each in told.members} if is_same else {}
         leaving = [name for name, each in self._modules.items() if each.is_other_than(numbers.get(name))]
         if leaving:
@@ -304,27 +317,26 @@ class Machine:
             if kept is None:
                 await self._add_module(link, member)
             else:
-                await self._core.modules.read_hosted_again(kept.record)
-        self._core.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
+                await self._services.modules.read_hosted_again(kept.record)
+        self._services.modules.know_host(self.name, None, facts_of(told.platform, told.workspace))
 
     async def _add_module(self, link: HostLink, told: RunningModule) -> None:
         linked = LinkedModule(f"{self.name}/{told.name}", told.module)
         link.add_module(linked)
-        record = ModuleRecord(linked.name, host=self.name)
-        record.origin = {"host": self.name}
-        record.fingerprint = told.fingerprint
+        record = ModuleRecord(linked.name, self.name, ModuleSource(origin={"host": self.name}))
         try:
             plugin = hosted_module(self, link, linked, told)
         except (TypeError, ValueError, ToolError) as exc:
             link.remove_module(linked)
+            self._refused[told.name] = reason_of(exc)
             log.warning("module_refused", host=self.name, module=told.name, reason=str(exc))
             return
         self._modules[told.name] = Served(record, plugin, linked)
-        await self._core.modules.add_hosted_module(record, plugin)
+        await self._services.modules.add_hosted_module(record, plugin)
 
     async def _remove_module(self, name: str, reason: str) -> None:
         served = self._modules.pop(name)
-        await self._core.modules.remove_hosted_module(served.record, reason)
+        await self._services.modules.remove_hosted_module(served.record, reason)
 
     async def _monitor_link(self, link: HostLink) -> None:
         """Ask for a sign of life again and again."""
@@ -368,10 +380,10 @@ class Machine:
             return
         named = set(self._keeps)
         for record in self.list_module_records():
-            for each in self._core.resources.list(owner=record.name):
+            for each in self._services.resources.list(owner=record.name):
                 if each.resource_type == kind or (not kind and each.resource_type not in named):
                     self._background.start(
-                        self._core.resources.release(each.resource_id, record.name, reason, lost_by=reason)
+                        self._services.resources.release(each.resource_id, record.name, reason, lost_by=reason)
                     )
 
     def _mark_lost(self, reason: str) -> None:
@@ -381,20 +393,20 @@ class Machine:
         self._end_timers()
         for record in self.list_module_records():
             # at once: resources that a call creates from now on replace these
-            self._core.resources.record_lost(record.name, f"its host {self.name!r} was lost")
+            self._services.resources.record_lost(record.name, f"its host {self.name!r} was lost")
         self.calls.fail_all(reason)
         self.mark_unavailable()
         self._background.start(self._remove_all_modules(reason))
 
     def mark_unavailable(self) -> None:
         """Stop serving its modules, without letting another machine replace it."""
-        review = self._core.definition_review
+        review = self._services.review
         tools = frozenset(
             tool for module in review.modules_of(self.name) for tool in review.list_accepted_tools(module)
         )
         known = self.known_host
         if known is not None:
-            self._core.modules.know_host(self.name, tools, facts_of(known.platform))
+            self._services.modules.know_host(self.name, tools, facts_of(known.platform))
 
     async def _remove_all_modules(self, reason: str) -> None:
         async with self._changing:
@@ -449,7 +461,7 @@ class Machine:
     def _update_drain_state(self) -> None:
         if self.is_connected and self.is_drained:
             records = self.list_module_records()
-            is_busy = any(record.calls or self._core.resources.list(owner=record.name) for record in records)
+            is_busy = any(record.calls or self._services.resources.list(owner=record.name) for record in records)
             self._standing.set_state("draining" if is_busy else "drained")
 
     async def disconnect(self) -> None:
@@ -471,13 +483,13 @@ class Machine:
         if self._link is not None:
             self._link.peer.close("this host was forgotten")
         self._mark_lost("its host was forgotten")
-        self._core.modules.know_host(self.name, None, None)
+        self._services.modules.know_host(self.name, None, None)
         await self._remove_all_modules("its host was forgotten")
 
     def send_origins(self) -> None:
         """Send the host the current addresses of the server."""
         if self.is_connected:
-            self.calls.sent.peer.send_message({"type": "origins", "ownOrigins": sorted(self._core.own_origins())})
+            self.calls.sent.peer.send_message({"type": "origins", "ownOrigins": sorted(self._services.own_origins())})
 
     def detach(self) -> None:
         """The server ends: its calls end here, and not there."""
@@ -505,6 +517,7 @@ def report_of(
     known: KnownHost | None,
     told: Hello | None,
     modules: Sequence[str],
+    refused: Mapping[str, str],
     *,
     address: str,
     latency_s: float | None,
@@ -515,6 +528,7 @@ def report_of(
         known: Its record in the store; None: it was removed.
         told: Its last greeting; None: none since the server started.
         modules: Its served modules.
+        refused: Modules that it runs and that cannot be served here, and why.
         latency_s: How long its last response took.
     """
     return standing.build_report(
@@ -528,7 +542,7 @@ def report_of(
         paired_at_ms=known.paired_at_ms if known else None,
         may_use_chats=known is not None and known.may_use_chats,
         last_seen_ms=(known.last_seen_ms or None) if known else None,
-        failed={} if told is None else {each.name: each.reason for each in told.failed},
+        failed={**({} if told is None else {each.name: each.reason for each in told.failed}), **refused},
     )
 
 

@@ -9,12 +9,15 @@ import structlog
 
 from agentcore.api.host_kinds.config import KEEP_MINUTES
 from agentcore.config.hosts import RemoteHostConfig
-from agentcore.core.approvals.host_pairings import HostOffer
-from agentcore.core.core import Core
+from agentcore.core.approvals.host_pairings import HostOffer, HostPairings
+from agentcore.core.approvals.queue import ApprovalQueue
 from agentcore.core.declarations.hosted_names import is_member, pool_of
 from agentcore.core.modules.host_protocols import HostReport
+from agentcore.core.policy.approval_policy import ApprovalPolicy
+from agentcore.core.resources.tabs import Tabs
 from agentcore.errors import ToolError
-from agentcore.store.credentials.host_keys import KnownHost
+from agentcore.hosts.machines.services import MachineServices
+from agentcore.store.credentials.host_keys import HostKeys, KnownHost
 
 # What machines need is imported with the first one: most servers have none.
 if TYPE_CHECKING:
@@ -35,29 +38,50 @@ class Machines:
     """All foreign machines of a server.
 
     Args:
-        host: The core that serves their modules.
+        services: The parts of the core that serve their modules.
+        keys: The keys of paired hosts.
+        pairings: Hosts that wait for the user to let them in.
+        policy: Has grants for hosts.
+        approvals: Has calls on hosts that wait for the user.
+        tabs: Browser pages that may be on hosts.
         named: The hosts of kind `remote` in app.json.
         taken: Names of other hosts in app.json.
     """
 
-    def __init__(self, core: Core, named: Mapping[str, RemoteHostConfig], taken: Sequence[str]) -> None:
-        self._core = core
+    def __init__(
+        self,
+        services: MachineServices,
+        *,
+        keys: HostKeys,
+        pairings: HostPairings,
+        policy: ApprovalPolicy,
+        approvals: ApprovalQueue,
+        tabs: Tabs,
+        named: Mapping[str, RemoteHostConfig],
+        taken: Sequence[str],
+    ) -> None:
+        self._services = services
+        self._keys = keys
+        self._pairings = pairings
+        self._policy = policy
+        self._approvals = approvals
+        self._tabs = tabs
         self._named = named
         self._taken = frozenset(taken)
-        self._machines = {each.name: self._make_machine(each) for each in core.store.host_keys.list_hosts()}
+        self._machines = {each.name: self._make_machine(each) for each in keys.list_hosts()}
         for machine in self._machines.values():
             machine.mark_unavailable()
-        core.host_pairings.let_in = self._pair_host
+        pairings.let_in = self._pair_host
         self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
 
     def _make_machine(self, known: KnownHost) -> "Machine":
         from agentcore.hosts.machines.machine import Machine  # noqa: PLC0415 - as above
 
-        self._core.registry.allow_chats(known.name, is_on=known.may_use_chats)
+        self._services.registry.allow_chats(known.name, is_on=known.may_use_chats)
         named = self._named.get(known.name)
         keeps = {"": KEEP_MINUTES} if named is None else named.minutes_by_type()
-        return Machine(known, keeps, self._core, self._core.store.host_keys)
+        return Machine(known, keeps, self._services, self._keys)
 
     # -- what is known -----------------------------------------------------------------------------------------
 
@@ -106,7 +130,7 @@ class Machines:
         from agentcore.hosts.wire.web_socket import SocketLink  # noqa: PLC0415
 
         if known is None:
-            await pair_host(self._core.host_pairings, self._check_name, socket, address)
+            await pair_host(self._pairings, self._check_name, socket, address)
         else:
             await self.require_machine(known.name).serve_connection(partial(SocketLink, socket), address)
 
@@ -124,7 +148,7 @@ class Machines:
             raise ToolError(
                 "host_taken", f"app.json has a host {name!r} already, on the server's own machine", host=name
             )
-        if name not in self._machines and self._core.store.host_keys.is_full:
+        if name not in self._machines and self._keys.is_full:
             raise ToolError("too_many_hosts", "too many hosts are paired already; forget one that is not used any more")
         return name in self._machines
 
@@ -135,13 +159,13 @@ class Machines:
             await self.unpair_host(offer.name)
         for module in offer.modules:
             name = f"{offer.name}/{module.name}"
-            await self._core.definition_review.accept_definitions(name, module.tools, module.instructions)
-        key = await self._core.store.host_keys.create_key(offer.name, may_use_chats=may_use_chats)
-        known = self._core.store.host_keys.find_host(offer.name)
+            await self._services.review.accept_definitions(name, module.tools, module.instructions)
+        key = await self._keys.create_key(offer.name, may_use_chats=may_use_chats)
+        known = self._keys.find_host(offer.name)
         assert known is not None  # noqa: S101 - added above
         self._machines[offer.name] = self._make_machine(known)
         self._machines[offer.name].mark_unavailable()
-        self._core.events.publish("hosts.changed", {"host": offer.name})
+        self._services.events.publish("hosts.changed", {"host": offer.name})
         return key
 
     # -- actions of the user ---------------------------------------------------------------------------------------
@@ -154,14 +178,14 @@ class Machines:
         """
         machine = self.require_machine(name)
         del self._machines[name]
-        self._core.registry.allow_chats(name, is_on=False)
-        await self._core.store.host_keys.delete_host(name)
+        self._services.registry.allow_chats(name, is_on=False)
+        await self._keys.delete_host(name)
         # another machine may get the name, and must not get the permissions
-        await self._core.policy.revoke_host_grants(name)
-        await self._core.approvals.withdraw_calls_on(name, f"host {name!r} was forgotten")
+        await self._policy.revoke_host_grants(name)
+        await self._approvals.withdraw_calls_on(name, f"host {name!r} was forgotten")
         await machine.unpair()
-        self._core.definition_review.delete_host_definitions(name)
-        self._core.events.publish("hosts.changed", {"host": name})
+        self._services.review.delete_host_definitions(name)
+        self._services.events.publish("hosts.changed", {"host": name})
         log.warning("host_forgotten", host=name)
 
     async def allow_chats(self, name: str, *, is_on: bool) -> None:
@@ -171,10 +195,10 @@ class Machines:
             ToolError: `host_not_found`.
         """
         self.require_machine(name)
-        self._core.registry.allow_chats(name, is_on=is_on)
-        await self._core.store.host_keys.update_host(name, may_use_chats=is_on)
-        self._core.modules.merge_again()
-        self._core.events.publish("hosts.changed", {"host": name})
+        self._services.registry.allow_chats(name, is_on=is_on)
+        await self._keys.update_host(name, may_use_chats=is_on)
+        self._services.modules.merge_again()
+        self._services.events.publish("hosts.changed", {"host": name})
         log.warning("host_may_use_chats" if is_on else "host_may_not_use_chats", host=name)
 
     # -- the server --------------------------------------------------------------------------------------------
@@ -182,16 +206,16 @@ class Machines:
     def start(self) -> None:
         """Let calls that an earlier server sent wait for their hosts, up to a limit."""
         self._timer = asyncio.get_running_loop().call_later(BACK_SECONDS, self._abandon_unresumed_calls)
-        for name in self._core.calls.carried_on.hosts_left - set(self._machines):
+        for name in self._services.carried_on.hosts_left - set(self._machines):
             if is_member(name) and pool_of(name) in self._taken:
                 continue  # it may still be there
-            self._core.calls.carried_on.interrupt_remaining_calls(name)
+            self._services.carried_on.interrupt_remaining_calls(name)
 
     def _abandon_unresumed_calls(self) -> None:
         # in no TaskGroup: a timer starts it; `close` waits for it
-        self._closing = asyncio.get_running_loop().create_task(self._core.tabs.close_dead(), name="hosts:tabs")
-        for name in self._core.calls.carried_on.hosts_left:
-            self._core.calls.carried_on.interrupt_remaining_calls(name)
+        self._closing = asyncio.get_running_loop().create_task(self._tabs.close_dead(), name="hosts:tabs")
+        for name in self._services.carried_on.hosts_left:
+            self._services.carried_on.interrupt_remaining_calls(name)
 
     def send_origins(self) -> None:
         """Tell them where the server can be reached now."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -159,7 +160,8 @@ class HostedModule(RemoteModule):
             if self._link.peer.ended is not None:  # no approval for a call that cannot be checked any more
                 raise host_away(self._link.name) from exc
             raise
-        return None if told is None else preview_of(told)
+        # services are those of the server's own machine
+        return None if told is None else replace(preview_of(told), services=())
 
     async def log_in(self, step: str, address: str = "") -> str:
         """Take a step of the module's log-in."""

@@ -22,6 +22,7 @@ from agentcore.core.modules.module_record import merged_instructions
 from agentcore.errors import ToolError
 from agentcore.hosts.machines.greeting import HELLO_SECONDS, check_members
 from agentcore.hosts.server_end.answers import Hello, RunningModule
+from agentcore.hosts.server_end.browser_methods import complete_entry
 from agentcore.hosts.server_end.handlers import Handlers
 from agentcore.hosts.server_end.messages import Nothing
 from agentcore.hosts.wire.declarations import definition_of
@@ -35,6 +36,7 @@ MESSAGES_PER_SECOND = 10
 _KEPT_SECONDS = 10.0
 _OFFER_SECONDS = 20.0
 _TEXT_CHARS = 500
+_PROBLEMS = 100
 _NAME = re.compile(HOST_NAME)
 
 CheckName = Callable[[str], bool]
@@ -193,8 +195,9 @@ def _build_offered_module(told: RunningModule) -> OfferedModule:
     title = told.attributes.get("title")
     named = title.get("en") if isinstance(title, dict) else title
     shown = named if isinstance(named, str) and named else told.name.replace("_", " ").capitalize()
+    tools, problems = _read_offered_tools(told)
     return OfferedModule(
-        told.name, _shorten_text(shown), _shorten_text(told.description), definitions_in(told), instructions_in(told)
+        told.name, _shorten_text(shown), _shorten_text(told.description), tools, instructions_in(told), problems
     )
 
 
@@ -206,15 +209,23 @@ def instructions_in(told: RunningModule) -> str:
 
 def definitions_in(told: RunningModule) -> tuple[ToolDefinition, ...]:
     """Return the tools that a host offers, as they would be served; invalid ones are left out."""
-    return tuple(filter(None, map(_read_offered_tool, told.tools)))
+    return _read_offered_tools(told)[0]
 
 
-def _read_offered_tool(wire: Any) -> ToolDefinition | None:
-    """A tool as it would be served; None: it is none, and would be left out."""
-    try:
-        return without_session(read_definition(definition_of(wire, _do_nothing, _do_nothing)))
-    except Exception:  # noqa: BLE001 - untrusted input of a machine that is not paired
-        return None
+def _read_offered_tools(told: RunningModule) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
+    """Return the tools as they would be served, and why the others would be left out."""
+    tools: dict[str, ToolDefinition] = {}
+    problems: list[str] = []
+    for number, wire in enumerate(told.tools):
+        try:
+            tool = without_session(read_definition(definition_of(complete_entry(wire), _do_nothing, _do_nothing)))
+        except Exception as exc:  # noqa: BLE001 - untrusted input of a machine that is not paired
+            problems.append(_shorten_text(f"tool {number + 1} is left out: {reason_of(exc)}"))
+            continue
+        if tool.name in tools:
+            problems.append(f"tool {tool.name!r} is defined twice; the first counts")
+        tools.setdefault(tool.name, tool)
+    return tuple(tools.values()), tuple(problems[:_PROBLEMS])
 
 
 async def _do_nothing(*_: Any) -> None:

@@ -12,6 +12,7 @@ from agentcore.core.calls.context import CallArtifacts
 from agentcore.errors import ToolError
 from agentcore.files.open_file import OpenFile
 from agentcore.hosts.server_end.messages import read_request
+from agentcore.hosts.server_end.nested_calls import make_nested_call
 from agentcore.hosts.server_end.operations import ForeignMachine
 from agentcore.hosts.server_end.sent_calls import SentCall, SentCalls
 from agentcore.hosts.wire.peer import BLOBS_BYTES, Message, Peer
@@ -48,7 +49,7 @@ class CallRequests:
             sent = await self._require_call(operation, message)
             foreign = self._calls.foreign
             if operation.function is ToolContext.call and foreign is not None:
-                answer = await sent.context.call_as_host(foreign.name, **arguments)
+                answer = await make_nested_call(foreign, sent.context, **arguments)
             else:
                 answer = await getattr(sent.context, operation.method)(**arguments)
             return await self._build_answer(operation, sent, answer)

@@ -1,12 +1,13 @@
 """A module that a host runs, as the server's end of the link knows it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentcore.core.modules.runtime import ModuleRuntime
 from agentcore.errors import ToolError
 from agentcore.hosts.server_end import messages
+from agentcore.hosts.server_end.browser_methods import BrowserMethod
 
 
 @dataclass(eq=False)
@@ -16,6 +17,7 @@ class LinkedModule:
     Args:
         runtime: What it may use here, once it starts.
         tools: The names of its tools, including those that wait for the user's review.
+        methods: Those of its tools that it offers under a dotted name of the protocol, by the names of the tools.
         resource_types: The types of resources that its calls act on.
     """
 
@@ -23,6 +25,7 @@ class LinkedModule:
     number: int
     runtime: ModuleRuntime | None = None
     tools: frozenset[str] = frozenset()
+    methods: Mapping[str, BrowserMethod] = field(default_factory=dict)
     resource_types: frozenset[str] = frozenset()
     on_definitions: Callable[[], None] = lambda: None
     on_report: Callable[[], None] = lambda: None

@@ -29,6 +29,7 @@ from agentcore.hosts.server_end.answers import (
     Loaded,
     Reported,
 )
+from agentcore.hosts.server_end.browser_methods import BrowserMethod, complete_entry, find_method
 from agentcore.hosts.server_end.link import HostLink
 from agentcore.hosts.server_end.linked_module import LinkedModule, types_of
 from agentcore.hosts.server_end.messages import LoginState, RequirementProgress, read_answer
@@ -134,23 +135,33 @@ class RemoteModule:
         return tools
 
     def _read_tools(self, told: Defined) -> list[ToolDefinition]:
-        tools: list[ToolDefinition] = []
+        tools: dict[str, ToolDefinition] = {}
         looking: set[str] = set()
         reading: set[str] = set()
+        methods: dict[str, BrowserMethod] = {}
         problems = list(told.problems)
         for number, each in enumerate(told.tools[: TOOLS_PER_MODULE + 1]):
             try:
-                tools.append(definition_of(each, self._preview_call, self._complete_argument))
-                looking |= {tools[-1].name} if needs_precheck(each) else set()
-                reading |= {tools[-1].name} if reads_arguments(each) else set()
+                entry = complete_entry(each)
+                tool = definition_of(entry, self._preview_call, self._complete_argument)
+                name = read_text(tool.name, "its name")
+                if name in tools:
+                    problems.append(f"tool {name!r} is defined twice; the first counts")
+                    continue
+                tools[name] = tool
+                looking |= {name} if needs_precheck(entry) else set()
+                reading |= {name} if reads_arguments(entry) else set()
+                if (method := find_method(each)) is not None:
+                    methods[name] = method
             except TypeError as exc:
                 problems.append(f"tool {number + 1} is left out: {reason_of(exc)}")
+        self._linked.methods = methods
         self.prechecked_tools = looking
         self.reads_arguments = reading
         if (beyond := len(told.tools) - TOOLS_PER_MODULE - 1) > 0:
             problems.append(f"{beyond} more tools are left out: a module may have {TOOLS_PER_MODULE}")
         self.problems = problems[:_PROBLEMS]
-        return tools
+        return list(tools.values())
 
     @hookimpl
     async def execute_tool_call(self, ctx: CallContext, tool_name: str, args: dict[str, Any]) -> ToolResult:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from agentcore.api import Artifacts, ChatSession, Runtime, ToolContext
+from agentcore.api import Artifacts, ChatSession, Runtime, ToolContext, ToolDefinition
 from agentcore.api.port import Access, operations_of
 from agentcore.core.calls.errors import chat_refused
 from agentcore.core.declarations.module_storage import StoredBytes
@@ -94,11 +94,14 @@ class ForeignMachine:
     Args:
         name: The host's name.
         may_use_chats: True while the user allows it to use chats.
+        find_aliased_tool: Returns the tool that a dotted name of the protocol stands for in its calls; None: there is
+            none.
         recorded: What it has added to the record.
     """
 
     name: str
     may_use_chats: Callable[[], bool]
+    find_aliased_tool: Callable[[str], ToolDefinition | None]
     recorded: RecordedRows = field(default_factory=RecordedRows)
 
     def check_operation(self, operation: str) -> None:

@@ -15,6 +15,7 @@ from agentcore.core.containment.preview_state import not_in_preview
 from agentcore.core.resources.registry import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts.server_end import messages
+from agentcore.hosts.server_end.browser_methods import without_page
 from agentcore.hosts.server_end.linked_module import LinkedModule, module_failed_error
 from agentcore.hosts.server_end.operations import ForeignMachine
 from agentcore.hosts.wire.frames import LinkError
@@ -178,6 +179,9 @@ class SentCalls:
         """Build the message of a call, or a preview."""
         context = sent.context
         resource = context.resource
+        if (method := sent.module.methods.get(tool)) is not None:
+            tool = method.name
+            arguments = without_page(arguments)
         message: Message = {
             "type": kind,
             "id": context.call_id,
@@ -244,9 +248,19 @@ class SentCalls:
                 _DONE_SECONDS, self.peer.send_message, {"type": "tool.done", "call": sent.context.call_id}
             )
         if message.get("ok") is True:
-            sent.result.set_result(result_of(message.get("result"), self.peer.pop_blob))
+            self._set_result(sent, sent.result, message.get("result"))
         else:
             sent.result.set_exception(error_of(message.get("error")))
+
+    def _set_result(self, sent: SentCall, ended: asyncio.Future[ToolResult], result: Any) -> None:
+        method = sent.module.methods.get(sent.context.tool)
+        if method is None:
+            ended.set_result(result_of(result, self.peer.pop_blob))
+            return
+        try:
+            ended.set_result(method.read_tool_result(result))
+        except ToolError as exc:
+            ended.set_exception(exc)
 
     def handle_progress(self, told: messages.Progress) -> None:
         """Handle a progress report of a call."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.api.definition import CallPreview, ResourceUse, ToolAnnotations, ToolDefinition
+from agentcore.api.definition import CallPreview, HostAlias, ResourceUse, ToolAnnotations, ToolDefinition
 from agentcore.api.tool_icon import ToolIcon
 from agentcore.api.tool_view import ToolView
 from agentcore.api.web import WebComponent
@@ -31,7 +31,7 @@ def _field_names(kind: Any, *without: str) -> tuple[str, ...]:
 
 _CONVERTED = (
     *("effects", "annotations", "preview", "resource", "arguments", "display", "view", "complete", "icons"),
-    "needs_chat",
+    *("needs_chat", "host_alias"),
 )
 """The fields of a definition that are not sent as they are."""
 
@@ -40,7 +40,8 @@ _HINTS = _field_names(ToolAnnotations)
 _RESOURCE = _field_names(ResourceUse)
 _VIEW = _field_names(ToolView)
 _ICON = _field_names(ToolIcon)
-_PREVIEW = _field_names(CallPreview, "effects", "paths", "urls", "failure")
+_ALIAS = _field_names(HostAlias)
+_PREVIEW = _field_names(CallPreview, "effects", "paths", "urls", "services", "failure")
 _COMPONENT = _field_names(WebComponent, "folder")
 
 
@@ -76,6 +77,8 @@ def definition_to_wire(definition: ToolDefinition, *, checks_arguments: bool) ->
     wire["checks_arguments"] = checks_arguments
     wire["reads_arguments"] = definition.arguments is not None
     wire["needs_chat"] = definition.needs_chat
+    alias = definition.host_alias
+    wire["host_alias"] = None if alias is None else {"name": alias.name, "arguments": dict(alias.arguments)}
     return wire
 
 
@@ -91,6 +94,7 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
     given = read_mapping(wire, "a definition of a host")
     use = given.get("resource")
     view = given.get("view")
+    alias = given.get("host_alias")
     return ToolDefinition(
         **{name: given.get(name) for name in _PLAIN},  # type: ignore[arg-type]  # read after this
         effects=given.get("effects"),  # type: ignore[arg-type]  # read after this
@@ -102,6 +106,7 @@ def definition_of(wire: Any, preview: Any, complete: Any) -> ToolDefinition:
         preview=preview if needs_precheck(given) or reads_arguments(given) else None,
         complete=complete if _has_flag(given, "completes") else None,
         needs_chat=_has_flag(given, "needs_chat"),
+        host_alias=None if alias is None else HostAlias(**_pick_fields(alias, _ALIAS)),
     )
 
 
@@ -121,6 +126,7 @@ def preview_to_wire(preview: CallPreview) -> Wire:
     wire: Wire = {name: getattr(preview, name) for name in _PREVIEW}
     wire["paths"] = list(preview.paths)
     wire["urls"] = list(preview.urls)
+    wire["services"] = list(preview.services)
     wire["effects"] = None if preview.effects is None else sorted(preview.effects)
     return wire
 
@@ -137,6 +143,7 @@ def preview_of(wire: Any) -> CallPreview:
         effects=None if effects is None else frozenset(effects),
         paths=tuple(given.get("paths", ())),
         urls=tuple(given.get("urls", ())),
+        services=tuple(given.get("services", ())),
         **_pick_fields(given, _PREVIEW),
     )
 

@@ -207,6 +207,8 @@ def _block_of(wire: Any, take_blob: TakeBlob) -> ContentBlock:
 def resource_to_wire(resource: Resource) -> Wire:
     """A resource without its icon, which travels beside it."""
     wire = {each.name: getattr(resource, each.name) for each in fields(Resource) if each.name not in _UNSENT}
+    if not resource.lost_by:
+        del wire["lost_by"]  # it is in no message of a program that knows none
     return wire | {"keys": dict(resource.keys)}
 
 

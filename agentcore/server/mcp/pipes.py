@@ -13,13 +13,13 @@ from typing import Any
 import structlog
 
 from agentcore.api import Principal
-from agentcore.core import Core
 from agentcore.encoding import to_json
 from agentcore.errors import ToolError
 from agentcore.server.http.live_connections import LiveConnections
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.mcp.greeting import PipeConnectRequest
 from agentcore.server.mcp.lazy_endpoint import McpEntrance
+from agentcore.store.credentials import ClientKeys
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +39,8 @@ class Pipes:
     """The clients that connect to the socket.
 
     Args:
-        core: Its tools are served.
+        keys: The keys of clients.
+        state: The state folder.
         entrance: Serves MCP.
         live_connections: Ends clients whose key is revoked.
         approval_url: Where the user decides on calls.
@@ -49,12 +50,14 @@ class Pipes:
         on_idle: Called when no client has been connected for a while; None: the server does not run for its clients.
     """
 
-    def __init__(self, core: Core, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str) -> None:
-        self._core = core
+    def __init__(
+        self, keys: ClientKeys, state: Path, entrance: McpEntrance, live_connections: LiveConnections, approval_url: str
+    ) -> None:
+        self._keys = keys
         self._entrance = entrance
         self._live_connections = live_connections
         self._approval_url = approval_url
-        self.path = _socket_path(core.state.path)
+        self.path = _socket_path(state)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[Any]] = set()
         self.on_idle: Callable[[], None] | None = None
@@ -124,7 +127,7 @@ class Pipes:
         if len(self._open) > _CLIENTS:
             message = f"{_CLIENTS} clients are connected already, which is the bound"
             raise ToolError("too_many_clients", message, retryable=True)
-        known = await self._core.store.client_keys.find_by_key(greeting.key)
+        known = await self._keys.find_by_key(greeting.key)
         if known is None or known.principal.kind != "mcp":
             message = "the key of this client was revoked: connect it again with `agentcore connect`"
             raise ToolError("unauthorized", message)

@@ -8,6 +8,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from agentcore.api import Principal
+from agentcore.config import AppConfig
 from agentcore.core import Core
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, McpEndpoint
@@ -25,14 +26,14 @@ class McpServing:
     """Passes a request to the implementation of its revision.
 
     Args:
-        core: The core, whose tools are served.
+        config: app.json, which narrows what clients may use.
         door: Answers clients.
         sessions: Sessions that started with a handshake.
         stateless: Serves the other clients.
     """
 
-    def __init__(self, core: Core, door: McpEndpoint, sessions: McpSessions, stateless: Stateless) -> None:
-        self._core = core
+    def __init__(self, config: AppConfig, door: McpEndpoint, sessions: McpSessions, stateless: Stateless) -> None:
+        self._config = config
         self._door = door
         self.sessions = sessions
         self._stateless = stateless
@@ -42,7 +43,14 @@ class McpServing:
     async def open(cls, core: Core) -> "McpServing":
         """Start to serve a core's tools."""
         door = McpEndpoint(core, _caller_of)
-        return cls(core, door, McpSessions(core, door), Stateless(door))
+        sessions = McpSessions(
+            door,
+            core.store.mcp_sessions,
+            events=core.events,
+            approvals=core.approvals,
+            end_session=core.end_session,
+        )
+        return cls(core.config, door, sessions, Stateless(door))
 
     async def close(self) -> None:
         """End all sessions and requests."""
@@ -66,7 +74,7 @@ class McpServing:
             reader: Receives what the client writes.
             writer: Sends to the client, first the session id.
         """
-        caller = caller_on_pipe(self._core.config, principal, greeting, approval_url)
+        caller = caller_on_pipe(self._config, principal, greeting, approval_url)
         session = await self.sessions.adopt_session(caller, greeting.session)
         channel = Channel(writer)
         channel.send(to_json({"session": session.caller.session_id}))

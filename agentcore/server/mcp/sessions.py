@@ -4,6 +4,7 @@ import asyncio
 import json
 import secrets
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -11,7 +12,8 @@ import structlog
 from pydantic import ValidationError
 
 from agentcore.api import Background
-from agentcore.core import Core
+from agentcore.core.approvals import ApprovalQueue
+from agentcore.core.events import EventBus
 from agentcore.encoding import to_json
 from agentcore.mcp import Caller, McpEndpoint, Narrowing
 from agentcore.server.exchange import Exchange
@@ -19,7 +21,7 @@ from agentcore.server.http.raw_stream import RawStream
 from agentcore.server.mcp.callers import caller_for
 from agentcore.server.mcp.resuming import KeptEvents
 from agentcore.server.mcp.session import McpSession
-from agentcore.store.mcp_sessions import McpSessionRow
+from agentcore.store.mcp_sessions import McpSessionRow, McpSessionStore
 
 log = structlog.get_logger(__name__)
 
@@ -38,21 +40,33 @@ class McpSessions:
     """The sessions of all clients.
 
     Args:
-        core: The core, which owns what belongs to a session.
         door: Answers clients.
+        store: Stores sessions.
+        events: Reports changes of the tools.
+        approvals: Calls that wait for the user.
+        end_session: Ends everything that belongs to a session.
     """
 
-    def __init__(self, core: Core, door: McpEndpoint) -> None:
-        self._core = core
+    def __init__(
+        self,
+        door: McpEndpoint,
+        store: McpSessionStore,
+        *,
+        events: EventBus,
+        approvals: ApprovalQueue,
+        end_session: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._approvals = approvals
+        self._end_session = end_session
         self._door = door
-        self._store = core.store.mcp_sessions
+        self._store = store
         self._handshake = door.handshake
         self._sessions: dict[str, McpSession] = {}
         self._saved_at: dict[str, float] = {}
         self._kept_events: WeakValueDictionary[str, KeptEvents] = WeakValueDictionary()
         self._background = Background("mcp:sessions")
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._check_unused)
-        self._unsubscribe = core.events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
+        self._unsubscribe = events.subscribe("tools.changed", lambda _: self._notify_tools_changed())
         door.on_resource_changed = self._notify_resource_updated
 
     def __len__(self) -> int:
@@ -144,7 +158,7 @@ class McpSessions:
         if session is not None:
             session.end()
         await self._door.calls.end_session(session_id)
-        await self._core.end_session(session_id)
+        await self._end_session(session_id)
 
     async def close(self) -> None:
         """Stop, but keep the saved sessions for the next process."""
@@ -165,7 +179,7 @@ class McpSessions:
 
     def _is_needed(self, session: McpSession) -> bool:
         """True while a session must not end for lack of use; a call that waits for a decision counts, too."""
-        is_waiting = self._core.approvals.waits_in(session.caller.session_id)
+        is_waiting = self._approvals.waits_in(session.caller.session_id)
         return bool(session.in_flight) or session.is_held or is_waiting
 
     # -- inside ------------------------------------------------------------------------------------------------
@@ -211,4 +225,4 @@ class McpSessions:
                 await self.end(session.caller.session_id)
         for session_id in await self._store.delete_unused(int((oldest - _SAVE_SECONDS) * 1000)):
             if session_id not in self._sessions:
-                await self._core.end_session(session_id)
+                await self._end_session(session_id)

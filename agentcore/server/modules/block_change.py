@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from agentcore.config import ConfigError, JsonSource
-from agentcore.core import Core
 from agentcore.core.approvals import Proposal
 from agentcore.core.discovery import Family, installed_families, name_of_block
+from agentcore.core.events import EventBus
+from agentcore.core.modules import Modules, SourceChoice
 from agentcore.core.settings import (
     SettingChange,
     SettingsDocument,
@@ -106,12 +108,13 @@ def family_of(key: str) -> Family:
 
 
 def plan_blocks(
-    core: Core, subject: SettingsSubject, key: str, blocks: Mapping[str, Mapping[str, Any] | None]
+    file: Path, subject: SettingsSubject, key: str, blocks: Mapping[str, Mapping[str, Any] | None]
 ) -> BlockChange:
     """Plan a change of blocks; reads files.
 
     Args:
-        subject: app.json.
+        file: app.json.
+        subject: Its settings.
         key: The family's key.
         blocks: Blocks by key; None removes one. A mask stands for the text in the file.
     Raises:
@@ -126,14 +129,16 @@ def plan_blocks(
     _refuse_same_names(family, plan.after, blocks)
     gone = tuple(name_of_block(family, name) for name, block in blocks.items() if block is None)
     new = tuple(name_of_block(family, name) for name, block in blocks.items() if block is not None and name not in old)
-    listed = listed_names(core.config.file)
+    listed = listed_names(file)
     wanted = (*(name for name in listed if name not in gone), *(name for name in new if name not in listed))
     if wanted != listed:
         plan = replace(plan, after=_with_modules(plan.after, wanted))
     return BlockChange(family, plan, tuple(blocks), family.entry.compute_fingerprint(), new, gone)
 
 
-async def apply_block_change(core: Core, switch: ModuleSwitch, change: BlockChange) -> None:
+async def apply_block_change(
+    change: BlockChange, switch: ModuleSwitch, modules: Modules, sources: SourceChoice, events: EventBus
+) -> None:
     """Write blocks exactly as they were planned, and start, reload or stop their modules.
 
     Raises:
@@ -149,16 +154,16 @@ async def apply_block_change(core: Core, switch: ModuleSwitch, change: BlockChan
             retryable=True,
         )
     await asyncio.to_thread(change.plan.write)
-    core.events.publish("settings.changed", {"module": None, "paths": list(change.paths)})
+    events.publish("settings.changed", {"module": None, "paths": list(change.paths)})
     for name in change.removed:
-        if name in core.modules.records:
+        if name in modules.records:
             await switch.disable(name)
-            await core.modules.remove_module(name)
-    await core.modules.reload_changed_blocks([(change.family.key, key) for key in change.keys])
+            await modules.remove_module(name)
+    await modules.reload_changed_blocks([(change.family.key, key) for key in change.keys])
     for name in change.added:
         found = await switch.sole_candidate(name)
         if found is not None:  # the user has seen its block
-            await core.sources.choose_source(name, found, "person", runs=False)
+            await sources.choose_source(name, found, "person", runs=False)
         await switch.enable(name)
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from agentcore.config import has_reference
-from agentcore.core.core import Core
+from agentcore.config import AppConfig, has_reference
 from agentcore.core.discovery import FamilyMember, Found
-from agentcore.core.modules import ModuleRecord
+from agentcore.core.modules import ModuleRecord, Modules
 from agentcore.core.settings import SettingsSubject, masked_part
 from agentcore.errors import AgentcoreError
 
@@ -34,10 +33,10 @@ class BlockView(BaseModel, defer_build=True, alias_generator=to_camel, populate_
     """True if a secret that it refers to has changed, and a reload would use the new one."""
 
 
-def subject_of_blocks(core: Core, found: Iterable[Found]) -> SettingsSubject:
+def subject_of_blocks(config: AppConfig, modules: Modules, found: Iterable[Found]) -> SettingsSubject:
     """Return the settings that identify secrets in blocks of these modules: by the loaded models of their families."""
     keys = {each.family.key: None for each in found if isinstance(each, FamilyMember)}
-    return SettingsSubject.of_app(core.config, blocks={**keys, **core.modules.block_models()})
+    return SettingsSubject.of_app(config, blocks={**keys, **modules.block_models()})
 
 
 def block_view(
@@ -70,18 +69,18 @@ def block_view(
     )
 
 
-def block_diff(core: Core, name: str, found: Iterable[Found]) -> tuple[tuple[str, str], ...]:
+def block_diff(config: AppConfig, modules: Modules, name: str, found: Iterable[Found]) -> tuple[tuple[str, str], ...]:
     """Return how enabling or reloading a module would change its block: its path, with a unified diff.
 
     All lines are new for a module that does not run; empty if the block is unchanged.
     """
-    record = core.modules.records.get(name)
+    record = modules.records.get(name)
     runs = record.found if record is not None and record.state == "ready" else None
     before = runs if isinstance(runs, FamilyMember) else None
     member = next((each for each in found if isinstance(each, FamilyMember)), None)
     if member is None or (before is not None and before.block == member.block):
         return ()
-    subject = subject_of_blocks(core, [member])
+    subject = subject_of_blocks(config, modules, [member])
     place = " ".join(member.path)
     old = [] if before is None else _format_lines(subject, before)
     new = _format_lines(subject, member, _NOTHING if before is None else before.block)

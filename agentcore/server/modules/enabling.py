@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from agentcore.api import Principal
-from agentcore.config import ConfigError, ConfigFile, JsonSource, set_modules
+from agentcore.config import AppConfig, ConfigError, ConfigFile, JsonSource, set_modules
 from agentcore.core.approvals import Apply
-from agentcore.core.core import Core
 from agentcore.core.discovery import Found, find_candidates, find_module, installed_names
-from agentcore.core.modules import ModuleRecord, page_additions, policy_lines
+from agentcore.core.modules import ModuleRecord, Modules, page_additions, policy_lines
 from agentcore.core.settings import SettingsSubject, diff_of
 from agentcore.errors import AgentcoreError, ToolError
 from agentcore.server.http.refusal import Refusal
@@ -25,8 +24,9 @@ ModuleAction = Literal["enable", "disable", "reload"]
 class ModuleSwitch:
     """Enables and disables modules, one change at a time: app.json first, so that a restart finds the same state."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, config: AppConfig, modules: Modules) -> None:
+        self._config = config
+        self._modules = modules
         self._change = asyncio.Lock()
 
     async def enable(self, name: str) -> None:
@@ -37,9 +37,9 @@ class ModuleSwitch:
             Refusal: `setting_read_only`, `config_not_written`.
         """
         await self._check_exists(name)
-        if not is_passed_as_object(self._core.modules.records.get(name)):
+        if not is_passed_as_object(self._modules.records.get(name)):
             await self._set_listed(name, is_on=True)
-        await self._core.modules.enable(name)
+        await self._modules.enable(name)
         await self._sort_modules()
 
     async def must_confirm(self, principal: Principal, name: str, action: ModuleAction) -> bool:
@@ -56,21 +56,19 @@ class ModuleSwitch:
             return False
         if action == "enable":
             return True
-        modules = self._core.modules
-        stopping = modules.stopped_with(name, for_reload=action == "reload")
+        stopping = self._modules.stopped_with(name, for_reload=action == "reload")
         if any(record.manifest.runs_scripts_in_page for record in stopping):
             return True
-        return action == "reload" and not await modules.is_same_code(name)
+        return action == "reload" and not await self._modules.is_same_code(name)
 
     async def must_confirm_restart(self, principal: Principal, names: Sequence[str]) -> bool:
         """True if the user must confirm a restart of the host of these modules: as if each was reloaded."""
         if principal.kind != "page":
             return False
-        modules = self._core.modules
-        again = modules.restarted_with(names)
+        again = self._modules.restarted_with(names)
         if any(record.manifest.runs_scripts_in_page for record in again):
             return True
-        return not all([await modules.is_same_code(record.name) for record in again])
+        return not all([await self._modules.is_same_code(record.name) for record in again])
 
     async def only_if_code_unchanged(self, names: Sequence[str], apply: Apply) -> Apply:
         """Return a change that is applied only if the code that it loads is the same as when the user was asked.
@@ -81,7 +79,7 @@ class ModuleSwitch:
         Returns:
             Applies the change, or raises `module_changed`.
         """
-        modules = self._core.modules
+        modules = self._modules
         code = [await modules.code_on_disk(name) for name in names]
 
         async def checked() -> None:
@@ -107,33 +105,37 @@ class ModuleSwitch:
             Refusal: `setting_read_only`, `config_not_written`.
         """
         await self._check_exists(name)
-        if is_passed_as_object(self._core.modules.records.get(name)):
+        if is_passed_as_object(self._modules.records.get(name)):
             return ()
         self.refuse_fixed()
         try:
-            listing = await asyncio.to_thread(_listing_diff, self._core, name, is_on)
+            listing = await asyncio.to_thread(_listing_diff, self._config, self._modules, name, is_on)
             if not is_on:
                 return listing
-            return (*listing, *await self.block_diff(name), *await asyncio.to_thread(_page_diff, self._core, name))
+            return (
+                *listing,
+                *await self.block_diff(name),
+                *await asyncio.to_thread(_page_diff, self._config, self._modules, name),
+            )
         except ConfigError as exc:
             raise _not_written(exc) from exc
 
     async def block_diff(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return how enabling or reloading a module changes the block that defines it; empty: not at all."""
-        found = await asyncio.to_thread(find_candidates, name, self._core.config)
-        return block_diff(self._core, name, found)
+        found = await asyncio.to_thread(find_candidates, name, self._config)
+        return block_diff(self._config, self._modules, name, found)
 
     async def sole_candidate(self, name: str) -> Found | None:
         """Return the only source that enabling a module could use; None if there is none or the user must choose."""
-        if is_passed_as_object(self._core.modules.records.get(name)):
+        if is_passed_as_object(self._modules.records.get(name)):
             return None
-        found = await asyncio.to_thread(find_candidates, name, self._core.config)
+        found = await asyncio.to_thread(find_candidates, name, self._config)
         return found[0] if len(found) == 1 else None
 
     async def _check_exists(self, name: str) -> None:
-        if name in self._core.modules.records:
+        if name in self._modules.records:
             return
-        installed = await asyncio.to_thread(installed_names, self._core.config)
+        installed = await asyncio.to_thread(installed_names, self._config)
         if name not in installed:
             raise ToolError(
                 "module_not_found",
@@ -148,21 +150,21 @@ class ModuleSwitch:
             ToolError: `module_not_found`.
             Refusal: `setting_read_only`, `config_not_written`.
         """
-        if not is_passed_as_object(self._core.modules.get_record(name)):
+        if not is_passed_as_object(self._modules.get_record(name)):
             await self._set_listed(name, is_on=False)
-        await self._core.modules.disable(name)
+        await self._modules.disable(name)
         await self._sort_modules()
 
     async def _sort_modules(self) -> None:
         """Sort the running modules into the order that a restart would use."""
         with suppress(ConfigError):  # the file is being edited
-            self._core.modules.reorder_modules(await asyncio.to_thread(listed_names, self._core.config.file))
+            self._modules.reorder_modules(await asyncio.to_thread(listed_names, self._config.file))
 
     async def _set_listed(self, name: str, *, is_on: bool) -> None:
         self.refuse_fixed()
         async with self._change:
             try:
-                await asyncio.to_thread(_rewrite_list, self._core.config.file, name, is_on)
+                await asyncio.to_thread(_rewrite_list, self._config.file, name, is_on)
             except ConfigError as exc:
                 raise _not_written(exc) from exc
 
@@ -172,7 +174,7 @@ class ModuleSwitch:
         Raises:
             Refusal: `setting_read_only`.
         """
-        origin = self._core.config.origin_of(("modules",))
+        origin = self._config.origin_of(("modules",))
         if origin.is_read_only:
             raise Refusal(
                 HTTPStatus.CONFLICT,
@@ -210,10 +212,10 @@ def _with_module(names: tuple[str, ...], name: str, is_on: bool) -> tuple[str, .
     return names if is_on else tuple(other for other in names if other != name)
 
 
-def _listing_diff(core: Core, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
+def _listing_diff(config: AppConfig, modules: Modules, name: str, is_on: bool) -> tuple[tuple[str, str], ...]:
     """Return how listing a module, or removing it from the list, changes app.json."""
-    before = SettingsSubject.of_app(core.config, blocks=core.modules.block_models()).read_document()
-    names = listed_names(core.config.file)
+    before = SettingsSubject.of_app(config, blocks=modules.block_models()).read_document()
+    names = listed_names(config.file)
     wanted = _with_module(names, name, is_on)
     if wanted == names:
         return ()
@@ -222,14 +224,14 @@ def _listing_diff(core: Core, name: str, is_on: bool) -> tuple[tuple[str, str], 
     return diff_of(before, after)
 
 
-def _page_diff(core: Core, name: str) -> tuple[tuple[str, str], ...]:
+def _page_diff(config: AppConfig, modules: Modules, name: str) -> tuple[tuple[str, str], ...]:
     """Return what enabling a module adds to the page: as it runs, else as declared in its source."""
-    record = core.modules.records.get(name)
+    record = modules.records.get(name)
     if record is not None and record.component is not None:
         lines = policy_lines(record.component)
     else:
         try:
-            lines = page_additions(find_module(name, core.config).source_paths)
+            lines = page_additions(find_module(name, config).source_paths)
         except AgentcoreError:  # not installed, or not chosen: none of its code will run
             return ()
     if not lines:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentcore.core.core import Core
-from agentcore.core.modules import HostReport, ModuleRecord, host_in, pool_of, title_of
+from agentcore.core.modules import HostReport, ModuleHosts, ModuleRecord, ToolRegistry, host_in, pool_of, title_of
+from agentcore.core.resources import ResourceRegistry
 from agentcore.errors import ToolError
 from agentcore.hosts import Hosts
 from agentcore.server.wire import WireModel
@@ -25,6 +25,10 @@ class HostedModuleView(WireModel):
     waiting: Annotated[
         int, Field(description="How many more wait for a person, who has not seen them as they are.")
     ] = 0
+    problems: list[str] = Field(
+        default_factory=list,
+        description="What is wrong with it although it runs, such as definitions that are left out, a sentence each.",
+    )
 
 
 class HostResourcesView(WireModel):
@@ -99,99 +103,109 @@ class HostList(WireModel):
     hosts: list[HostView]
 
 
-def hosts_of(core: Core) -> Hosts:
+def hosts_of(places: ModuleHosts) -> Hosts:
     """Return the hosts of a server.
 
     Raises:
         ToolError: `host_not_found`: it has none.
     """
-    if not isinstance(core.places, Hosts):
+    if not isinstance(places, Hosts):
         raise ToolError("host_not_found", "this server has no hosts", hosts=[])
-    return core.places
+    return places
 
 
-def list_hosts(core: Core) -> HostList:
-    """Return all hosts."""
-    return HostList(hosts=[_describe_host(report, core) for report in core.places.describe_hosts()])
-
-
-def show_host(core: Core, name: str) -> HostView:
-    """Return one host.
-
-    Raises:
-        ToolError: `host_not_found`.
-    """
-    reports = {report.name: report for report in core.places.describe_hosts()}
-    if name not in reports:
-        raise ToolError(
-            "host_not_found", f"there is no host {name!r}; there are {sorted(reports)}", hosts=sorted(reports)
-        )
-    return _describe_host(reports[name], core)
-
-
-def host_of(core: Core, module: str) -> str:
+def host_of(places: ModuleHosts, module: str) -> str:
     """Return the name of the host in which a module runs; empty: it runs in the server."""
-    place = core.places.find_module_host(module)
+    place = places.find_module_host(module)
     return "" if place is None else place.name
 
 
-def _describe_host(told: HostReport, core: Core) -> HostView:
-    if told.is_pool:
-        modules = [_module_of_pool(told.name, name, core) for name in told.modules]
-        return _build_host_view(told, [], modules, core)
-    known = core.registry.hosted if told.kind in ("remote", "member") else core.modules.records
-    records = [record for name in told.modules if (record := known.get(name)) is not None]
-    failed = [
-        HostedModuleView(name=name, title=title_of(name, None), state="failed", is_listed=True, reason=reason)
-        for name, reason in told.failed.items()
-    ]
-    return _build_host_view(
-        told, records, [*(_describe_module(name, known.get(name)) for name in told.modules), *failed], core
-    )
+class HostViews:
+    """Describes hosts, with their modules and resources.
 
+    Args:
+        places: The hosts.
+        registry: Has the records of their modules.
+        resources: Has their resources.
+    """
 
-def _build_host_view(
-    told: HostReport, records: Sequence[ModuleRecord], modules: list[HostedModuleView], core: Core
-) -> HostView:
-    held = Counter(each.resource_type for record in records for each in core.resources.list(owner=record.name))
-    return HostView(
-        name=told.name,
-        kind=told.kind,
-        state=told.state,
-        reason=told.reason,
-        last_words=told.last_words,
-        since=told.since_ms,
-        pid=told.pid,
-        python=told.python,
-        version=told.version,
-        memory_bytes=told.memory_bytes,
-        memory_max_bytes=told.memory_max_bytes,
-        latency_ms=told.latency_ms,
-        ends_in_last_hour=told.ends_in_last_hour,
-        address=told.address,
-        platform=told.platform,
-        workspace=list(told.workspace),
-        paired_at=told.paired_at_ms,
-        last_seen=told.last_seen_ms,
-        capacity=told.capacity,
-        used=told.used,
-        labels=list(told.labels),
-        may_use_chats=told.may_use_chats,
-        calls_in_flight=sum(len(record.calls) for record in records),
-        resources=[HostResourcesView(type=each, count=count) for each, count in sorted(held.items())],
-        modules=modules,
-    )
+    def __init__(self, places: ModuleHosts, registry: ToolRegistry, resources: ResourceRegistry) -> None:
+        self._places = places
+        self._registry = registry
+        self._resources = resources
 
+    def list_hosts(self) -> HostList:
+        """Return all hosts."""
+        return HostList(hosts=[self._describe_host(report) for report in self._places.describe_hosts()])
 
-def _module_of_pool(pool: str, name: str, core: Core) -> HostedModuleView:
-    """Return a module as on the host of a pool that offers most of it; `stopped`: no host has it now."""
-    known = core.registry.hosted.items()
-    found = [record for each, record in known if pool_of(host_in(each)) == pool and each.rpartition("/")[2] == name]
-    if not found:
-        return HostedModuleView(name=name, title=title_of(name, None), state="stopped", is_listed=True)
-    best = max(found, key=lambda record: (record.state == "ready", len(record.tools)))
-    waiting = max(len(record.withheld) for record in found)
-    return _describe_module(name, best).model_copy(update={"waiting": waiting})
+    def show_host(self, name: str) -> HostView:
+        """Return one host.
+
+        Raises:
+            ToolError: `host_not_found`.
+        """
+        reports = {report.name: report for report in self._places.describe_hosts()}
+        if name not in reports:
+            raise ToolError(
+                "host_not_found", f"there is no host {name!r}; there are {sorted(reports)}", hosts=sorted(reports)
+            )
+        return self._describe_host(reports[name])
+
+    def _describe_host(self, told: HostReport) -> HostView:
+        if told.is_pool:
+            modules = [self._describe_pooled_module(told.name, name) for name in told.modules]
+            return self._build_view(told, [], modules)
+        known = self._registry.hosted if told.kind in ("remote", "member") else self._registry.records
+        records = [record for name in told.modules if (record := known.get(name)) is not None]
+        failed = [
+            HostedModuleView(name=name, title=title_of(name, None), state="failed", is_listed=True, reason=reason)
+            for name, reason in told.failed.items()
+        ]
+        return self._build_view(
+            told, records, [*(_describe_module(name, known.get(name)) for name in told.modules), *failed]
+        )
+
+    def _build_view(
+        self, told: HostReport, records: Sequence[ModuleRecord], modules: list[HostedModuleView]
+    ) -> HostView:
+        held = Counter(each.resource_type for record in records for each in self._resources.list(owner=record.name))
+        return HostView(
+            name=told.name,
+            kind=told.kind,
+            state=told.state,
+            reason=told.reason,
+            last_words=told.last_words,
+            since=told.since_ms,
+            pid=told.pid,
+            python=told.python,
+            version=told.version,
+            memory_bytes=told.memory_bytes,
+            memory_max_bytes=told.memory_max_bytes,
+            latency_ms=told.latency_ms,
+            ends_in_last_hour=told.ends_in_last_hour,
+            address=told.address,
+            platform=told.platform,
+            workspace=list(told.workspace),
+            paired_at=told.paired_at_ms,
+            last_seen=told.last_seen_ms,
+            capacity=told.capacity,
+            used=told.used,
+            labels=list(told.labels),
+            may_use_chats=told.may_use_chats,
+            calls_in_flight=sum(len(record.calls) for record in records),
+            resources=[HostResourcesView(type=each, count=count) for each, count in sorted(held.items())],
+            modules=modules,
+        )
+
+    def _describe_pooled_module(self, pool: str, name: str) -> HostedModuleView:
+        """Return a module as on the host of a pool that offers most of it; `stopped`: no host has it now."""
+        known = self._registry.hosted.items()
+        found = [record for each, record in known if pool_of(host_in(each)) == pool and each.rpartition("/")[2] == name]
+        if not found:
+            return HostedModuleView(name=name, title=title_of(name, None), state="stopped", is_listed=True)
+        best = max(found, key=lambda record: (record.state == "ready", len(record.tools)))
+        waiting = max(len(record.withheld) for record in found)
+        return _describe_module(name, best).model_copy(update={"waiting": waiting})
 
 
 def _describe_module(name: str, record: ModuleRecord | None) -> HostedModuleView:
@@ -206,4 +220,5 @@ def _describe_module(name: str, record: ModuleRecord | None) -> HostedModuleView
         reason=record.reason,
         tools=len(record.tools),
         waiting=len(record.withheld),
+        problems=[*record.list_problems(), *record.problems_of_models()],
     )

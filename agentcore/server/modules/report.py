@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from agentcore.api import LoginState, ToolDefinition
-from agentcore.core import Core
-from agentcore.core.approvals import definition_fingerprint
+from agentcore.core.approvals import DefinitionReview, definition_fingerprint
 from agentcore.core.containment import ModuleLogin, read_report
 from agentcore.core.modules import ModuleRecord
 from agentcore.encoding import to_json
@@ -43,20 +42,19 @@ class ReportView(BaseModel, defer_build=True):
     login: Annotated[LoginView | None, Field(description="Null where there is nothing to log in to.")]
 
 
-async def show_report(core: Core, name: str) -> bytes:
+async def show_report(record: ModuleRecord, review: DefinitionReview) -> bytes:
     """Return a module's report as JSON text.
 
     Raises:
-        ToolError: `module_not_found`, `report_failed`, `login_failed`.
+        ToolError: `report_failed`, `login_failed`.
     """
-    record = core.modules.get_record(name)
-    report = await read_report(record.report, name)
+    report = await read_report(record.report, record.name)
     definitions = [tool.definition for tool in (*record.tools, *record.withheld)]
     tools = [
         OfferedTool(
             name=each.name,
             originalName=report.original_names.get(each.name, ""),
-            state=_review_state(core, record, each),
+            state=_review_state(review, record, each),
             fingerprint=definition_fingerprint(each)[:_FINGERPRINT_CHARS],
         )
         for each in sorted(definitions, key=lambda each: each.name)
@@ -76,8 +74,8 @@ def show_login(login: ModuleLogin) -> LoginView:
 
 
 def _review_state(
-    core: Core, record: ModuleRecord, definition: ToolDefinition
+    review: DefinitionReview, record: ModuleRecord, definition: ToolDefinition
 ) -> Literal["accepted", "refused", "waiting", ""]:
     if not record.manifest.definitions_need_review:
         return ""
-    return core.definition_review.get_review_status(record.name, definition)
+    return review.get_review_status(record.name, definition)

@@ -4,8 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentcore.core import Core
-from agentcore.core.modules import ModuleRecord, RegisteredTool
+from agentcore.core.modules import ModuleRecord, RegisteredTool, ToolRegistry
 
 
 class ToolTexts(BaseModel, defer_build=True):
@@ -38,10 +37,10 @@ class TextsView(BaseModel, defer_build=True):
     examples: list[ExampleView]
 
 
-def texts_of(core: Core) -> TextsView:
+def texts_of(registry: ToolRegistry) -> TextsView:
     """Return the texts of the modules whose tools can be called now."""
-    tools = {name: translations_of(core, tool) for name, tool in core.registry.tools.items()}
-    records = {tool.module.name: tool.module for tool in core.registry.tools.values()}
+    tools = {name: translations_of(registry, tool) for name, tool in registry.tools.items()}
+    records = {tool.module.name: tool.module for tool in registry.tools.values()}
     said = {
         name: {
             language: ModuleTexts(title=texts.get("module.title"), description=texts.get("module"))
@@ -54,7 +53,7 @@ def texts_of(core: Core) -> TextsView:
         ExampleView(tool=each.tool, title=dict(each.title), arguments=dict(each.arguments))
         for record in records.values()
         for each in record.manifest.examples
-        if each.tool in core.registry.tools and core.registry.tools[each.tool].module is record
+        if each.tool in registry.tools and registry.tools[each.tool].module is record
     ]
     return TextsView(
         tools={name: texts for name, texts in tools.items() if texts},
@@ -68,7 +67,7 @@ def title_of(record: ModuleRecord) -> str:
     return record.name if record.is_foreign else record.manifest.title or record.name
 
 
-def translations_of(core: Core, registered: RegisteredTool) -> dict[str, ToolTexts]:
+def translations_of(registry: ToolRegistry, registered: RegisteredTool) -> dict[str, ToolTexts]:
     """Return the texts of one tool, by language.
 
     The user who accepted a foreign machine's tool has not seen its translations, which could say anything. So its texts
@@ -77,7 +76,7 @@ def translations_of(core: Core, registered: RegisteredTool) -> dict[str, ToolTex
     tool = registered.definition.name
     record = registered.module
     if record.is_foreign:
-        own = core.registry.find_module(record.name.rpartition("/")[2])
+        own = registry.find_module(record.name.rpartition("/")[2])
         if own is None or own.is_foreign or not any(_has_same_texts(each, registered) for each in own.tools):
             return {}
         record = own

@@ -7,10 +7,19 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from agentcore.api import Principal, WebComponent
-from agentcore.config import ConfigError
+from agentcore.config import AppConfig, ConfigError
 from agentcore.core.core import Core
 from agentcore.core.discovery import FamilyMember, Found, choose_command, find_candidates, installed_names
-from agentcore.core.modules import ModuleRecord, policy_lines, title_of
+from agentcore.core.modules import (
+    ModuleHosts,
+    ModuleRecord,
+    Modules,
+    RouteTable,
+    SourceChoice,
+    ToolRegistry,
+    policy_lines,
+    title_of,
+)
 from agentcore.core.policy import PERSONS
 from agentcore.core.settings import SettingsSubject
 from agentcore.encoding import to_json
@@ -108,107 +117,176 @@ class ModuleView(BaseModel, defer_build=True, alias_generator=to_camel, populate
     """The block of app.json that defines it, if it belongs to a family."""
 
 
-async def list_modules(core: Core, principal: Principal) -> list[bytes]:
-    """Return all listed and installed modules as JSON text, the listed ones first and in their order."""
-    listed = await asyncio.to_thread(_read_listed_names, core)
-    installed = await asyncio.to_thread(installed_names, core.config)
-    names = dict.fromkeys([*core.modules.records, *installed])
-    found = await asyncio.to_thread(_find_candidates, names, core)
-    blocks = subject_of_blocks(core, (each for several in found.values() for each in several))
-    views = [
-        _describe_record(record, core, listed, found[record.name], blocks) for record in core.modules.records.values()
-    ]
-    views += [
-        _describe_unlisted(name, core, found[name], blocks) for name in installed if name not in core.modules.records
-    ]
-    return [_encode(view, principal) for view in views]
+class ModuleViews:
+    """Describes modules.
 
-
-async def show_module(core: Core, name: str, principal: Principal) -> bytes:
-    """Return one module as JSON text.
-
-    Raises:
-        ToolError: `module_not_found`.
+    Args:
+        config: app.json, as the server started with it.
+        sources: Which source of each module the user has chosen.
+        routes: The routes of modules.
+        places: Where modules run.
     """
-    found = (await asyncio.to_thread(_find_candidates, [name], core))[name]
-    blocks = subject_of_blocks(core, found)
-    if name not in core.modules.records and found:
-        return _encode(_describe_unlisted(name, core, found, blocks), principal)
-    record = core.modules.get_record(name)
-    listed = await asyncio.to_thread(_read_listed_names, core)
-    view = _describe_record(record, core, listed, found, blocks)
-    view.is_changed_on_disk = await core.modules.has_changed(record)
-    return _encode(view, principal)
+
+    def __init__(
+        self,
+        *,
+        config: AppConfig,
+        modules: Modules,
+        registry: ToolRegistry,
+        sources: SourceChoice,
+        routes: RouteTable,
+        places: ModuleHosts,
+    ) -> None:
+        self._config = config
+        self._modules = modules
+        self._registry = registry
+        self._sources = sources
+        self._routes = routes
+        self._places = places
+
+    @classmethod
+    def of_core(cls, core: Core) -> "ModuleViews":
+        """Describe the modules of a core."""
+        return cls(
+            config=core.config,
+            modules=core.modules,
+            registry=core.registry,
+            sources=core.sources,
+            routes=core.routes,
+            places=core.places,
+        )
+
+    async def list_modules(self, principal: Principal) -> list[bytes]:
+        """Return all listed and installed modules as JSON text, the listed ones first and in their order."""
+        listed = await asyncio.to_thread(self._read_listed_names)
+        installed = await asyncio.to_thread(installed_names, self._config)
+        names = dict.fromkeys([*self._modules.records, *installed])
+        found = await asyncio.to_thread(self._find_candidates, names)
+        blocks = subject_of_blocks(
+            self._config, self._modules, (each for several in found.values() for each in several)
+        )
+        views = [
+            self._describe_record(record, listed, found[record.name], blocks)
+            for record in self._modules.records.values()
+        ]
+        views += [
+            self._describe_unlisted(name, found[name], blocks)
+            for name in installed
+            if name not in self._modules.records
+        ]
+        return [_encode(view, principal) for view in views]
+
+    async def show_module(self, name: str, principal: Principal) -> bytes:
+        """Return one module as JSON text.
+
+        Raises:
+            ToolError: `module_not_found`.
+        """
+        found = (await asyncio.to_thread(self._find_candidates, [name]))[name]
+        blocks = subject_of_blocks(self._config, self._modules, found)
+        if name not in self._modules.records and found:
+            return _encode(self._describe_unlisted(name, found, blocks), principal)
+        record = self._modules.get_record(name)
+        listed = await asyncio.to_thread(self._read_listed_names)
+        view = self._describe_record(record, listed, found, blocks)
+        view.is_changed_on_disk = await self._modules.has_changed(record)
+        return _encode(view, principal)
+
+    def _find_candidates(self, names: Iterable[str]) -> dict[str, tuple[Found, ...]]:
+        """Return the candidates for names; reads their origins here, which keeps file access off the event loop."""
+        found = {name: find_candidates(name, self._config) for name in names}
+        for each in (each for several in found.values() for each in several):
+            each.describe_origin()
+        return found
+
+    def _read_listed_names(self) -> tuple[str, ...]:
+        if self._config.origin_of(("modules",)).is_read_only:
+            return self._config.modules
+        try:
+            return listed_names(self._config.file)
+        except ConfigError:  # the file is being edited; the list that was read at the start still applies
+            return self._config.modules
+
+    def _describe_record(
+        self, record: ModuleRecord, listed: tuple[str, ...], found: tuple[Found, ...], blocks: SettingsSubject
+    ) -> ModuleView:
+        tools = [tool.definition.name for tool in self._registry.tools.values() if tool.module is record]
+        found = () if is_passed_as_object(record) else found
+        # a module that is off, or was not found, explains itself by its state
+        is_on = record.found is not None or len(found) > 1 or bool(record.rivals)
+        ready = record.ready
+        history = self._sources.find_choice(record.name) if ready is not None and record.found is not None else None
+        return ModuleView(
+            name=record.name,
+            title=record.manifest.title or title_of(record.name, record.found),
+            description=record.manifest.description,
+            state=record.state,
+            reason=record.reason,
+            reload_error=record.reload_error,
+            traceback=record.traceback,
+            listed=record.name in listed or is_passed_as_object(record),
+            distribution=record.distribution,
+            version=record.origin.get("version", ""),
+            file=record.origin.get("file", ""),
+            version_on_disk=_version_on_disk(record, found),
+            version_before="" if history is None else history.before,
+            version_since=None if history is None else history.since_ms,
+            others=[self._describe_source(record.name, each) for each in found if not _is_used(record, each)]
+            if is_on
+            else [],
+            requires=list(record.manifest.requires),
+            tools=tools,
+            withheld=[tool.definition.name for tool in record.withheld],
+            problems=[*record.list_problems(), *record.problems_of_models()],
+            notes=[
+                DiagnosticView(subject=about, said=said, advice=advice)
+                for about, (said, advice) in record.notes.items()
+            ],
+            routes=[
+                RouteView(method=r.method, path=r.path, kind=r.kind) for r in self._routes.routes_of_module(record.name)
+            ],
+            calls_in_flight=len(record.calls),
+            start_ms=None if ready is None else ready.started_ms,
+            ready_at=None if ready is None else ready.at_ms,
+            component=None if record.component is None else _describe_component(record.name, record.component),
+            page_additions=policy_lines(record.component),
+            settings_key=record.manifest.config_key,
+            host=host_of(self._places, record.name),
+            block=block_view(blocks, found, record),
+        )
+
+    def _describe_source(self, name: str, found: Found) -> SourceView:
+        return SourceView(
+            source=found.source,
+            version=found.version,
+            file=found.describe_origin().get("file", ""),
+            is_refused=self._sources.is_refused(name, found),
+            command=choose_command(name, found.source),
+        )
+
+    def _describe_unlisted(self, name: str, found: tuple[Found, ...], blocks: SettingsSubject) -> ModuleView:
+        origin = found[0].describe_origin() if len(found) == 1 else {}
+        return ModuleView(
+            name=name,
+            title=title_of(name, found[0] if len(found) == 1 else None),
+            state="stopped",
+            reason=_why_unlisted(found),
+            listed=False,
+            distribution=origin.get("distribution", ""),
+            version=origin.get("version", ""),
+            version_on_disk=origin.get("version", ""),
+            file=origin.get("file", ""),
+            others=[self._describe_source(name, each) for each in found] if len(found) > 1 else [],
+            host=host_of(self._places, name),
+            block=block_view(blocks, found),
+            problems=_find_block_errors(found),
+        )
 
 
 def _encode(view: ModuleView, principal: Principal) -> bytes:
     if principal.kind not in PERSONS:
         view.traceback = ""  # calls of a model never receive one, so this route must not send it either
     return to_json(view.model_dump(mode="json", by_alias=True))
-
-
-def _find_candidates(names: Iterable[str], core: Core) -> dict[str, tuple[Found, ...]]:
-    """Return the candidates for names; their origins are read in this call, to keep file access off the event loop."""
-    found = {name: find_candidates(name, core.config) for name in names}
-    for each in (each for several in found.values() for each in several):
-        each.describe_origin()
-    return found
-
-
-def _read_listed_names(core: Core) -> tuple[str, ...]:
-    if core.config.origin_of(("modules",)).is_read_only:
-        return core.config.modules
-    try:
-        return listed_names(core.config.file)
-    except ConfigError:  # the file is being edited; the list that was read at the start still applies
-        return core.config.modules
-
-
-def _describe_record(
-    record: ModuleRecord, core: Core, listed: tuple[str, ...], found: tuple[Found, ...], blocks: SettingsSubject
-) -> ModuleView:
-    tools = [tool.definition.name for tool in core.registry.tools.values() if tool.module is record]
-    found = () if is_passed_as_object(record) else found
-    # a module that is off, or was not found, explains itself by its state
-    is_on = record.found is not None or len(found) > 1 or bool(record.rivals)
-    history = core.sources.find_choice(record.name) if record.state == "ready" and record.found is not None else None
-    return ModuleView(
-        name=record.name,
-        title=record.manifest.title or title_of(record.name, record.found),
-        description=record.manifest.description,
-        state=record.state,
-        reason=record.reason,
-        reload_error=record.reload_error,
-        traceback=record.traceback,
-        listed=record.name in listed or is_passed_as_object(record),
-        distribution=record.distribution,
-        version=record.origin.get("version", ""),
-        file=record.origin.get("file", ""),
-        version_on_disk=_version_on_disk(record, found),
-        version_before="" if history is None else history.before,
-        version_since=None if history is None else history.since_ms,
-        others=[_describe_source(record.name, each, core) for each in found if not _is_used(record, each)]
-        if is_on
-        else [],
-        requires=list(record.manifest.requires),
-        tools=tools,
-        withheld=[tool.definition.name for tool in record.withheld],
-        problems=[*record.list_problems(), *record.problems_of_models()],
-        notes=[
-            DiagnosticView(subject=about, said=said, advice=advice) for about, (said, advice) in record.notes.items()
-        ],
-        routes=[
-            RouteView(method=r.method, path=r.path, kind=r.kind) for r in core.routes.routes_of_module(record.name)
-        ],
-        calls_in_flight=len(record.calls),
-        start_ms=record.started_ms if record.state == "ready" else None,
-        ready_at=record.ready_at_ms if record.state == "ready" else None,
-        component=None if record.component is None else _describe_component(record.name, record.component),
-        page_additions=policy_lines(record.component),
-        settings_key=record.manifest.config_key,
-        host=host_of(core, record.name),
-        block=block_view(blocks, found, record),
-    )
 
 
 def _is_used(record: ModuleRecord, found: Found) -> bool:
@@ -221,16 +299,6 @@ def _version_on_disk(record: ModuleRecord, found: Iterable[Found]) -> str | None
     return next((each.version for each in found if _is_used(record, each)), None)
 
 
-def _describe_source(name: str, found: Found, core: Core) -> SourceView:
-    return SourceView(
-        source=found.source,
-        version=found.version,
-        file=found.describe_origin().get("file", ""),
-        is_refused=core.sources.is_refused(name, found),
-        command=choose_command(name, found.source),
-    )
-
-
 def _describe_component(name: str, component: WebComponent) -> ComponentView:
     base = f"/modules/{name}/"
     return ComponentView(
@@ -240,25 +308,6 @@ def _describe_component(name: str, component: WebComponent) -> ComponentView:
         icon=base + component.icon if "." in component.icon else component.icon,
         resource_views=dict(component.resource_views),
         page_script=None if component.page_script is None else base + component.page_script,
-    )
-
-
-def _describe_unlisted(name: str, core: Core, found: tuple[Found, ...], blocks: SettingsSubject) -> ModuleView:
-    origin = found[0].describe_origin() if len(found) == 1 else {}
-    return ModuleView(
-        name=name,
-        title=title_of(name, found[0] if len(found) == 1 else None),
-        state="stopped",
-        reason=_why_unlisted(found),
-        listed=False,
-        distribution=origin.get("distribution", ""),
-        version=origin.get("version", ""),
-        version_on_disk=origin.get("version", ""),
-        file=origin.get("file", ""),
-        others=[_describe_source(name, each, core) for each in found] if len(found) > 1 else [],
-        host=host_of(core, name),
-        block=block_view(blocks, found),
-        problems=_find_block_errors(found),
     )
 
 

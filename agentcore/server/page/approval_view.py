@@ -5,11 +5,12 @@ from typing import Any
 
 from agentcore.api import Principal
 from agentcore.approval_rules import Touched, list_touched
-from agentcore.core import Core
 from agentcore.core.approvals import ApprovalRequest, Changed, Pairing, PolicyChange
+from agentcore.core.modules import ModuleHosts, ToolRegistry
 from agentcore.server.modules.hosts import host_of
 from agentcore.server.modules.translations import ToolTexts, title_of, translations_of
 from agentcore.server.wire import WireModel
+from agentcore.store.chat import ChatStore
 
 
 class AskerView(WireModel):
@@ -123,18 +124,26 @@ class Waiting(WireModel):
     now: int
 
 
-async def titles_of(core: Core, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
+async def titles_of(chats: ChatStore, requests: Sequence[ApprovalRequest | PolicyChange]) -> Mapping[str, str]:
     """Return the titles of the chats that made the requests, by their ids."""
     ids = {request.principal.id for request in requests if request.principal.kind == "chat"}
     ids.update(request.session_id for request in requests if isinstance(request, ApprovalRequest))
-    return await core.store.chats.load_titles(ids)
+    return await chats.load_titles(ids)
 
 
-def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]) -> WaitingCall:
-    """Return one call with everything that a decision depends on."""
+def waiting_call(
+    request: ApprovalRequest, registry: ToolRegistry, places: ModuleHosts, titles: Mapping[str, str]
+) -> WaitingCall:
+    """Return one call with everything that a decision depends on.
+
+    Args:
+        registry: Has its tool.
+        places: Where modules run.
+        titles: From `titles_of`.
+    """
     definition = request.definition
     preview = request.preview
-    tool = core.registry.tools_at(request.host).get(definition.name)
+    tool = registry.tools_at(request.host).get(definition.name)
     record = None if tool is None else tool.module
     effects = definition.effects if preview is None or preview.effects is None else preview.effects
     return WaitingCall(
@@ -146,7 +155,7 @@ def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]
         description=definition.description,
         module="" if record is None else record.name,
         module_title="" if record is None else title_of(record),
-        host=request.host or ("" if record is None else host_of(core, record.name)),
+        host=request.host or ("" if record is None else host_of(places, record.name)),
         is_on_other_machine=bool(request.host),
         effects=sorted(effects),
         is_destructive=definition.annotations.destructive is True,
@@ -156,7 +165,7 @@ def waiting_call(request: ApprovalRequest, core: Core, titles: Mapping[str, str]
         offers=[OfferView(**offer.to_json()) for offer in request.offers],
         arguments=request.arguments,
         input_schema=definition.input_schema,
-        translations={} if tool is None else translations_of(core, tool),
+        translations={} if tool is None else translations_of(registry, tool),
         digest=request.digest,
         preview=None if preview is None else PreviewView.model_validate(preview, from_attributes=True),
         touches=[] if preview is None else list_touched(request.facts),

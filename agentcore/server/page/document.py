@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from agentcore.core.core import Core
+from agentcore.core.modules import Modules
 from agentcore.server.addresses import Addresses
 from agentcore.server.page.open_command import open_command
 
@@ -30,25 +30,27 @@ def page_folder() -> Path:
     return inside if (inside / "index.html").is_file() else beside
 
 
-def render_page(core: Core, approval_origin: str) -> str:
+def render_page(modules: Modules, version: str, file: Path, approval_origin: str) -> str:
     """Return the document as HTML.
 
     Args:
-        core: Its modules add scripts.
+        modules: They add scripts.
+        version: From `page_version`.
+        file: app.json.
         approval_origin: Origin of the approval view; empty: there is none.
     Raises:
         OSError: The page's files are not installed.
     """
     text = (page_folder() / "index.html").read_text(encoding="utf-8")
     scripts = "\n    ".join(
-        f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(core)
+        f'<script type="module" src="{html.escape(path)}"></script>' for path in _page_scripts(modules)
     )
-    text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, page_version(core))
-    command = open_command(core.config.file.absolute(), Path.cwd(), sys.argv, os.environ)
+    text = text.replace(_SCRIPTS_MARK, scripts).replace(_VERSION_MARK, version)
+    command = open_command(file.absolute(), Path.cwd(), sys.argv, os.environ)
     return text.replace(_APPROVAL_MARK, html.escape(approval_origin)).replace(_COMMAND_MARK, html.escape(command))
 
 
-def page_policy(core: Core, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
+def page_policy(modules: Modules, addresses: Addresses, framed: Iterable[Addresses], text: str) -> str:
     """Return the Content-Security-Policy of the page.
 
     It allows the page's own sources, its inline scripts by hash, the frames of the approval view and of tool views, and
@@ -69,7 +71,7 @@ def page_policy(core: Core, addresses: Addresses, framed: Iterable[Addresses], t
     }
     if origins := {origin for each in framed for origin in each.origins}:
         directives["frame-src"] = sorted(origins)
-    for directive, sources in _policy_additions(core):
+    for directive, sources in _policy_additions(modules):
         present = directives.setdefault(directive, [])
         present.extend(source for source in sources if source not in present)
     return _format_policy(directives)
@@ -101,33 +103,33 @@ def _format_policy(directives: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f"{directive} {' '.join(sources)}" for directive, sources in directives.items())
 
 
-def page_version(core: Core) -> str:
+def page_version(modules: Modules, *, is_stopping: bool) -> str:
     """Return the version of the scripts and the policy that a page opened now would get; other pages reload once.
 
     Empty while the server stops: modules stop one by one then, and a page that reloads would find no server.
     """
-    if core.is_stopping:
+    if is_stopping:
         return ""
     parts = [
-        *_page_scripts(core),
-        *(f"{directive} {' '.join(sources)}" for directive, sources in _policy_additions(core)),
+        *_page_scripts(modules),
+        *(f"{directive} {' '.join(sources)}" for directive, sources in _policy_additions(modules)),
     ]
     return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _page_scripts(core: Core) -> list[str]:
+def _page_scripts(modules: Modules) -> list[str]:
     return [
         f"/modules/{record.name}/{record.component.page_script}"
-        for record in core.modules.records.values()
+        for record in modules.records.values()
         if record.component is not None and record.component.page_script is not None
     ]
 
 
-def _policy_additions(core: Core) -> list[tuple[str, Sequence[str]]]:
+def _policy_additions(modules: Modules) -> list[tuple[str, Sequence[str]]]:
     """Return what components of ready modules add to the policy, as read by `core/declarations/components.py`."""
     return [
         (directive, sources)
-        for record in core.modules.records.values()
+        for record in modules.records.values()
         if record.component is not None
         for directive, sources in record.component.csp.items()
     ]

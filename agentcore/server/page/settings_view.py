@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from agentcore.config import ConfigChangedError, ConfigError, ConfigProblem
-from agentcore.core import Core
+from agentcore.config import AppConfig, ConfigChangedError, ConfigError, ConfigProblem
 from agentcore.core.approvals import Proposal
+from agentcore.core.modules import Modules
 from agentcore.core.settings import (
     SettingsDocument,
     SettingsPlan,
@@ -104,7 +104,7 @@ def settings_view(exchange: Exchange, document: SettingsDocument) -> SettingsVie
     confirms = _confirms_policy(exchange)
     names = {
         subject_name(replace(document, subject=subject))
-        for subject in subjects_with_same_key(exchange.core, document.subject)
+        for subject in subjects_with_same_key(exchange.core.config, exchange.core.modules, document.subject)
     }
     return SettingsView(
         module=module,
@@ -166,12 +166,12 @@ def subject_name(document: SettingsDocument) -> str:
     return document.subject.module or document.app.path.name
 
 
-def subjects_with_same_key(core: Core, subject: SettingsSubject) -> list[SettingsSubject]:
+def subjects_with_same_key(config: AppConfig, modules: Modules, subject: SettingsSubject) -> list[SettingsSubject]:
     """Return a subject, and those of further modules whose settings are under the same key."""
     if subject.module is None:
         return [subject]
-    records = (record for record in core.modules.records.values() if record.name != subject.module)
-    others = [SettingsSubject.of_module(core.config, record) for record in records]
+    records = (record for record in modules.records.values() if record.name != subject.module)
+    others = [SettingsSubject.of_module(config, record) for record in records]
     return [subject, *(other for other in others if other.key == subject.key)]
 
 

@@ -64,9 +64,9 @@ async def list_waiting(exchange: Exchange) -> Answer:
     # clients must not see pairings
     pairings = core.pairings.waiting if exchange.principal.kind != "client" else []
     changes = core.policy_changes.waiting if is_everywhere else []
-    titles = await titles_of(core, [*calls, *changes])
+    titles = await titles_of(core.store.chats, [*calls, *changes])
     waiting = Waiting(
-        calls=[waiting_call(request, core, titles) for request in calls],
+        calls=[waiting_call(request, core.registry, core.places, titles) for request in calls],
         changes=[waiting_change(change, titles) for change in changes],
         pairings=[waiting_pairing(pairing) for pairing in pairings],
         now=time.time_ns() // 1_000_000,
@@ -81,8 +81,8 @@ async def edit_call(exchange: Exchange) -> Answer:
     pending = exchange.core.approvals.find_pending(call_id)
     await _check_may_decide(exchange, None if pending is None else pending.request)
     edited = await exchange.core.call_review.edit_call(call_id, body.arguments)
-    titles = await titles_of(exchange.core, [edited])
-    return Answer(to_json(waiting_call(edited, exchange.core, titles)))
+    titles = await titles_of(exchange.core.store.chats, [edited])
+    return Answer(to_json(waiting_call(edited, exchange.core.registry, exchange.core.places, titles)))
 
 
 async def decide_call(exchange: Exchange) -> Answer:

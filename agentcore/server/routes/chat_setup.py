@@ -128,7 +128,10 @@ async def _store_provider(
         return Answer(to_json({"ok": True}))
     proposal = Proposal("secret", provider, paths, ((provider, _provider_diff(before, after)),))
     await change_policy(
-        exchange.core, exchange.principal, proposal, lambda: setup.store_provider(provider, before, after)
+        exchange.core.policy_changes,
+        exchange.principal,
+        proposal,
+        lambda: setup.store_provider(provider, before, after),
     )
     return Answer(to_json({"ok": True}))
 
@@ -193,7 +196,7 @@ async def put_model(exchange: Exchange) -> Answer:
             raise not_written(exc) from exc
 
     proposal = await asyncio.to_thread(settings_proposal, plan, (to_json_pointer(("models", name)),))
-    await change_policy(exchange.core, exchange.principal, proposal, apply)
+    await change_policy(exchange.core.policy_changes, exchange.principal, proposal, apply)
     return Answer(to_json({"ok": True}))
 
 

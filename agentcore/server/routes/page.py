@@ -15,7 +15,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.tool_views import DOCUMENT_PATH, FRAME_PATH
-from agentcore.server.page.document import approval_policy, page_folder, page_policy, render_page
+from agentcore.server.page.document import approval_policy, page_folder, page_policy, page_version, render_page
 from agentcore.server.page.static_files import answer_file
 from agentcore.server.page.view_frame import frame_document, frame_policy, view_policy
 from agentcore.server.route_table import ServerRoute
@@ -30,15 +30,19 @@ async def show_page(exchange: Exchange) -> Answer:
     """Send the document; a request under another name of this machine is redirected to the name that sessions use."""
     if exchange.parts.gate.must_redirect(exchange.request):
         return _redirect_answer(exchange)
+    core = exchange.core
     try:
-        text = await asyncio.to_thread(render_page, exchange.core, _counterpart_origin(exchange))
+        version = page_version(core.modules, is_stopping=core.is_stopping)
+        text = await asyncio.to_thread(
+            render_page, core.modules, version, core.config.file, _counterpart_origin(exchange)
+        )
     except OSError as exc:
         raise Refusal(
             404, "not_found", "the page's files are not installed; the API works, and a full installation has the page"
         ) from exc
     parts = exchange.parts
     framed = [addresses for addresses in (parts.counterpart, parts.apps) if addresses is not None]
-    csp = page_policy(exchange.core, parts.addresses, framed, text)
+    csp = page_policy(core.modules, parts.addresses, framed, text)
     return _document_answer(text, csp)
 
 

@@ -166,7 +166,7 @@ def _find_etag(exchange: Exchange, which: str, body: bytes) -> str:
 
 async def show_texts(exchange: Exchange) -> Answer:
     """Send the texts of tools in other languages, and example calls."""
-    return Answer(to_json(texts_of(exchange.core)))
+    return Answer(to_json(texts_of(exchange.core.registry)))
 
 
 ROUTES = (

@@ -123,6 +123,48 @@ async def test_summary_is_written_from_the_history_when_none_is_given(start: Sta
     assert "One." not in json.dumps(provider.requests[-1])
 
 
+@pytest.mark.in_server("the server lists what belongs to a session")
+async def test_what_belongs_to_the_session_is_listed_also_after_its_history_is_gone(
+    start: Start, provider: Any
+) -> None:
+    talk = await start(modules=["shell_tools"], others={"shell_tools": {"sandbox": "off"}})
+    waits = {"command": "read line", "background": True}
+    provider.answers += [("bash", waits), ("bash", {"command": "yes | head -n 20000"}), "Started."]
+    await talk.say("start")
+    provider.answers += [("compact", {"summary": "Nothing.", "keep_turns": 0}), "Short."]
+    await talk.say("forget")
+    provider.answers += [("list_running", {}), "That runs."]
+    (result,) = [each for each in await talk.say("what runs?") if each["tool_name"] == "list_running"]
+    (process,) = result["data"]["resources"]
+    assert process == {
+        "resourceId": f"terminal_{talk.session_id}_0",
+        "shortId": "terminal_0",
+        "resourceType": "terminal",
+        "status": "busy",
+        "title": "read line",
+    }
+    (artifact,) = result["data"]["artifacts"]
+    assert artifact["artifactId"].startswith("art_")
+    shown = provider.requests[-1]["messages"][-1]["content"]
+    assert "terminal_0: busy, read line" in shown
+    assert talk.session_id not in shown
+    provider.answers += [("bash_kill", {"process_id": "terminal_0"}), "Ended."]
+    (ended,) = await talk.say("end it")
+    assert ended["data"]["was_running"]
+
+
+@pytest.mark.in_server("the server lists what belongs to a session")
+async def test_sub_agent_that_runs_is_listed(start: Start, provider: Any) -> None:
+    talk = await start()
+    provider.answers += [("task", {"prompt": "Look around"}), ("list_running", {}), "I run.", "Done."]
+    results = await talk.say("delegate")
+    (listed,) = [each for each in results if each["tool_name"] == "list_running"]
+    assert [(each["depth"], each["prompt"]) for each in listed["data"]["subAgents"]] == [(1, "Look around")]
+    provider.answers += [("list_running", {}), "Nothing."]
+    (nothing,) = await talk.say("and now?")
+    assert nothing["data"] == {"resources": [], "subAgents": [], "artifacts": []}
+
+
 async def test_without_a_chat_the_tools_say_so(agentcore_host: HostFactory) -> None:
     host = await agentcore_host(modules=["agent_tools"])
     for tool, arguments, error_type in (

@@ -4,6 +4,8 @@ A file that starts hosts of its own says `STARTS_HOSTS = True`: its tests run in
 of a host takes along what other hosts of the same loop have of its modules; and `host` is one for that file.
 """
 
+import json
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -266,6 +268,38 @@ def act(host: RunningHost, session):
     async def run(tool, /, session_id=session, **arguments):
         outcome = await host.outcome(tool, arguments, session_id=session_id)
         return outcome.unwrap()
+
+    return run
+
+
+@pytest.fixture
+def show(act, site):
+    """Show a page with some HTML in the test's session."""
+
+    async def run(html):
+        await act("browser_navigate", url=site.url("/"))
+        await act("browser_evaluate", script=f"document.title = ''; document.body.innerHTML = {json.dumps(html)}; 1")
+
+    return run
+
+
+@pytest.fixture
+def value(act):
+    """The value of an expression in the page of the test's session."""
+
+    async def run(script):
+        return (await act("browser_evaluate", script=script)).data["value"]
+
+    return run
+
+
+@pytest.fixture
+def ref_of(act):
+    """The reference that a snapshot shows beside a role and name."""
+
+    async def run(said, **arguments):
+        text = (await act("browser_snapshot", **arguments)).blocks()[0].text
+        return re.search(rf"{said}.* \[ref=(\w+)\]", text)[1]
 
     return run
 

@@ -11,6 +11,8 @@ import pytest
 from agentcore.api import ToolError
 from agentcore.api.context import Principal
 from agentcore.api.resource import ResourceUpdate
+from agentcore.core.calls import CallRequest
+from agentcore.core.calls.call import ModelReader
 from agentcore.testing.hosting import HostPlan, running_host
 from tests.support.waiting import wait_until
 
@@ -298,3 +300,61 @@ async def test_terminal_that_ended_with_the_server_comes_back_closed_and_opens_i
         await host.call("bash", process_id=made, command="pwd > here; exit")
         await host.call("bash_output", process_id=made, block=True)
         assert (root / "project" / "here").read_text().strip() == str((root / "project").resolve())
+
+
+@pytest.mark.parametrize("command", ["echo a\0b", "\0", "ls\0; rm x"])
+@pytest.mark.parametrize("background", [False, True])
+async def test_command_with_nul_is_refused_in_words(failure, command, background):
+    error = await failure("bash", command=command, background=background)
+    assert error.type == "invalid_arguments"
+    assert "NUL" in error.message
+    assert error.context["position"] == command.index("\0")
+
+
+async def test_folder_with_nul_is_refused_in_words(failure):
+    assert (await failure("bash", command="ls", cwd="a\0b")).type == "invalid_path"
+
+
+@pytest.mark.parametrize("has_terminal", [False, True])
+async def test_typed_line_is_answered_with_the_output_that_it_caused(spawn, call, text, has_terminal):
+    process_id = await spawn('echo "who?"; read name; echo "hello $name"; read again', terminal=has_terminal)
+    await call("bash_output", process_id=process_id, block=True, filter="who")
+    result = await call("bash", command="Ada", process_id=process_id)
+    assert "hello Ada" in result.data["stdout"]
+    assert "who?" not in result.data["stdout"]
+    assert "hello Ada" in text(result)
+    assert not result.data["exited"]
+    news = await call("bash_output", process_id=process_id, all=False)
+    assert "hello Ada" in news.data["stdout"]
+
+
+async def test_typed_line_that_ends_the_process_is_answered_with_its_end(spawn, call):
+    process_id = await spawn("read code; echo bye >&2; exit $code")
+    result = await call("bash", command="3", process_id=process_id)
+    assert (result.data["exited"], result.data["exit_code"], result.data["stderr"]) == (True, 3, "bye\n")
+
+
+async def test_model_sees_short_ids_and_programs_the_ids_of_resources(host, text):
+    async def ask(tool, session_id="s1", **arguments):
+        request = CallRequest(tool, arguments, Principal("token"), session_id, reader=ModelReader())
+        return (await host.host.run_call(request)).unwrap()
+
+    started = await ask("bash", command="read x; echo got $x; read y", background=True)
+    whole = started.data["process_id"]
+    assert whole == "terminal_s1_0"
+    assert "terminal_0;" in text(started)
+    assert whole not in text(started)
+    typed = await ask("bash", command="a", process_id="terminal_0")
+    assert (typed.data["process_id"], typed.data["stdout"]) == (whole, "got a\n")
+    other = await ask("bash", "s2", command="sleep 600", background=True)
+    assert "terminal_0;" in text(other)
+    for name in ("terminal_0", whole):
+        shown = await ask("bash_output", process_id=name)
+        assert (shown.data["process_id"], shown.data["stdout"]) == (whole, "got a\n")
+        assert "[terminal_0 is running]" in text(shown)
+    ended = await ask("bash_kill", process_id="terminal_0")
+    assert ended.data["process_id"] == whole
+    assert text(ended).startswith("terminal_0 ended")
+    with pytest.raises(ToolError, match="terminal_7"):
+        await ask("bash_output", process_id="terminal_7")
+    assert not (await ask("bash_output", "s2", process_id="terminal_0")).data["exited"]

@@ -151,6 +151,17 @@ async def test_page_that_names_no_charset_is_read_by_its_letters(serve, fetch, s
         assert (await fetch(f"{site}/{name}", format="raw")).data["text"] == page, name
 
 
+async def test_stray_bytes_do_not_make_utf8_another_encoding(serve, fetch) -> None:
+    bodies = [
+        "Grüße aus Köln, Straße".encode() + stray for stray in (b" caf\xe9 ", b" \xe2\x82 ", b" \xff\xfe ", b" \xb5m ")
+    ]
+    site = await serve({f"/{at}": answering(body, **{"Content-Type": "text/plain"}) for at, body in enumerate(bodies)})
+    for at in range(len(bodies)):
+        page = (await fetch(f"{site}/{at}")).data
+        assert page["charset"] == "utf-8"
+        assert "Grüße aus Köln, Straße" in page["text"]
+
+
 async def test_utf8_that_is_cut_within_a_letter_stays_utf8(serve, fetch) -> None:
     body = ("ß" * 6_000).encode()
     site = await serve({"/": answering(body, **{"Content-Type": "text/plain"})})

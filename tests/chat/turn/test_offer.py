@@ -118,6 +118,7 @@ QUERIES = {
     "web_fetch": "read a web page",
     "memory": "remember something for later",
     "task": "start a sub-agent",
+    "list_running": "list running processes and open pages of the session",
     "ask_user": "ask the person a question",
     "screenshot": "picture of the screen",
     "ui_page_dom_patch": "change the page of agentcore",

@@ -1,11 +1,11 @@
 """What a model is told of a call that failed: one plain sentence with its type, and what helps to act."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from agentcore.api import Image, Module, ToolContext, ToolError, ToolResult, tool
+from agentcore.api import Field, Image, Module, ToolContext, ToolError, ToolResult, also_called, tool
 
 pytestmark = pytest.mark.spec("K9")
 
@@ -41,6 +41,13 @@ class Failing(Module):
     async def give_picture(self, ctx: ToolContext, size: int = 4) -> ToolResult:
         """Give a picture, whose data are for programs."""
         return ToolResult((Image(b"x" * size),), {"dataBase64": "eHh4eA=="})
+
+    @tool(read_only=True)
+    async def give_path(
+        self, ctx: ToolContext, path: Annotated[str, Field(json_schema_extra=also_called("file_path"))]
+    ) -> str:
+        """Give a path."""
+        return path
 
 
 def told(provider: Any) -> Any:
@@ -80,6 +87,18 @@ async def test_failure_is_told_as_a_sentence(open_talk, provider, name, argument
     async with open_talk(Failing(), approvals={"mode": "allow"}) as talk:
         await talk.post("x")
     assert told(provider) == sentence
+
+
+async def test_result_says_the_right_name_of_an_argument_that_was_given_by_another_one(open_talk, provider):
+    provider.say("", ("a", "give_path", '{"file_path": "a.txt"}'))
+    provider.say("", ("b", "give_path", '{"path": "b.txt"}'))
+    provider.say("Hm.")
+    async with open_talk(Failing(), approvals={"mode": "allow"}) as talk:
+        await talk.post("x")
+    _, _, first, second_call, second = provider.requests[-1]["messages"][-5:]
+    assert first["content"] == "a.txt\n[Names of arguments: `file_path` is `path`.]"
+    assert second["content"] == "b.txt"
+    assert second_call["tool_calls"][0]["function"]["arguments"] == '{"path":"b.txt"}'
 
 
 async def test_call_that_takes_too_long_is_told_as_a_sentence(open_talk, provider):

@@ -9,6 +9,7 @@ from agentcore.api.context import Principal
 from agentcore.cli.terminal.call_dialogue import CallDialogue
 from agentcore.core.approvals import Verdict
 from agentcore.core.calls import CallRequest
+from agentcore.core.modules.module_record import ModuleRecord, Offer
 from agentcore.server.page.approval_view import waiting_call as as_shown
 from agentcore.testing.hosting import PERSON
 from tests.machines import Machine, agentcore, joined, text_of
@@ -108,10 +109,10 @@ async def test_tool_of_a_module_that_is_down_is_not_had_of_the_server(agentcore_
     client = await agentcore_client([Machine()])
     registry = client.running.host.registry
     async with joined(client.running.host, "laptop", tmp_path):
-        registry.hosted["laptop/machine"].state = "failed"
+        registry.hosted["laptop/machine"].fail("it ended")
         registry.rebuild()
         assert (await error(client, "where", host="laptop"))["type"] == "module_failed"
-        registry.hosted["laptop/machine"].state = "loading"
+        registry.hosted["laptop/machine"] = ModuleRecord("laptop/machine", "laptop")
         registry.rebuild()
         assert (await error(client, "where", host="laptop"))["type"] == "module_stopping"
 
@@ -121,7 +122,7 @@ async def test_tool_that_waits_for_a_person_is_not_had_of_the_server(agentcore_c
     registry = client.running.host.registry
     async with joined(client.running.host, "laptop", tmp_path):
         record = registry.hosted["laptop/machine"]
-        record.withheld, record.tools = record.tools, []
+        record.publish_offer(Offer(withheld=record.tools))
         registry.rebuild()
         assert (await error(client, "where", host="laptop"))["type"] == "definition_waits"
         assert await said(client, "where") == "server"

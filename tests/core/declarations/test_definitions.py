@@ -8,7 +8,18 @@ from typing import Annotated, Literal, NotRequired
 import pytest
 import typing_extensions
 
-from agentcore.api import BaseModel, Field, Image, Module, ResourceUse, ToolDefinition, ToolError, ToolResult, tool
+from agentcore.api import (
+    BaseModel,
+    Field,
+    HostAlias,
+    Image,
+    Module,
+    ResourceUse,
+    ToolDefinition,
+    ToolError,
+    ToolResult,
+    tool,
+)
 from agentcore.api.context import Principal
 from agentcore.api.definition import ToolAnnotations
 from agentcore.core import CallRequest
@@ -112,6 +123,18 @@ def test_what_a_raw_definition_says_besides_is_honoured():
         (
             ToolDefinition("look", "Look.", SCHEMA, served_as="ui://agentcore/look"),
             "that begins with none of agentcore:, ui://agentcore/",
+        ),
+        (
+            ToolDefinition("look", "Look.", SCHEMA, host_alias="browser.click"),
+            "host_alias of tool 'look' must be a HostAlias",
+        ),
+        (
+            ToolDefinition("look", "Look.", SCHEMA, host_alias=HostAlias("look")),
+            "a dotted name such as 'browser.click'",
+        ),
+        (
+            ToolDefinition("look", "Look.", SCHEMA, host_alias=HostAlias("browser.click", {"a": "x" * 5_000})),
+            "arguments of host_alias of tool 'look' have more than 4,096 bytes",
         ),
         (ToolDefinition("look", "Look.", SCHEMA, served_as="prompt", view="<!doctype html>"), "a view, and served_as"),
         (ToolDefinition("look", "Look.", SCHEMA, arguments=int), "arguments of tool 'look'"),  # type: ignore[type-var]

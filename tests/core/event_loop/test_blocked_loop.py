@@ -13,7 +13,7 @@ from agentcore.api import Module, ToolContext, tool
 from agentcore.api.context import Principal
 from agentcore.bounds import LOOP_BEAT_SECONDS
 from agentcore.core import CallRequest
-from agentcore.server.modules.view import show_module
+from agentcore.server.modules.view import ModuleViews
 
 pytestmark = pytest.mark.slow  # code that holds the loop holds it for real seconds
 
@@ -146,7 +146,7 @@ async def test_whose_code_holds_the_loop_is_said_at_once_with_tool_and_place(mak
     assert (at_once["module"], at_once["tool"]) == ("holding", "nap")
     assert re.search(r"holding\.py:\d+ in nap$", at_once["frames"][-1])
     assert events.index("event_loop_blocked") < events.index("event_loop_was_blocked")
-    problem = json.loads(await show_module(host, "holding", PERSON))["problems"][0]
+    problem = json.loads(await ModuleViews.of_core(host).show_module("holding", PERSON))["problems"][0]
     assert re.search(r"held the whole server \d+ times, .* in tool 'nap' in .*holding\.py:\d+ in nap:", problem)
 
 

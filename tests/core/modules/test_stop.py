@@ -162,4 +162,4 @@ async def test_what_modules_of_one_distribution_share_ends_with_the_last_of_them
     await host.modules.disable("one_of_pair")
     assert (await host.run_call(CallRequest("two_works", {}, Principal("cli")))).result.data is True
     await host.modules.disable("two_of_pair")
-    assert host.modules.records["two_of_pair"].left_behind == ["the task 'of-both', now cancelled"]
+    assert host.modules.records["two_of_pair"].left_behind == ("the task 'of-both', now cancelled",)

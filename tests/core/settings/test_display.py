@@ -82,7 +82,10 @@ APP = st.fixed_dictionaries(
 
 def subject() -> SettingsSubject:
     manifest = Manifest(config_key="weather", settings=Weather.Settings)
-    return SettingsSubject.of_module(AppConfig(), ModuleRecord("weather", plugin=Weather(), manifest=manifest))
+    record = ModuleRecord("weather")
+    record.adopt_plugin(Weather())
+    record.declare(manifest)
+    return SettingsSubject.of_module(AppConfig(), record)
 
 
 def file(name: str, value: Any) -> ConfigFile:

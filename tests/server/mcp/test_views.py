@@ -259,15 +259,15 @@ async def test_view_of_an_edit_says_how_a_call_without_a_difference_ended(browse
 async def test_person_sees_what_a_file_was_that_is_written_anew(browser: Browser, tmp_path: Path):
     """The difference where the client passes on the data of the result; else what was written."""
     content = "rice\nsoup <b>\n"
-    html, result = await _change(tmp_path, "rice\nfish\n", "write_file", {"content": content})
-    assert result["content"][0]["text"] == "Overwrote menu.txt (2 lines, 14 B, utf-8)."
+    html, result = await _change(tmp_path, "rice\nfish\n", "write_file", {"content": content, "overwrite": True})
+    assert result["content"][0]["text"] == "Overwrote menu.txt (2 lines, 14 B, utf-8); it had 2 lines."
     page, _ = await _show(browser, html, {})
     view = page.frame_locator("iframe")
     await page.evaluate("input => send({ method: 'ui/notifications/tool-input', params: { arguments: input } })", {})
     await page.evaluate("result => send({ method: 'ui/notifications/tool-result', params: result })", result)
     await expect(view.locator("del")).to_have_text(["-fish"])
     await expect(view.locator("ins")).to_have_text(["+soup <b>"])
-    await expect(view.locator("#heading")).to_have_text("Overwrote menu.txt (2 lines, 14 B, utf-8).")
+    await expect(view.locator("#heading")).to_have_text("Overwrote menu.txt (2 lines, 14 B, utf-8); it had 2 lines.")
     params = {"arguments": {"path": "menu.txt", "content": content}}
     await page.evaluate("params => send({ method: 'ui/notifications/tool-input', params })", params)
     del result["_meta"]

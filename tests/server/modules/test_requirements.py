@@ -387,7 +387,7 @@ async def test_in_a_container_the_server_installs_it_by_itself_and_says_so(serve
     lines = []
     press.may_finish.set()
     await server.running.host.requirements.check_all()
-    await install_missing(server.running.host, lines.append)
+    await install_missing(server.running.host.requirements, server.running.host.config.locale, lines.append)
     assert lines == [
         "Installing in the background: Printing press (about 170 MB). The server can be used meanwhile.",
         "Installed: Printing press: /usr/bin/press",
@@ -401,7 +401,7 @@ async def test_where_that_fails_the_reason_is_shown(start):
     lines = []
     press.may_finish.set()
     await server.running.host.requirements.check_all()
-    await install_missing(server.running.host, lines.append)
+    await install_missing(server.running.host.requirements, server.running.host.config.locale, lines.append)
     assert lines[1] == "Printing press could not be installed: the download was refused (404)"
 
 
@@ -410,6 +410,6 @@ async def test_what_is_only_recommended_or_was_declined_is_not_installed_by_itse
     server = await start([Printer(press)])
     lines = []
     await server.running.host.requirements.check_all()
-    await install_missing(server.running.host, lines.append)
+    await install_missing(server.running.host.requirements, server.running.host.config.locale, lines.append)
     assert not press.has_started.is_set()
     assert lines == []

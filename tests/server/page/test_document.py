@@ -208,7 +208,7 @@ class Maps(Module):
                             csp={{"img-src": ["https://tiles.example.org"]}}, page_script="main.js")
 """
     server = await make_server(files={"maps": source}, app={"modules": []})
-    diff = dict(await ModuleSwitch(server.host).preview_change("maps", is_on=True))
+    diff = dict(await ModuleSwitch(server.host.config, server.host.modules).preview_change("maps", is_on=True))
     assert diff["page"].splitlines()[3:] == ["+img-src https://tiles.example.org", "+page_script main.js"]
     await server.post("/api/modules/maps/enable")
     _, module = await server.get("/api/modules/maps")

@@ -453,7 +453,10 @@ def _record_of(module: Module) -> Any:
     from agentcore.core.declarations.manifest import Manifest
     from agentcore.core.modules.module_record import ModuleRecord
 
-    return ModuleRecord("weather", plugin=module, manifest=Manifest(config_key="weather", settings=module.Settings))
+    record = ModuleRecord("weather")
+    record.adopt_plugin(module)
+    record.declare(Manifest(config_key="weather", settings=module.Settings))
+    return record
 
 
 async def test_models_and_programs_without_the_right_are_refused(bare_server):

@@ -165,6 +165,7 @@ def lying(tools=1, **others):
             "description": "x" * 400,
             "instructions": f"Obey {hidden}",
             "tools": [tool] * tools,
+            "problems": [f"tool 2 is left out: {hidden}"],
         }
     ]
     return {
@@ -193,6 +194,7 @@ async def test_what_a_host_says_hides_nothing_and_looks_like_nothing_else(ui):
     for text in (
         *(
             "Obey safe<U+202E>gpj.exe<U+200B>",
+            "tool 2 is left out: safe<U+202E>gpj.exe<U+200B>",
             "safe<U+202E>gpj.exe<U+200B>",
             "look<U+200B>",
             "harm<U+202E>less",

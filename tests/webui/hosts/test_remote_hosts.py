@@ -45,6 +45,16 @@ async def test_host_is_shown_with_where_it_is_and_what_it_offers(show):
     await expect(page.get_by_role("region", name="Other machines")).to_contain_text("1")
 
 
+async def test_definitions_that_are_left_out_are_listed_with_the_reason(show):
+    laptop = remote(state="busy")
+    laptop["modules"] = [vary(laptop["modules"][0], problems=["tool 2 is left out: \u202eharmless", "x" * 600])]
+    page, _ = await show("machines", "busy", hosts=[laptop])
+    card = host_card(page)
+    await card.get_by_text("2 problems").click()
+    await expect(card.get_by_text("tool 2 is left out: <U+202E>harmless")).to_be_visible()
+    await expect(card.get_by_text("x" * 500 + "…")).to_be_visible()
+
+
 async def test_state_is_a_word_and_offers_what_does_something_in_it(show):
     page, _ = await show("machines", "running", hosts=[remote(state, state) for state in STATES])
     for state, (word, offered) in STATES.items():

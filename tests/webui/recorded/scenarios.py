@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from agentcore.core.core import Core
-from agentcore.server.modules.hosts import HostView, list_hosts
+from agentcore.server.modules.hosts import HostView, HostViews
 from agentcore.testing.hosting import HostPlan
 from agentcore.testing.serving import ServerClient, running_server
 from tests.hosts.pool_of_hosts import nats_running
@@ -67,7 +67,8 @@ class Served:
 
     def find_host(self, name: str) -> HostView | None:
         """A host as it is now, without a request, for waiting costs little then; None: there is none of this name."""
-        return next((each for each in list_hosts(self.host).hosts if each.name == name), None)
+        views = HostViews(self.host.places, self.host.registry, self.host.resources)
+        return next((each for each in views.list_hosts().hosts if each.name == name), None)
 
     async def wait_for_host(self, name: str, **fields: Any) -> None:
         """Wait until a host has these values."""

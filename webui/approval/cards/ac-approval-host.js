@@ -12,7 +12,7 @@ import {cardStyles} from './card-styles.js';
 
 /** @typedef {import('../../client/tool-list.js').Effect} Effect */
 /** @typedef {{name: string, description: string, effects: Effect[], definition: string}} OfferedTool */
-/** @typedef {{name: string, title: string, description: string, instructions: string, tools: OfferedTool[]}} OfferedModule */
+/** @typedef {{name: string, title: string, description: string, instructions: string, tools: OfferedTool[], problems: string[]}} OfferedModule  `problems`: why definitions of tools are left out */
 /**
  * @typedef {object} WaitingHost  all details but the address are reported by the host itself
  * @property {string} pairingId
@@ -118,7 +118,7 @@ export class AcApprovalHost extends Localized(LitElement) {
   }
 
   /** @param {OfferedModule} module @param {boolean} isOpen */
-  _module({name, title, description, instructions, tools}, isOpen) {
+  _module({name, title, description, instructions, tools, problems}, isOpen) {
     return html`
       <details ?open=${isOpen}>
         <summary><strong><bdi>${visibleLine(title).parts}</bdi></strong> <code class="muted">${visibleLine(name).parts}</code>
@@ -129,6 +129,7 @@ export class AcApprovalHost extends Localized(LitElement) {
           <ul class="tools">${tools.map((tool) => html`
             <li><div class="which"><code>${visibleLine(tool.name).parts}</code>${effects(tool.effects)}</div>
               <pre>${visible(tool.definition)}</pre></li>`)}</ul>
+          ${problems.length ? html`<div><strong>${t('approval.hostLeftOut')}</strong>${problems.map((problem) => html`<pre>${visible(problem)}</pre>`)}</div>` : nothing}
         </div>
       </details>`;
   }

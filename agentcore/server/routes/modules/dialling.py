@@ -23,7 +23,7 @@ from agentcore.server.exchange import Exchange
 from agentcore.server.http.bounds import LOGIN_BODY_BYTES
 from agentcore.server.http.refusal import Refusal
 from agentcore.server.http.response import SECURITY_HEADERS, Answer
-from agentcore.server.modules.hosts import HostList, HostView, hosts_of, list_hosts, show_host
+from agentcore.server.modules.hosts import HostList, HostView, hosts_of
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel, WireModel
 from agentcore.store.credentials import KnownHost
@@ -57,6 +57,7 @@ class OfferedModuleView(WireModel):
     description: str
     instructions: Annotated[str, Field(description="What models would be sent about it.")]
     tools: list[OfferedToolView]
+    problems: Annotated[list[str], Field(description="Why definitions of its tools are left out, a sentence each.")]
 
 
 class HostPairingView(WireModel):
@@ -105,7 +106,7 @@ async def dial_in(exchange: Exchange) -> web.WebSocketResponse:
     request = exchange.request
     known = exchange.parts.gate.identify_host(request)
     if known is not None:
-        await hosts_of(exchange.core).machines.check_may_connect(known)
+        await hosts_of(exchange.core.places).machines.check_may_connect(known)
         return await _serve_connection(exchange, known)
     try:
         with exchange.core.host_pairings.count_connection(_source_address(request)):
@@ -123,7 +124,7 @@ async def _serve_connection(exchange: Exchange, known: KnownHost | None) -> web.
     """Serve a connection of a paired host, or of one that asks to be paired."""
     request = exchange.request
     parts = exchange.parts
-    machines = hosts_of(exchange.core).machines
+    machines = hosts_of(exchange.core.places).machines
     # no compression before authentication: decompressed data may take much more memory
     socket = web.WebSocketResponse(
         max_msg_size=UNPAIRED_MESSAGE_BYTES if known is None else MESSAGE_BYTES,
@@ -194,22 +195,22 @@ async def decide_pairing(exchange: Exchange) -> Answer:
 async def drain_host(exchange: Exchange) -> Answer:
     """Drain a host, or let it accept new work again."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.core).require_machine(name).set_drained(is_on=exchange.body.on)
-    return Answer(to_json(show_host(exchange.core, name)))
+    await hosts_of(exchange.core.places).require_machine(name).set_drained(is_on=exchange.body.on)
+    return Answer(to_json(exchange.parts.host_views.show_host(name)))
 
 
 async def disconnect_host(exchange: Exchange) -> Answer:
     """Close a host's connection, and refuse it until it may reconnect."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.core).require_machine(name).disconnect()
-    return Answer(to_json(show_host(exchange.core, name)))
+    await hosts_of(exchange.core.places).require_machine(name).disconnect()
+    return Answer(to_json(exchange.parts.host_views.show_host(name)))
 
 
 async def reconnect_host(exchange: Exchange) -> Answer:
     """Allow a disconnected host to connect again."""
     name = exchange.path_values["name"]
-    await hosts_of(exchange.core).require_machine(name).allow_reconnect()
-    return Answer(to_json(show_host(exchange.core, name)))
+    await hosts_of(exchange.core.places).require_machine(name).allow_reconnect()
+    return Answer(to_json(exchange.parts.host_views.show_host(name)))
 
 
 async def allow_chats(exchange: Exchange) -> Answer:
@@ -218,7 +219,7 @@ async def allow_chats(exchange: Exchange) -> Answer:
     name = exchange.path_values["name"]
     by = exchange.principal
     is_on = exchange.body.on
-    machines = hosts_of(core).machines
+    machines = hosts_of(core.places).machines
     machines.require_machine(name)
 
     async def apply() -> None:
@@ -228,17 +229,17 @@ async def allow_chats(exchange: Exchange) -> Answer:
 
     if is_on:
         sign = (name, "+ reads conversations, replaces summaries and to-do lists, uses models, runs sub-agents")
-        await change_policy(core, by, Proposal("host_chats", name, (), (sign,)), apply)
+        await change_policy(core.policy_changes, by, Proposal("host_chats", name, (), (sign,)), apply)
     else:
         await apply()
-    return Answer(to_json(show_host(core, name)))
+    return Answer(to_json(exchange.parts.host_views.show_host(name)))
 
 
 async def delete_host(exchange: Exchange) -> Answer:
     """Unpair a host. This needs no confirmation, because it only revokes permissions."""
     name = exchange.path_values["name"]
     by = exchange.principal
-    await hosts_of(exchange.core).unpair_host(name)
+    await hosts_of(exchange.core.places).unpair_host(name)
     row = make_notice_row("host_forgotten", name=name)
     exchange.core.store.record.append(row._replace(principal_kind=by.kind, principal_id=by.id))
     return Answer(to_json({"ok": True}))
@@ -246,7 +247,7 @@ async def delete_host(exchange: Exchange) -> Answer:
 
 async def get_hosts(exchange: Exchange) -> Answer:
     """Send all hosts."""
-    return Answer(to_json(list_hosts(exchange.core)))
+    return Answer(to_json(exchange.parts.host_views.list_hosts()))
 
 
 def _to_pairing_view(pairing: HostPairing, offer: HostOffer) -> HostPairingView:
@@ -279,6 +280,7 @@ def _to_module_view(module: OfferedModule) -> OfferedModuleView:
         description=module.description,
         instructions=module.instructions,
         tools=tools,
+        problems=list(module.problems),
     )
 
 

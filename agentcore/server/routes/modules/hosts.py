@@ -7,13 +7,13 @@ from agentcore.encoding import to_json
 from agentcore.server.confirmation import propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
-from agentcore.server.modules.hosts import HostList, HostView, list_hosts, show_host
+from agentcore.server.modules.hosts import HostList, HostView
 from agentcore.server.route_table import ServerRoute
 
 
 async def get_hosts(exchange: Exchange) -> Answer:
     """Send all hosts."""
-    return Answer(to_json(list_hosts(exchange.core)))
+    return Answer(to_json(exchange.parts.host_views.list_hosts()))
 
 
 async def restart_host(exchange: Exchange) -> Answer:
@@ -25,9 +25,9 @@ async def restart_host(exchange: Exchange) -> Answer:
     if await switch.must_confirm_restart(exchange.principal, modules):
         again = [record.name for record in core.modules.restarted_with(modules)]
         apply = await switch.only_if_code_unchanged(again, partial(core.restart_host, name))
-        raise propose_change(core, exchange.principal, Proposal("host_restart", name, (), ()), apply)
+        raise propose_change(core.policy_changes, exchange.principal, Proposal("host_restart", name, (), ()), apply)
     await core.restart_host(name)
-    return Answer(to_json(show_host(core, name)))
+    return Answer(to_json(exchange.parts.host_views.show_host(name)))
 
 
 ROUTES = (

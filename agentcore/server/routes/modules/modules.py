@@ -15,7 +15,7 @@ from agentcore.server.confirmation import change_policy, propose_change
 from agentcore.server.exchange import Exchange
 from agentcore.server.http.response import Answer
 from agentcore.server.modules.report import LoginView, ReportView, show_login, show_report
-from agentcore.server.modules.view import ModuleView, list_modules, show_module
+from agentcore.server.modules.view import ModuleView
 from agentcore.server.page.document import page_version
 from agentcore.server.route_table import ServerRoute
 from agentcore.server.wire import StrictModel
@@ -36,19 +36,21 @@ class ModuleList(BaseModel, defer_build=True):
 
 async def get_modules(exchange: Exchange) -> Answer:
     """Send all modules."""
-    modules = b",".join(await list_modules(exchange.core, exchange.principal))
-    rest = to_json({"pageVersion": page_version(exchange.core), "installCommand": pip_command()})
+    modules = b",".join(await exchange.parts.module_views.list_modules(exchange.principal))
+    version = page_version(exchange.core.modules, is_stopping=exchange.core.is_stopping)
+    rest = to_json({"pageVersion": version, "installCommand": pip_command()})
     return Answer(b'{"modules":[%b],%b' % (modules, rest[1:]))
 
 
 async def get_module(exchange: Exchange) -> Answer:
     """Send one module."""
-    return Answer(await show_module(exchange.core, exchange.path_values["name"], exchange.principal))
+    return Answer(await exchange.parts.module_views.show_module(exchange.path_values["name"], exchange.principal))
 
 
 async def get_report(exchange: Exchange) -> Answer:
     """Send a module's current report."""
-    return Answer(await show_report(exchange.core, exchange.path_values["name"]))
+    record = exchange.core.modules.get_record(exchange.path_values["name"])
+    return Answer(await show_report(record, exchange.core.definition_review))
 
 
 async def log_in(exchange: Exchange) -> Answer:
@@ -94,7 +96,9 @@ async def enable_module(exchange: Exchange) -> Answer:
             diff = (*diff, *exchange.core.sources.describe_difference(name, found))
             apply = partial(_enable_shown, exchange, name, found)
         apply = await switch.only_if_code_unchanged([name], apply)
-        raise propose_change(exchange.core, exchange.principal, Proposal("module", name, ("/modules",), diff), apply)
+        raise propose_change(
+            exchange.core.policy_changes, exchange.principal, Proposal("module", name, ("/modules",), diff), apply
+        )
     await switch.enable(name)
     return await get_module(exchange)
 
@@ -110,7 +114,7 @@ async def disable_module(exchange: Exchange) -> Answer:
     name = exchange.path_values["name"]
     if await switch.must_confirm(exchange.principal, name, "disable"):
         proposal = Proposal("module_disable", name, ("/modules",), await switch.preview_change(name, is_on=False))
-        raise propose_change(exchange.core, exchange.principal, proposal, partial(switch.disable, name))
+        raise propose_change(exchange.core.policy_changes, exchange.principal, proposal, partial(switch.disable, name))
     await switch.disable(name)
     return await get_module(exchange)
 
@@ -123,7 +127,7 @@ async def reload_module(exchange: Exchange) -> Answer:
     if await switch.must_confirm(exchange.principal, name, "reload"):
         apply = await switch.only_if_code_unchanged([name], partial(modules.reload, name))
         proposal = Proposal("module_reload", name, (), await switch.block_diff(name))
-        raise propose_change(exchange.core, exchange.principal, proposal, apply)
+        raise propose_change(exchange.core.policy_changes, exchange.principal, proposal, apply)
     await modules.reload(name)
     return await get_module(exchange)
 
@@ -134,7 +138,7 @@ async def choose_source(exchange: Exchange) -> Answer:
     name = exchange.path_values["name"]
     proposal, found = await core.sources.make_proposal(name, exchange.body.source)
     await change_policy(
-        exchange.core,
+        exchange.core.policy_changes,
         exchange.principal,
         proposal,
         partial(core.sources.choose_source, name, found, exchange.principal.name),

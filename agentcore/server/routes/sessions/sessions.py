@@ -224,7 +224,7 @@ async def _change_mode(exchange: Exchange, session: SessionDetail, mode: str | N
         proposal = Proposal(
             "session_mode", session.title or session.session_id, ("/mode",), ((session.session_id, diff),)
         )
-        await change_policy(exchange.core, exchange.principal, proposal, apply_as_shown, owner)
+        await change_policy(exchange.core.policy_changes, exchange.principal, proposal, apply_as_shown, owner)
     else:
         await conversations.change_session(session.session_id, {"mode": mode})
     return await conversations.describe_session(session.session_id)

@@ -140,7 +140,9 @@ async def change_blocks(exchange: Exchange) -> Answer:
         check_secret(name, value)
     subject = replace(_app_json(core), secrets_to_come=body.secrets)
     try:
-        change = await asyncio.to_thread(plan_blocks, core, subject, exchange.path_values["key"], body.blocks)
+        change = await asyncio.to_thread(
+            plan_blocks, core.config.file, subject, exchange.path_values["key"], body.blocks
+        )
     except ConfigError as exc:
         raise not_written(exc) from exc
     if change.added or change.removed:
@@ -148,7 +150,7 @@ async def change_blocks(exchange: Exchange) -> Answer:
     if exchange.query.preview is None:
         there = await asyncio.to_thread(read_secrets, core.state.path)
         proposal = change.to_proposal({name: name in there for name in body.secrets})
-        await change_policy(core, exchange.principal, proposal, lambda: _apply_change(exchange, change))
+        await change_policy(core.policy_changes, exchange.principal, proposal, lambda: _apply_change(exchange, change))
     shown = [{"file": file, "text": text} for file, text in change.diff]
     return Answer(to_json({"added": change.added, "removed": change.removed, "diff": shown}))
 
@@ -159,7 +161,8 @@ async def _apply_change(exchange: Exchange, change: BlockChange) -> None:
         await asyncio.to_thread(save_secret, core.state.path, name, value)
         _record_change(exchange, "secret_set", name=name)
     try:
-        await apply_block_change(core, exchange.parts.switch, await asyncio.to_thread(_as_it_is_now, exchange, change))
+        current = await asyncio.to_thread(_as_it_is_now, exchange, change)
+        await apply_block_change(current, exchange.parts.switch, core.modules, core.sources, core.events)
     except ConfigError as exc:
         raise not_written(exc) from exc
     finally:
@@ -175,7 +178,9 @@ def _as_it_is_now(exchange: Exchange, change: BlockChange) -> BlockChange:
     """Return the change that the user confirmed, based on app.json as it is now."""
     subject = replace(_app_json(exchange.core), secrets_to_come=exchange.body.secrets)
     try:
-        return change.rebase_onto(plan_blocks(exchange.core, subject, change.family.key, exchange.body.blocks))
+        return change.rebase_onto(
+            plan_blocks(exchange.core.config.file, subject, change.family.key, exchange.body.blocks)
+        )
     except (ConfigError, ToolError):
         return change  # writing it reports what is wrong with the file
 

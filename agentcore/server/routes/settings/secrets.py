@@ -79,7 +79,7 @@ async def _propose_change(exchange: Exchange, kind: str, name: str, diff: str, c
 
     # only the name: `apply` has the value, which is never shown
     proposal = Proposal(kind, name, (to_json_pointer(("secrets", name)),), (("secrets", diff),))
-    await change_policy(core, principal, proposal, apply)
+    await change_policy(core.policy_changes, principal, proposal, apply)
     return Answer(to_json({"ok": True}))
 
 

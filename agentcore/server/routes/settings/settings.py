@@ -113,7 +113,7 @@ async def change_settings(exchange: Exchange) -> Answer:
             apply: Apply = partial(_save_changes, exchange, plan, wanted)
             if wanted.reloads:
                 apply = await exchange.parts.switch.only_if_code_unchanged([_module_name(exchange)], apply)
-            raise propose_change(exchange.core, exchange.principal, proposal, apply)
+            raise propose_change(exchange.core.policy_changes, exchange.principal, proposal, apply)
     except ConfigError as exc:
         raise not_written(exc) from exc
     await _save_changes(exchange, plan, wanted)
@@ -137,7 +137,10 @@ async def _must_wait(exchange: Exchange, plan: SettingsPlan, wanted: _SettingsRe
     if not needs_confirmation(exchange.principal):
         return False
     # a setting is harmless only if it is harmless for each module that reads it
-    plans = [plan.for_subject(subject) for subject in subjects_with_same_key(exchange.core, plan.before.subject)]
+    plans = [
+        plan.for_subject(subject)
+        for subject in subjects_with_same_key(exchange.core.config, exchange.core.modules, plan.before.subject)
+    ]
     if await asyncio.to_thread(lambda: any(needs_user_confirmation(one, wanted.changes) for one in plans)):
         return True
     return wanted.reloads and await exchange.parts.switch.must_confirm(

@@ -28,10 +28,12 @@ from agentcore_agent_tools.results import (
     CompactedHistory,
     HostList,
     MemoryResult,
+    RunningList,
     TodoItem,
     TodoList,
     UserAnswer,
 )
+from agentcore_agent_tools.running import list_running
 from agentcore_agent_tools.settings import AgentSettings
 from agentcore_agent_tools.translations import ZH
 
@@ -274,6 +276,26 @@ class AgentTools(Module[AgentSettings]):
             ]
         }
         return ToolResult("\n".join(map(_host_line, hosts)) or "There are no hosts beside the server.", data)
+
+    # -- what runs ---------------------------------------------------------------------------------------------
+
+    @tool(
+        read_only=True,
+        effects=("session",),
+        idempotent=True,
+        open_world=False,
+        keep="head",
+        needs_chat=True,
+    )
+    async def list_running(self, ctx: ToolContext) -> ToolResult[RunningList]:
+        """List what belongs to this session: processes, pages, services, running sub-agents, newest artifacts.
+
+        Use it when you are not sure what is open, for instance after the history was shortened.
+
+        Raises:
+            ToolError: `no_session`.
+        """
+        return await list_running(ctx)
 
     # -- user input --------------------------------------------------------------------------------------------
 

@@ -80,6 +80,43 @@ class ArtifactResult(TypedDict):
     path: NotRequired[str]
 
 
+class SessionResource(TypedDict):
+    """A process, a page or another resource of the session; tools accept both ids."""
+
+    resourceId: str
+    shortId: str
+    resourceType: str
+    status: str
+    title: NotRequired[str]
+    lastUrl: NotRequired[str]
+    host: NotRequired[str]
+
+
+class RunningAgent(TypedDict):
+    """A sub-agent that runs: the call that it works for, how deep it is nested, and the start of its prompt."""
+
+    callId: str
+    depth: int
+    prompt: str
+
+
+class SessionArtifact(TypedDict):
+    """An artifact of the session."""
+
+    artifactId: str
+    name: str
+    mime: str
+    sizeBytes: int
+
+
+class RunningList(TypedDict):
+    """Everything that belongs to a session; of artifacts the newest."""
+
+    resources: list[SessionResource]
+    subAgents: list[RunningAgent]
+    artifacts: list[SessionArtifact]
+
+
 class KnownHost(TypedDict):
     """A machine beside the server; `state` is `running`, `away`, `draining`, `drained` or `disconnected`."""
 

@@ -1,6 +1,7 @@
 """Driver errors, converted into errors that a caller can act on."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from agentcore.api import ToolError
@@ -11,12 +12,18 @@ _URL_CHARS = 2000
 COVERED = "another element covers it"
 """Reason for a failed click on an element that is below another one."""
 
+DISABLED = "it is disabled"
+"""Reason for a failed action on an element that is disabled, by itself or by what is around it."""
+
+MOVING = "it does not stop moving"
+"""Reason for a failed action on an element whose place changes; the driver checks this before anything above it."""
+
 _REASONS = (
     ("intercepts pointer events", COVERED),
-    ("element is not enabled", "it is disabled"),
+    ("element is not enabled", DISABLED),
     ("element is not editable", "it cannot be edited"),
     ("element is not visible", "it is not visible"),
-    ("element is not stable", "it does not stop moving"),
+    ("element is not stable", MOVING),
     ("element was detached", "it was taken out of the page"),
     ("outside of the viewport", "it cannot be scrolled into view"),
 )
@@ -82,11 +89,34 @@ def element_not_found(selector: str, timeout_ms: int, **context: Any) -> ToolErr
     )
 
 
-def element_not_actionable(selector: str, reason: str, **context: Any) -> ToolError:
-    """Return the error for an element that exists but cannot be used."""
+def ambiguous_selector(selector: str, count: int, matches: Sequence[str]) -> ToolError:
+    """Return the error for a selector of an action that several visible elements match.
+
+    Args:
+        matches: The first of them, each with its reference.
+    """
+    more = [f"… {count - len(matches)} more"] if count > len(matches) else []
+    listed = "\n".join(f"- {line}" for line in [*matches, *more])
+    return ToolError(
+        "ambiguous_selector",
+        f"{count} elements match {selector!r}, and nothing was done; use the reference of one, or a selector that only "
+        f"one matches:\n{listed}",
+        selector=selector,
+        count=count,
+        matches=list(matches),
+    )
+
+
+def element_not_actionable(selector: str, reason: str, *, description: str = "", **context: Any) -> ToolError:
+    """Return the error for an element that exists but cannot be used.
+
+    Args:
+        description: Its role and name, if known.
+    """
+    named = f"{selector!r} ({description})" if description else repr(selector)
     return ToolError(
         "element_not_actionable",
-        f"the element {selector!r} is there, but {reason}",
+        f"the element {named} is there, but {reason}",
         retryable=True,
         selector=selector,
         reason=reason,

@@ -1,6 +1,7 @@
 """What the modules say about the browser that they found."""
 
 import pytest
+from agentcore_chrome.tools.browser_tools import TOOLS
 
 from agentcore.testing import RunningHost
 
@@ -29,3 +30,13 @@ async def test_doctor_is_told_how_to_get_a_browser(start_host):
 @pytest.mark.spec("K9")
 async def test_agents_are_offered_one_set_of_browser_tools_where_both_are_on(host: RunningHost):
     assert host.host.registry.replaced_modules() == {"chrome"}
+
+
+@pytest.mark.spec("B2")
+async def test_tools_are_offered_in_the_order_of_their_table_and_extra_ones_only_if_set(host: RunningHost, start_host):
+    names = [each.function.__name__ for each in TOOLS]
+    assert [name for name in host.host.registry.tools if name.startswith("browser_")] == names
+    without = await start_host(("browser",), extra_tools=False)
+    basic = [each.function.__name__ for each in TOOLS if not each.is_extra]
+    assert list(without.host.registry.tools) == basic
+    assert len(basic) == 15 + len(["browser_live_picture"])

@@ -63,6 +63,47 @@ async def test_choices_that_a_library_makes_are_chosen_like_others(act, fails, s
     assert (await fails("browser_select_option", selector="title", values=["Rome"])).type == "element_not_actionable"
 
 
+NUMBERS = "<select aria-label=Count {}><option value=2>1<option value=3>2<option value=4>3</select>"
+
+
+async def test_option_is_chosen_by_label_before_value_and_named(act, show, value):
+    await show(NUMBERS.format(""))
+    chosen = await act("browser_select_option", selector="select", values=["2"])
+    assert (chosen.data["values"], chosen.data["labels"]) == (["3"], ["2"])
+    assert chosen.blocks()[0].text == "Chose '2' in combobox \"Count\"."
+    assert await value("document.querySelector('select').value") == "3"
+
+
+@pytest.mark.parametrize(("given", "chosen"), [("2", "3"), ("4", "4"), ("  3 ", "4")])
+async def test_form_chooses_options_by_label_before_value(act, show, value, given, chosen):
+    await show(NUMBERS.format(""))
+    filled = await act("browser_fill_form", fields=[{"selector": "select", "value": given}])
+    label = str(int(chosen) - 1)
+    assert filled.data["elements"] == [f"combobox \"Count\": '{label}'"]
+    assert await value("document.querySelector('select').value") == chosen
+
+
+async def test_several_options_are_chosen_by_label_and_value(act, show, value):
+    await show(NUMBERS.format("multiple"))
+    chosen = await act("browser_select_option", selector="select", values=["1", "4"])
+    assert chosen.data["labels"] == ["1", "3"]
+    assert await value("[...document.querySelector('select').selectedOptions].map(one => one.label)") == ["1", "3"]
+
+
+async def test_options_that_are_loaded_late_are_waited_for(act, show, value):
+    await show("<select aria-label=City></select>")
+    await value("setTimeout(() => { document.querySelector('select').innerHTML = '<option>Bonn'; }, 300), 1")
+    assert (await act("browser_select_option", selector="select", values=["Bonn"])).data["labels"] == ["Bonn"]
+
+
+@pytest.mark.parametrize("style", ["visibility:hidden", "opacity:0"])
+async def test_hidden_list_is_not_chosen_from(fails, show, value, style):
+    await show(NUMBERS.format(f"style='{style}'"))
+    error = await fails("browser_select_option", selector="select", values=["2"], timeoutMs=400)
+    assert error.type == "element_not_actionable"
+    assert await value("document.querySelector('select').value") == "2"
+
+
 async def test_element_is_dragged_onto_another(act, site):
     await act("browser_navigate", url=site.url("/drag"))
     await act("browser_drag", source="#a", destination="#b")

@@ -25,11 +25,58 @@ async def test_text_without_a_selector_goes_where_the_caret_is(act, fields, text
     typed = await act("browser_type", text="c")
     assert (typed.data["value"], await fields("[name=short]")) == ("abc", "abc")
     assert 'text "Short"' in text(typed) or 'textbox "Short"' in text(typed)
-    await act("browser_click", selector="#keys")
+
+
+@pytest.mark.parametrize("focused", ["", "#keys", "[name=size]", "button", "[readonly]"])
+async def test_text_without_a_selector_needs_something_that_takes_text(act, fails, fields, value, focused):
+    await act(
+        "browser_evaluate",
+        script=f"""document.body.insertAdjacentHTML('beforeend', '<button>Go</button><input readonly>');
+        addEventListener('keydown', () => {{ document.title = 'key'; }});
+        const element = {focused!r} && document.querySelector({focused!r});
+        element ? element.focus() : document.activeElement.blur();""",
+    )
+    error = await fails("browser_type", text="Hello")
+    assert error.type == "element_not_actionable"
+    assert await value("document.title") == "Fields"
+    assert await fields("#keys") == "Keys:"
+
+
+async def test_text_without_a_selector_goes_to_what_calls_itself_a_text_box(act, show, value):
+    await show('<div role=textbox tabindex=0 onkeydown="document.title += event.key">Drawn</div>')
+    await act("browser_click", selector="div")
     await act("browser_type", text="xy")
-    assert await fields("#keys") == "Keys: xy"
-    await act("browser_evaluate", script="document.activeElement.blur()")
-    assert "No field has the focus" in text(await act("browser_type", text="z"))
+    assert await value("document.title") == "xy"
+
+
+@pytest.mark.parametrize("tool", ["browser_type", "browser_fill_form"])
+@pytest.mark.parametrize(
+    ("style", "said"),
+    [
+        ("opacity:0", "cannot be seen"),
+        ("visibility:hidden", "cannot be seen"),
+        ("position:absolute;left:-9999px", "cannot be seen"),
+        ("", 'dialog "Cookies" covers it'),
+    ],
+)
+async def test_field_that_a_user_cannot_reach_is_not_filled(fails, show, value, tool, style, said):
+    cover = "position:fixed;inset:0;background:#fff"
+    await show(f"<input style='{style}'><div role=dialog aria-label=Cookies style='{cover}'>We use cookies</div>")
+    if "covers" not in said:
+        await value("document.querySelector('[role=dialog]').remove()")
+    given = {"selector": "input", "text": "x"}
+    given = given if tool == "browser_type" else {"fields": [{"selector": "input", "value": "x"}]}
+    error = await fails(tool, **given, timeoutMs=500)
+    assert (error.type, said in str(error)) == ("element_not_actionable", True), str(error)
+    assert await value("document.querySelector('input').value") == ""
+
+
+async def test_field_below_its_own_label_is_filled(act, show, value):
+    await show(
+        "<div style='position:relative'><input id=a><label for=a style='position:absolute;inset:0'>Name</label></div>"
+    )
+    typed = await act("browser_type", selector="input", text="Ada")
+    assert (typed.data["element"], await value("a.value")) == ('textbox "Name"', "Ada")
 
 
 @pytest.mark.parametrize("selector", ["[name=code]", "#rich"])

@@ -15,21 +15,24 @@ from agentcore.api import (
     ToolDefinition,
     ToolError,
     ToolResult,
+    also_called,
     known_to_models,
     tool,
 )
 from agentcore_fs_tools import results
 from agentcore_fs_tools.edit.changes import plan_edit, plan_write
 from agentcore_fs_tools.edit.editing import Edit
+from agentcore_fs_tools.edit.known_files import KnownFiles
 from agentcore_fs_tools.edit.view import DIFF_VIEW
 from agentcore_fs_tools.edit.writing import edit_change, write_change
 from agentcore_fs_tools.read.listing import list_dir
+from agentcore_fs_tools.read.pdf import Pdfs
 from agentcore_fs_tools.read.reading import LINES_DEFAULT, ReadRequest, read_file
 from agentcore_fs_tools.read.status import describe_path
-from agentcore_fs_tools.search.globbing import Order, find_files
+from agentcore_fs_tools.search.globbing import PATH_LIMIT, Order, find_files
 from agentcore_fs_tools.search.grepping import search_files
 from agentcore_fs_tools.search.ripgrep import find_ripgrep
-from agentcore_fs_tools.search.searching import SearchRequest
+from agentcore_fs_tools.search.searching import MATCH_LIMIT, SearchRequest
 from agentcore_fs_tools.settings import FsSettings
 from agentcore_fs_tools.transfer.between_hosts.copy_relay import Copying
 from agentcore_fs_tools.transfer.between_hosts.local_side import CopyingSide
@@ -46,15 +49,31 @@ LONG_SECONDS = 300.0
 COPY_SECONDS = 600.0
 """Time limit of a copy between machines: the maximum that the server allows by default."""
 
+MODEL_FILES = 100
+"""Default number of files that `glob` returns to a model."""
+
+MODEL_MATCHES = 100
+"""Default number of lines, or files, that `grep` returns to a model."""
+
+PATH_NAMES = ("file_path", "filePath", "filepath", "filename", "target_file", "absolute_path")
+FOLDER_NAMES = ("directory", "dir", "dir_path", "folder", "target_directory")
+
 Path = Annotated[
     str,
     Field(
         min_length=1,
         max_length=4096,
         description="Path relative to the first workspace root, or absolute inside any root.",
-        json_schema_extra=known_to_models(),
+        json_schema_extra=known_to_models() | also_called(*PATH_NAMES),
     ),
 ]
+SourcePath = Annotated[
+    Path, Field(json_schema_extra=known_to_models() | also_called("src", "source_path", "from_path"))
+]
+TargetPath = Annotated[
+    Path, Field(json_schema_extra=known_to_models() | also_called("dest", "dst", "destination_path", "to_path"))
+]
+FolderPath = Annotated[Path, Field(json_schema_extra=known_to_models() | also_called(*FOLDER_NAMES, *PATH_NAMES))]
 Encoding = Annotated[
     str | None,
     Field(
@@ -110,9 +129,13 @@ class FsTools(Module[FsSettings]):
 
     _ripgrep: str | None = None
     _side: CopyingSide | None = None
+    _known_files: KnownFiles
+    _pdfs: Pdfs | None = None
 
-    def init(self, runtime: Runtime) -> None:
+    async def init(self, runtime: Runtime) -> None:
         """Locate ripgrep and register the handler for copies from and to other hosts."""
+        self._known_files = KnownFiles()
+        self._pdfs = Pdfs(runtime.workspace)
         self._ripgrep = find_ripgrep()
         self._side = CopyingSide(
             runtime.workspace, lambda: self.settings.between_hosts_mb << 20, self._refuse_unless_writable
@@ -121,7 +144,9 @@ class FsTools(Module[FsSettings]):
         runtime.subscribe("hosts.changed", lambda event: runtime.tools_changed())
 
     async def shutdown(self) -> None:
-        """Abort incoming copies."""
+        """Abort incoming copies, and stop reading PDFs."""
+        if self._pdfs is not None:
+            await self._pdfs.close()
         if self._side is not None:
             await self._side.close()
             self._side = None
@@ -139,24 +164,41 @@ class FsTools(Module[FsSettings]):
         ctx: ToolContext,
         path: Path,
         *,
-        offset: Annotated[int, Field(ge=1, le=1_000_000_000, description="First line, from 1.")] = 1,
+        offset: Annotated[
+            int,
+            Field(
+                ge=1,
+                le=1_000_000_000,
+                description="First line, from 1.",
+                json_schema_extra=also_called("start_line", "line_offset"),
+            ),
+        ] = 1,
         limit: Annotated[
-            int, Field(ge=1, le=1_000_000, description="How many lines to read.", json_schema_extra=known_to_models())
+            int,
+            Field(
+                ge=1,
+                le=1_000_000,
+                description="How many lines to read.",
+                json_schema_extra=known_to_models() | also_called("max_lines", "num_lines"),
+            ),
         ] = LINES_DEFAULT,
         encoding: Encoding = None,
         raw: Annotated[bool, Field(description="Without numbers, and uncut.")] = False,
     ) -> ToolResult[results.ReadFile]:
-        """Read a text file, or look at an image. The number and the tab in front of each line are no part of it."""
+        """Read a text file or PDF, or look at an image. The number and tab in front of each line are no part of it."""
         request = ReadRequest(path, offset, limit, encoding, raw, ctx.model_chars)
-        return read_file(ctx.workspace, request, lambda: ctx.is_cancelled)
+        result = read_file(ctx.workspace, request, lambda: ctx.is_cancelled, self._pdfs)
+        self._known_files.add(ctx, path)
+        return result
 
     def _preview_write(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
         path = arguments["path"]
         content = arguments["content"]
         encoding = arguments.get("encoding")
-        create_dirs = bool(arguments.get("create_dirs"))
+        create_dirs = bool(arguments.get("create_dirs", True))
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
+        self._known_files.refuse_unknown(ctx, change, overwrite=bool(arguments.get("overwrite")))
         return change.build_preview(ctx.workspace, lambda: ctx.is_cancelled)
 
     @tool(
@@ -173,17 +215,32 @@ class FsTools(Module[FsSettings]):
         self,
         ctx: ToolContext,
         path: Path,
-        content: Annotated[str, Field(description="The whole new content.", json_schema_extra=known_to_models())],
+        content: Annotated[
+            str,
+            Field(
+                description="The whole new content.",
+                json_schema_extra=known_to_models() | also_called("contents", "file_text", "text", "new_content"),
+            ),
+        ],
         *,
         create_dirs: Annotated[
-            bool, Field(description="Make missing folders above the file.", json_schema_extra=known_to_models())
-        ] = False,
+            bool, Field(description="Make missing folders above the file.", json_schema_extra=HIDDEN_FROM_MODELS)
+        ] = True,
         encoding: Encoding = None,
+        overwrite: Annotated[
+            bool,
+            Field(
+                description="Replace a file also if this session has not read it.", json_schema_extra=known_to_models()
+            ),
+        ] = False,
     ) -> ToolResult[results.WrittenFile]:
         """Create a text file, or replace all of one, which keeps encoding and line ends; `edit` changes a part."""
         self._refuse_unless_writable()
         change = plan_write(ctx.workspace, path, content, encoding, create_dirs=create_dirs)
-        return write_change(ctx.workspace, change, lambda: ctx.is_cancelled, create_dirs=create_dirs)
+        self._known_files.refuse_unknown(ctx, change, overwrite=overwrite)
+        result = write_change(ctx.workspace, change, lambda: ctx.is_cancelled, create_dirs=create_dirs)
+        self._known_files.add(ctx, path)
+        return result
 
     def _preview_edit(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         if arguments.get("dry_run"):
@@ -219,13 +276,14 @@ class FsTools(Module[FsSettings]):
             Field(
                 max_length=2000,
                 description="Replacements, made one after the other.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called(flat=True),
             ),
         ] = None,
         diff: Annotated[
             str | None,
             Field(
-                description="A unified diff of this one file, instead of `edits`.", json_schema_extra=known_to_models()
+                description="A unified diff of this one file, instead of `edits`.",
+                json_schema_extra=known_to_models() | also_called("patch"),
             ),
         ] = None,
         dry_run: Annotated[
@@ -240,7 +298,9 @@ class FsTools(Module[FsSettings]):
         if not dry_run:
             self._refuse_unless_writable()
         change = plan_edit(ctx.workspace, path, edits, diff, encoding, is_cancelled=lambda: ctx.is_cancelled)
-        return edit_change(ctx.workspace, change, lambda: ctx.is_cancelled, dry_run=dry_run)
+        result = edit_change(ctx.workspace, change, lambda: ctx.is_cancelled, dry_run=dry_run)
+        self._known_files.add(ctx, path)
+        return result
 
     @tool(rank=0, read_only=True, idempotent=True, open_world=False, display={"pattern": "subject"})
     def glob(
@@ -252,7 +312,7 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=2000,
                 description="Such as `src/**/test_*.{js,ts}`; `*` stays within a name, `**` spans folders.",
-                json_schema_extra=known_to_models("Such as `src/**/test_*.{js,ts}`."),
+                json_schema_extra=known_to_models("Such as `src/**/test_*.{js,ts}`.") | also_called("glob_pattern"),
             ),
         ],
         *,
@@ -260,15 +320,24 @@ class FsTools(Module[FsSettings]):
             str,
             Field(
                 description="Folder to look in; left out, the first workspace root.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called(*FOLDER_NAMES),
             ),
         ] = ".",
         sort: Annotated[
             Order, Field(description="`modified` gives the newest first.", json_schema_extra=HIDDEN_FROM_MODELS)
         ] = "modified",
         no_ignore: NoIgnore = False,
+        limit: Annotated[
+            int | None,
+            Field(
+                ge=1,
+                le=PATH_LIMIT,
+                description="How many files to give; left out, 100 for models and 1,000 for programs.",
+                json_schema_extra=known_to_models() | also_called("head_limit", "max_results"),
+            ),
+        ] = None,
     ) -> ToolResult[results.FoundPaths]:
-        """Find files by a pattern of their path below `path`, newest first; what .gitignore names is left out."""
+        """Find files by their path below `path`, newest first; what .gitignore names is left out."""
         return find_files(
             ctx.workspace,
             pattern,
@@ -278,6 +347,7 @@ class FsTools(Module[FsSettings]):
             program=self._ripgrep,
             is_cancelled=lambda: ctx.is_cancelled,
             limit_chars=ctx.model_chars,
+            limit=limit or (PATH_LIMIT if ctx.model_chars is None else MODEL_FILES),
         )
 
     @tool(
@@ -297,14 +367,15 @@ class FsTools(Module[FsSettings]):
                 min_length=1,
                 max_length=10_000,
                 description="Regular expression in ripgrep's dialect.",
-                json_schema_extra=known_to_models(),
+                json_schema_extra=known_to_models() | also_called("regex", "query"),
             ),
         ],
         *,
         path: Annotated[
             str,
             Field(
-                description="File or folder; left out, the first workspace root.", json_schema_extra=known_to_models()
+                description="File or folder; left out, the first workspace root.",
+                json_schema_extra=known_to_models() | also_called(*FOLDER_NAMES, *PATH_NAMES),
             ),
         ] = ".",
         glob: Annotated[
@@ -312,14 +383,25 @@ class FsTools(Module[FsSettings]):
             Field(
                 max_length=2000,
                 description="Only files like this, such as `*.py` or `src/**`; `!…` leaves out.",
-                json_schema_extra=known_to_models("Only files like `*.py`; `!…` leaves out."),
+                json_schema_extra=known_to_models("Only files like `*.py`; `!…` leaves out.")
+                | also_called("include", "include_pattern", "file_pattern"),
             ),
         ] = None,
         context: Annotated[
-            int, Field(ge=0, le=50, description="Lines around each match.", json_schema_extra=known_to_models())
+            int,
+            Field(
+                ge=0,
+                le=50,
+                description="Lines around each match.",
+                json_schema_extra=known_to_models() | also_called("-C", "context_lines"),
+            ),
         ] = 0,
         ignore_case: Annotated[
-            bool, Field(description="Capitals and small letters are the same.", json_schema_extra=known_to_models())
+            bool,
+            Field(
+                description="Capitals and small letters are the same.",
+                json_schema_extra=known_to_models() | also_called("-i", "case_insensitive"),
+            ),
         ] = False,
         files_only: Annotated[
             bool, Field(description="Give only the paths of files with a match.", json_schema_extra=known_to_models())
@@ -328,9 +410,23 @@ class FsTools(Module[FsSettings]):
             bool, Field(description="Let a match span lines.", json_schema_extra=known_to_models())
         ] = False,
         no_ignore: NoIgnore = False,
+        binary: Annotated[
+            bool, Field(description="Search files with a NUL, too.", json_schema_extra=known_to_models())
+        ] = False,
+        limit: Annotated[
+            int | None,
+            Field(
+                ge=1,
+                le=MATCH_LIMIT,
+                description="How many lines, or files, to give; left out, 100 for models and 1,000 for programs.",
+                json_schema_extra=known_to_models() | also_called("head_limit", "max_results"),
+            ),
+        ] = None,
     ) -> ToolResult[results.FoundMatches]:
-        """Search the text of files for a regular expression of ripgrep; what .gitignore names is left out."""
-        request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore)
+        """Search files for a regular expression of ripgrep; what .gitignore names is left out."""
+        if limit is None and ctx.model_chars is not None:
+            limit = MODEL_MATCHES
+        request = SearchRequest(pattern, path, glob, ignore_case, files_only, multiline, no_ignore, binary, limit)
         return search_files(
             ctx.workspace,
             request,
@@ -344,13 +440,13 @@ class FsTools(Module[FsSettings]):
     def list_dir(
         self,
         ctx: ToolContext,
-        path: Path = ".",
+        path: FolderPath = ".",
         depth: Annotated[
             int,
             Field(ge=1, le=20, description="How many levels of folders to list.", json_schema_extra=known_to_models()),
         ] = 1,
     ) -> ToolResult[results.Listing]:
-        """List a folder, with the sizes of files, and what links point to."""
+        """List a folder, with sizes of files and targets of links."""
         return list_dir(ctx.workspace, path, depth, lambda: ctx.is_cancelled, limit_chars=ctx.model_chars)
 
     @tool(rank=1, read_only=True, idempotent=True, open_world=False)
@@ -411,15 +507,19 @@ class FsTools(Module[FsSettings]):
     def file_move(
         self,
         ctx: ToolContext,
-        source: Path,
-        destination: Path,
+        source: SourcePath,
+        destination: TargetPath,
         overwrite: Overwrite = False,
     ) -> ToolResult[results.MovedPath]:
         """Move or rename a file or folder. `destination` is the new path itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = locate_removable(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
-        return move_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        is_known = self._known_files.is_known(ctx, source)
+        result = move_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        if is_known:
+            self._known_files.add(ctx, destination)
+        return result
 
     def _preview_copy(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         self._refuse_unless_writable()
@@ -441,15 +541,19 @@ class FsTools(Module[FsSettings]):
     def file_copy(
         self,
         ctx: ToolContext,
-        source: Path,
-        destination: Path,
+        source: SourcePath,
+        destination: TargetPath,
         overwrite: Overwrite = False,
     ) -> ToolResult[results.CopiedPath]:
         """Copy a file or folder. `destination` is the path of the copy itself; missing folders above are made."""
         self._refuse_unless_writable()
         origin = locate_existing(ctx.workspace, source)
         target = destination_for(ctx.workspace, origin, destination, overwrite=overwrite)
-        return copy_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        is_known = self._known_files.is_known(ctx, source)
+        result = copy_path(ctx.workspace, origin, target, overwrite=overwrite, is_cancelled=lambda: ctx.is_cancelled)
+        if is_known:
+            self._known_files.add(ctx, destination)
+        return result
 
     async def _preview_between_hosts(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         copying = Copying(

@@ -18,7 +18,10 @@ class ReadFile(TypedDict):
 
 
 class WrittenFile(TypedDict):
-    """A file as it was written; `diff` says what that changed, where it is not too much to compare."""
+    """A file as it was written; `diff` says what that changed, where it is not too much to compare.
+
+    `replaced_lines` is the number of lines that a replaced text file had.
+    """
 
     path: str
     encoding: str
@@ -27,6 +30,7 @@ class WrittenFile(TypedDict):
     created: bool
     size_bytes: int
     lines: int
+    replaced_lines: NotRequired[int]
     diff: NotRequired[str]
 
 
@@ -44,11 +48,12 @@ class EditedFile(TypedDict):
 
 
 class FoundPaths(TypedDict):
-    """The newest paths of `count` that match."""
+    """The newest paths of `count` that match, and how many ignored files do, where that was counted."""
 
     paths: list[str]
     count: int
     truncated: bool
+    skipped_ignored: NotRequired[int]
 
 
 class MatchLocation(TypedDict):
@@ -60,7 +65,10 @@ class MatchLocation(TypedDict):
 
 
 class FoundMatches(TypedDict):
-    """Matches, or with `files_only` the files that have some; the totals count also what is not listed."""
+    """Matches, or with `files_only` the files that have some; the totals count also what is not listed.
+
+    `skipped_ignored` and `skipped_binary` are further files with a match, where these were looked for.
+    """
 
     files: list[str]
     truncated: bool
@@ -68,6 +76,8 @@ class FoundMatches(TypedDict):
     is_total_exact: bool
     total_matches: NotRequired[int]
     matches: NotRequired[list[MatchLocation]]
+    skipped_ignored: NotRequired[int]
+    skipped_binary: NotRequired[list[str]]
 
 
 class FolderEntry(TypedDict):

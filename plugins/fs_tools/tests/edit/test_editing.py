@@ -172,7 +172,61 @@ async def test_diff_that_does_not_fit_is_refused(failure, root: Path) -> None:
 
 @pytest.mark.parametrize(
     "diff",
-    ["", "no diff", "@@ -1,2 +1 @@\n-a\n", "@@ -1 +1 @@\n-a\n+b\n+c\n", "@@ -1 +1 @@\n*a\n",
+    [
+        "@@ -3,9 +3,2 @@\n 3\n-4\n+four\n",  # wrong counts
+        "@@ -3,1 +3,1 @@\n 3\n-4\n+four\n 5\n",
+        "@@\n 3\n-4\n+four\n",
+        "@@ @@\n-4\n+four\n",
+        "@@ def number():\n 3\n-4\n+four\n\n",
+        "--- a\n+++ b\n@@ -30,7 +30 @@\n 3\n-4\n+four\n 5\n\n",
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-4\n+four\n*** End Patch\n",
+        "@@ -4,5 +4,5 @@\n-4\n+four\n@@ -6,5 +6,5 @@\n 6\n",
+    ],
+)
+async def test_hunks_without_or_with_wrong_numbers_are_applied_where_they_are_unambiguous(
+    call, root: Path, diff: str
+) -> None:
+    (root / "a.txt").write_text("1\n2\n3\n4\n5\n6\n")
+    await call("edit", path="a.txt", diff=diff)
+    assert (root / "a.txt").read_text() == "1\n2\n3\nfour\n5\n6\n"
+
+
+async def test_hunk_without_numbers_is_refused_where_its_text_occurs_twice(failure, root: Path) -> None:
+    (root / "a.txt").write_text("x\ny\nx\n")
+    error = await failure("edit", path="a.txt", diff="@@\n-x\n+a\n")
+    assert error.type == "edit_ambiguous"
+    assert (root / "a.txt").read_text() == "x\ny\nx\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "old", "named"),
+    [
+        ("a = 1\nx =\N{NO-BREAK SPACE}2\n", "x = 2", "line 2 of the file has U+00A0 (NO-BREAK SPACE) at column 4"),
+        ("x = “a”\n", 'x = "a"', "U+201C (LEFT DOUBLE QUOTATION MARK)"),
+        ("\tif x:\n\t\treturn\n", "    if x:\n        return", "U+0009 (TAB) at column 1"),
+        ("cafe\N{COMBINING ACUTE ACCENT} noir\n", "café noir", "decomposed (NFD)"),
+        ("café noir\n", "cafe\N{COMBINING ACUTE ACCENT} noir", "composed (NFC)"),
+        ("a\N{ZERO WIDTH SPACE}b\n", "ab", "U+200B (ZERO WIDTH SPACE) at column 2"),
+        ("a – b\n", "a - b", "U+2013 (EN DASH)"),
+        ("x = '2'\n", "x = ’2’", "the given text has U+2019 (RIGHT SINGLE QUOTATION MARK)"),
+        ("one\nx =  2\n", "one\nx = 2", "line 2 of the file has another number or order of blanks"),
+    ],
+)
+async def test_differences_that_cannot_be_seen_are_named(
+    failure, root: Path, content: str, old: str, named: str
+) -> None:
+    (root / "a.txt").write_text(content, "utf-8")
+    error = await failure("edit", path="a.txt", edits=[{"old": old, "new": "x"}])
+    assert error.type == "edit_not_found"
+    assert named in error.message
+    diff = "@@\n" + "".join(f"-{line}\n" for line in old.split("\n")) + "+x\n"
+    assert named in (await failure("edit", path="a.txt", diff=diff)).message
+
+
+@pytest.mark.parametrize(
+    "diff",
+    ["", "no diff", "@@ -1 +1 @@\n*a\n", "@@\n", "@@\n+a\n", "@@ -1,x @@\n-a\n+b\n",
+     "*** Update File: a\n@@\n-a\n+b\n*** Update File: b\n@@\n-a\n+b\n",
      "--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n--- b\n+++ b\n@@ -1 +1 @@\n-a\n+b\n"],
 )  # fmt: skip
 def test_diff_that_cannot_be_read_is_an_error(diff: str) -> None:

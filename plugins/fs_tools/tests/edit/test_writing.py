@@ -2,6 +2,7 @@ import asyncio
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agentcore_fs_tools.edit.bounds import never_cancelled
@@ -62,13 +63,57 @@ async def test_binary_file_may_be_replaced_by_text(call, root: Path) -> None:
     assert stat.S_IMODE((root / "a.bin").stat().st_mode) == 0o600
 
 
-async def test_missing_folders_are_made_only_when_asked(call, failure, root: Path) -> None:
-    error = await failure("write_file", path="x/y/a.txt", content="a")
+async def test_missing_folders_are_made_unless_that_is_excluded(call, failure, root: Path) -> None:
+    error = await failure("write_file", path="x/y/a.txt", content="a", create_dirs=False)
     assert error.type == "path_not_found"
     assert "`create_dirs`" in error.message
     assert not (root / "x").exists()
-    await call("write_file", path="x/y/a.txt", content="a", create_dirs=True)
+    await call("write_file", path="x/y/a.txt", content="a")
     assert (root / "x/y/a.txt").read_text() == "a"
+
+
+async def test_answer_says_how_much_was_replaced_and_which_line_ends_were_kept(call, text, root: Path) -> None:
+    (root / "a.txt").write_bytes(b"1\r\n2\r\n3\r\n")
+    result = await call("write_file", path="a.txt", content="one\ntwo\n")
+    assert text(result) == "Overwrote a.txt (2 lines, 10 B, utf-8); it had 3 lines. Its CRLF line ends were kept."
+    assert result.data["replaced_lines"] == 3
+    assert text(await call("write_file", path="a.txt", content="x\r\n")).endswith("it had 2 lines.")
+    (root / "a.bin").write_bytes(b"\0" * 2048)
+    assert "it had 2.0 KB." in text(await call("write_file", path="a.bin", content="x\n"))
+
+
+@pytest.mark.parametrize("kind", ["chat", "mcp"])
+async def test_model_replaces_only_files_that_its_session_knows(agentcore_host, root: Path, kind: str) -> None:
+    host = await agentcore_host(modules=["fs_tools"], config={"approvals": {"mode": "allow"}}, roots=[root])
+    model = Principal(kind, "s1")
+    (root / "a.txt").write_text("1\n2\n")
+
+    async def call(tool: str, session: str = "s1", **arguments: object) -> Any:
+        return await host.outcome(tool, arguments, principal=model, session_id=session)
+
+    refused = await call("write_file", path="a.txt", content="x\n")
+    assert refused.error.type == "file_exists"
+    assert "2 lines" in refused.error.message
+    assert "`overwrite: true`" in refused.error.message
+    assert (root / "a.txt").read_text() == "1\n2\n"
+    assert (await call("read_file", path="./a.txt")).error is None
+    assert (await call("write_file", "s2", path="a.txt", content="y\n")).error.type == "file_exists"
+    assert (await call("write_file", path="a.txt", content="x\n")).error is None
+    assert (await call("write_file", path="a.txt", content="z\n")).error is None
+    assert (await call("write_file", "s2", path="a.txt", content="y\n", overwrite=True)).error is None
+    assert (await call("file_move", source="a.txt", destination="moved.txt")).error is None
+    assert (await call("write_file", path="moved.txt", content="x\n")).error is None
+    (root / "empty.txt").touch()
+    assert (await call("write_file", path="empty.txt", content="x\n")).error is None
+    (root / "b.txt").write_text("old\n")
+    assert (await call("edit", path="b.txt", edits=[{"old": "old", "new": "new"}])).error is None
+    assert (await call("write_file", path="b.txt", content="x\n")).error is None
+
+
+async def test_user_replaces_files_as_before(call, root: Path) -> None:
+    (root / "a.txt").write_text("old\n")
+    await call("write_file", path="a.txt", content="new\n")
+    assert (root / "a.txt").read_text() == "new\n"
 
 
 @pytest.mark.spec("T2")
@@ -89,6 +134,15 @@ async def test_read_only_file_is_not_replaced(call, failure, root: Path) -> None
     assert (root / "a.txt").read_text() == "kept\n"
     shown = await call("edit", path="a.txt", edits=[{"old": "kept", "new": "x"}], dry_run=True)
     assert shown.data["changed"] is False
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changing owners needs root")
+async def test_root_changes_files_of_another_user_and_their_owner_stays(call, root: Path) -> None:
+    (root / "a.txt").write_text("one\n")
+    os.chown(root / "a.txt", 1000, 1000)
+    assert (await call("file_stat", path="a.txt")).data["read_only"] is False
+    await call("edit", path="a.txt", edits=[{"old": "one", "new": "two"}])
+    assert ((root / "a.txt").read_text(), (root / "a.txt").stat().st_uid) == ("two\n", 1000)
 
 
 async def test_places_that_no_text_can_be_written_to_are_refused(failure, root: Path) -> None:
@@ -143,7 +197,7 @@ async def asked_about(host, tool: str, arguments: dict) -> ApprovalRequest:
 @pytest.mark.spec("K2", "S2")
 async def test_person_sees_path_and_difference_before_a_write(start, root: Path) -> None:
     (root / "a.txt").write_text("old\n")
-    request = await asked_about(await start(), "write_file", {"path": "a.txt", "content": "new\n"})
+    request = await asked_about(await start(), "write_file", {"path": "a.txt", "content": "new\n", "overwrite": True})
     assert request.preview.paths == (str(root / "a.txt"),)
     assert request.preview.diff == "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n"
     assert request.preview.is_protected is False
@@ -173,7 +227,7 @@ async def test_call_that_cannot_run_is_not_asked_about(start, root: Path) -> Non
     host.answer_approvals(approve=True)
     for tool, arguments in [
         ("write_file", {"path": "fixed.txt", "content": "b"}),
-        ("write_file", {"path": "gone/b.txt", "content": "b"}),
+        ("write_file", {"path": "gone/b.txt", "content": "b", "create_dirs": False}),
         ("edit", {"path": "a.txt", "edits": [{"old": "zzz", "new": "b"}]}),
         ("file_delete", {"path": "."}),
         ("file_move", {"source": "gone", "destination": "b"}),

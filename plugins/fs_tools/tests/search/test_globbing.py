@@ -134,10 +134,64 @@ async def test_model_gets_as_many_paths_as_fit_and_how_many_are_left_out(start, 
     for number in range(1_100):
         (root / f"file-with-a-longer-name-{number:05}.txt").touch()
     host = await start()
-    for tool, arguments in (("glob", {"pattern": "*"}), ("list_dir", {})):
+    for tool, arguments in (("glob", {"pattern": "*", "limit": 1_000}), ("list_dir", {})):
         result = await host.told(tool, **arguments)
         heading, *lines, rest = text(result).split("\n")
         assert heading.startswith("1,100 ")
         assert 20_000 < len(text(result)) <= 25_000
         assert rest.startswith(f"[{1_100 - len(lines):,} ")
         assert result.truncated
+
+
+async def test_model_gets_a_hundred_paths_unless_it_sets_a_limit(start, text, root: Path) -> None:
+    for number in range(150):
+        (root / f"{number}.txt").touch()
+    host = await start()
+    result = await host.told("glob", pattern="*")
+    assert (result.data["count"], len(result.data["paths"])) == (150, 100)
+    assert "[50 more are left out; use a narrower pattern or a folder, or a higher `limit`.]" in text(result)
+    assert len((await host.told("glob", pattern="*", limit=150)).data["paths"]) == 150
+    assert len((await host.call("glob", pattern="*")).data["paths"]) == 150
+    assert len((await host.call("glob", pattern="*", limit=7)).data["paths"]) == 7
+
+
+async def test_ignored_files_that_match_are_counted(start, text, root: Path) -> None:
+    (root / ".gitignore").write_text("*.log\nbuild/\n")
+    (root / "build").mkdir()
+    for path in ("a.log", "b.txt", "build/b.txt"):
+        (root / path).touch()
+    host = await start()
+    shown = text(await host.call("glob", pattern="a.log"))
+    assert "[Left out: 1 ignored file that matches (`no_ignore` includes them).]" in shown
+    result = await host.told("glob", pattern="**/b.txt")
+    assert (result.data["paths"], result.data["skipped_ignored"]) == (["b.txt"], 1)
+    assert "1 ignored file that matches" in text(result)
+    assert "Left out" not in text(await host.told("glob", pattern="**/b.txt", no_ignore=True))
+    assert "Left out" not in text(await host.told("glob", pattern="*.md"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("app/[id]/page.tsx", ["app/[id]/page.tsx", "app/d/page.tsx"]),
+        ("app/[user-id]/page.tsx", ["app/[user-id]/page.tsx"]),
+        ("app/[...slug]/*.tsx", ["app/[...slug]/page.tsx"]),
+        ("app/[[...rest]]/page.tsx", ["app/[[...rest]]/page.tsx"]),
+        ("**/[id]/*", ["app/[id]/page.tsx", "app/d/page.tsx"]),
+    ],
+)
+async def test_brackets_in_the_name_of_a_file_match_themselves(call, root: Path, pattern: str, found: list) -> None:
+    for folder in ("[id]", "[user-id]", "[...slug]", "[[...rest]]", "d", "x"):
+        (root / "app" / folder).mkdir(parents=True)
+        (root / "app" / folder / "page.tsx").write_text("needle\n")
+    assert sorted((await call("glob", pattern=pattern)).data["paths"]) == sorted(found)
+    assert (await call("grep", pattern="needle", glob=pattern)).data["files"] == sorted(found)
+    absolute = await call("glob", pattern=f"{root}/{pattern}")
+    assert sorted(absolute.data["paths"]) == sorted(found)
+
+
+async def test_names_that_differ_only_in_capitals_or_unicode_form_are_offered(call, text, root: Path) -> None:
+    for name in ("README.md", "cafe\N{COMBINING ACUTE ACCENT}.txt"):
+        (root / name).touch()
+    assert "'README.md'" in text(await call("glob", pattern="readme.md"))
+    assert "'cafe\N{COMBINING ACUTE ACCENT}.txt'" in text(await call("glob", pattern="café.*"))

@@ -249,7 +249,7 @@ async def test_of_too_many_files_some_all_over_the_tree_are_shown(start, text, r
             (root / folder / f"file-with-a-longer-name-{number:04}.txt").write_text("needle\n" * 2)
     host = await start()
     for files_only in (False, True):
-        result = await host.told("grep", pattern="needle", files_only=files_only)
+        result = await host.told("grep", pattern="needle", files_only=files_only, limit=1_000)
         told = text(result)
         assert len(told) <= 25_000
         assert min(told.count(f"\n{folder}/file") for folder in ("a", "b", "c")) > 100
@@ -397,3 +397,57 @@ async def test_search_leaves_no_process_behind(call, root: Path) -> None:
     assert (await call("grep", pattern="needle")).truncated
     children = [process.name() for process in psutil.Process().children()]
     assert "rg" not in children
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"), [("hello$", [1]), ("^hello$", [1]), ("^$", [2]), ("d\\r$", [3]), ("(hello|world)$", [1, 3])]
+)
+async def test_end_of_a_line_is_before_crlf(call, root: Path, pattern: str, lines: list) -> None:
+    (root / "a.txt").write_bytes(b"hello\r\n\r\nworld\r\n")
+    result = await call("grep", pattern=pattern)
+    assert [match["line"] for match in result.data["matches"]] == lines
+
+
+async def test_files_with_a_nul_are_named_as_skipped(start, text, root: Path) -> None:
+    (root / "late.log").write_bytes(b"needle\n" + b"line\n" * 40_000 + b"\0\n")
+    (root / "early.log").write_bytes(b"\0needle\n")
+    host = await start()
+    shown = text(await host.call("grep", pattern="needle"))
+    assert "2 binary files with a match, early.log, late.log (`binary` searches them)" in shown
+    (root / "a.txt").write_text("needle\n")
+    result = await host.call("grep", pattern="needle")
+    assert (result.data["files"], result.data["skipped_binary"]) == (["a.txt"], ["late.log"])
+    assert (await host.told("grep", pattern="needle")).data["skipped_binary"] == ["early.log", "late.log"]
+    searched = await host.told("grep", pattern="needle", binary=True)
+    assert searched.data["files"] == ["a.txt", "early.log", "late.log"]
+    assert "\0" not in text(searched)
+    assert (await host.call("grep", pattern="needle", path="early.log", binary=True)).data["files"] == ["early.log"]
+    assert "Left out" not in text(await host.call("grep", pattern="needle", glob="*.txt"))
+
+
+async def test_ignored_files_with_a_match_are_counted(start, text, root: Path) -> None:
+    (root / ".gitignore").write_text("*.log\n")
+    (root / "a.log").write_text("needle\n")
+    (root / "b.log").write_text("nothing\n")
+    host = await start()
+    shown = text(await host.call("grep", pattern="needle"))
+    assert (
+        shown == "No match for 'needle' in '.'.\n[Left out: 1 ignored file with a match (`no_ignore` searches them).]"
+    )
+    (root / "a.txt").write_text("needle\n")
+    assert (await host.told("grep", pattern="needle")).data["skipped_ignored"] == 1
+    assert "Left out" not in text(await host.told("grep", pattern="needle", no_ignore=True))
+    assert "Left out" not in text(await host.told("grep", pattern="needle", glob="*.txt"))
+
+
+async def test_model_gets_a_hundred_lines_unless_it_sets_a_limit(start, text, root: Path) -> None:
+    (root / "a.txt").write_text("needle\n" * 200)
+    (root / "b.txt").write_text("needle\n")
+    host = await start()
+    result = await host.told("grep", pattern="needle")
+    assert (len(result.data["matches"]), result.data["total_matches"], result.truncated) == (100, 201, True)
+    assert result.data["files"] == ["a.txt", "b.txt"]
+    assert "`limit` gives more than 100." in text(result)
+    assert len((await host.told("grep", pattern="needle", limit=201)).data["matches"]) == 201
+    assert len((await host.call("grep", pattern="needle")).data["matches"]) == 201
+    assert (await host.call("grep", pattern="needle", files_only=True, limit=1)).data["files"] == ["a.txt"]

@@ -57,5 +57,11 @@ DATA_BYTES = 256_000
 PUT_ASIDE_SHOWN = 50
 """Maximum number of quarantined files in one result."""
 
+SERVICE_LOOK_S = 0.5
+"""Time between two looks at the listening sockets while commands run in the background."""
+
+SERVICES_PER_PROCESS = 16
+"""Maximum number of ports of one command that are resources."""
+
 INPUT_SECONDS = 5.0
 """Time limit for typed input if a process does not read it."""

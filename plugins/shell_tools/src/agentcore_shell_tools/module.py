@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from agentcore.api import (
+    SERVICE_TYPE,
     Caches,
     CallPreview,
     Confinement,
@@ -52,7 +53,7 @@ ProcessId = Annotated[
     Field(
         min_length=1,
         max_length=2000,
-        description="What bash with background: true gave, `terminal_…`.",
+        description="The id that bash with background: true returned: `terminal_0`, or the whole id of the resource.",
         json_schema_extra=known_to_models(),
     ),
 ]
@@ -118,7 +119,7 @@ class ShellTools(Module[ShellSettings]):
             Path(__file__).parent / "component",
             {"en": "Terminals", "zh": "终端"},
             "square-terminal",
-            {RESOURCE_TYPE: "shell-tools-terminal"},
+            {RESOURCE_TYPE: "shell-tools-terminal", SERVICE_TYPE: "shell-tools-terminal"},
         )
 
     def _preview_bash(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
@@ -126,6 +127,7 @@ class ShellTools(Module[ShellSettings]):
         if process_id := arguments.get("process_id"):
             folder = self._process_table.get_for(ctx, process_id).folder
         else:
+            CommandRequest(arguments["command"]).check_command()
             with ctx.workspace.working_folder(arguments.get("cwd")):
                 folder = ctx.workspace.real_path(ctx.workspace.locate(arguments.get("cwd") or "."))
             if reason := self._open_consent.find_reason(ctx.call_id):
@@ -197,7 +199,10 @@ class ShellTools(Module[ShellSettings]):
         ] = False,
         process_id: Annotated[
             str | None,
-            Field(max_length=2000, description="Type `command` and Enter into this process, instead."),
+            Field(
+                max_length=2000,
+                description="Type `command` and Enter into this process instead, and show the resulting output.",
+            ),
         ] = None,
         keys: Annotated[
             list[Annotated[str, Field(min_length=1, max_length=2000)]] | None,
@@ -222,20 +227,20 @@ class ShellTools(Module[ShellSettings]):
             raise ToolError("invalid_arguments", "`keys` are for a running process: give its `process_id`.")
         if process_id is not None:
             process = self._process_table.get_for(ctx, process_id)
+            before = process.output_ends()
             await process.press_keys(command, keys or ["enter"])
-            if keys:
-                await process.wait_for_quiet()
-                return await read_process_output(
-                    ctx, process, block_ms=None, chosen=None, from_start=False, counts=False
-                )
-            text = f"Typed into {process_id}; bash_output shows what comes of it."
-            return ToolResult(text, {"process_id": process_id})
+            await process.wait_for_quiet(before)
+            return await read_process_output(ctx, process, self._process_table.services, since=before)
         await self._open_consent.check_confirmed(ctx.call_id)
         request = CommandRequest(command, cwd)
         if not background:
             return await run_foreground(ctx, self._running_shell, request, timeoutMs)
         process = await self._process_table.start_process(ctx, request, has_terminal=terminal)
-        text = f"Started in the background as {process.process_id}; bash_output shows its output, bash_kill ends it."
+        name = process.name_for(ctx)
+        text = (
+            f"Started in the background as {name}; bash_output shows its output and the address that it listens on, "
+            "bash_kill ends it."
+        )
         return ToolResult(text, {"process_id": process.process_id}, resource_id=process.process_id)
 
     @tool(
@@ -274,7 +279,12 @@ class ShellTools(Module[ShellSettings]):
         chosen = compile_filter(filter)
         process = self._process_table.get_for(ctx, process_id)
         return await read_process_output(
-            ctx, process, block_ms=timeoutMs if block else None, chosen=chosen, from_start=all
+            ctx,
+            process,
+            self._process_table.services,
+            block_ms=timeoutMs if block else None,
+            chosen=chosen,
+            from_start=all,
         )
 
     @tool(rank=0, effects=("execute",), destructive=True, idempotent=True, open_world=False, resource=_TERMINAL)
@@ -284,9 +294,9 @@ class ShellTools(Module[ShellSettings]):
         was_running = process.is_running
         await process.terminate()
         how = f"exit code {process.exit_code}" if process.signal is None else f"by {process.signal}"
-        text = f"{process_id} {'ended' if was_running else 'had ended already'}: {how}."
+        text = f"{process.name_for(ctx)} {'ended' if was_running else 'had ended already'}: {how}."
         data: EndedProcess = {
-            "process_id": process_id,
+            "process_id": process.process_id,
             "was_running": was_running,
             "exit_code": process.exit_code,
             "signal": process.signal,

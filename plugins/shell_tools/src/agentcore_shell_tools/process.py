@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from agentcore.api import Mark, Quarantined, ToolError
+from agentcore.api import Listener, Mark, Quarantined, Resource, ToolContext, ToolError
 from agentcore_shell_tools.foreground import signal_name, wait_for_last_output
 from agentcore_shell_tools.keys import ESCAPE, encode_key
 from agentcore_shell_tools.limits import GRACE_S, INPUT_SECONDS, PUT_ASIDE_SHOWN
@@ -26,6 +26,7 @@ class Process:
 
     Attributes:
         process_id: Its id in the process table and as a resource, not the process id of the system.
+        short_id: Its name for models, unique in its session.
         session_id: The session that started it.
         command: The requested command.
         folder: Its working folder.
@@ -39,8 +40,7 @@ class Process:
 
     def __init__(
         self,
-        process_id: str,
-        session_id: str,
+        resource: Resource,
         command: str,
         folder: str,
         running: tuple[Started[Output], int],
@@ -51,8 +51,9 @@ class Process:
         self._started = started
         self._supervised = started.process
         self.output = started.output
-        self.process_id = process_id
-        self.session_id = session_id
+        self.process_id = resource.resource_id
+        self.short_id = resource.short_id
+        self.session_id = resource.session_id
         self.command = command
         self.folder = folder
         self.has_terminal = has_terminal
@@ -67,6 +68,10 @@ class Process:
         self._screen: Screen | None = None
         if started.looking is not None:
             started.looking.add_done_callback(self._store_quarantined)
+
+    def name_for(self, ctx: ToolContext) -> str:
+        """Return the name of the process in text for the caller: the short id for a model, else the whole id."""
+        return self.process_id if ctx.model_chars is None else self.short_id
 
     @property
     def is_running(self) -> bool:
@@ -93,6 +98,15 @@ class Process:
         if status is None:
             return "SIGKILL"
         return signal_name(-status) if status < 0 else None
+
+    @property
+    def has_own_network(self) -> bool:
+        """True if it runs in a sandbox without the machine's network."""
+        return self._started.looking is not None and not self._started.sandbox.wanted.network
+
+    def list_listeners(self) -> list[Listener]:
+        """Return the TCP ports that its processes listen on; it blocks, because it reads /proc."""
+        return self._supervised.list_listeners()
 
     def mark_finished(self) -> None:
         """Record that it has ended, and close its terminal."""
@@ -171,24 +185,35 @@ class Process:
             # in a thread: up to 1 MB is drawn
             return await asyncio.to_thread(self._screen.update, self.output.screen, *self.size)
 
-    async def wait_for_quiet(self) -> None:
-        """Wait until it has written something and then paused for `_REST_S`, at most `_REST_MOST_S`."""
+    def output_ends(self) -> tuple[Mark, Mark]:
+        """Return where the recorded output ends now, in stdout and stderr."""
+        return self.output.stdout.end, self.output.stderr.end
+
+    async def wait_for_quiet(self, since: tuple[Mark, Mark]) -> None:
+        """Wait until it has written something and then paused for `_REST_S`, at most `_REST_MOST_S`.
+
+        Args:
+            since: Where its output ended before. Without a terminal the echo of typed text is no output.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(_REST_MOST_S):
-                await self._next_output()
-                while True:
+                ends = await self._next_output(since)
+                while self.is_running:
                     try:
                         async with asyncio.timeout(_REST_S):
-                            await self._next_output()
+                            ends = await self._next_output(ends)
                     except TimeoutError:
                         return
 
-    async def _next_output(self) -> None:
-        change = self.output.bell.next_change()
-        try:
-            await change
-        finally:
-            change.cancel()
+    async def _next_output(self, since: tuple[Mark, Mark]) -> tuple[Mark, Mark]:
+        while True:
+            change = self.output.bell.next_change()
+            try:
+                if self.output_ends() != since or not self.is_running:
+                    return self.output_ends()
+                await change
+            finally:
+                change.cancel()
 
     def explain_sandbox_failure(self, output: str) -> str:
         """Explain how the sandbox may have made it fail, and what to do about it; empty if nothing indicates that."""

@@ -1,6 +1,7 @@
 """Read the output and the state of a background process."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import re2  # type: ignore[import-untyped]
@@ -18,6 +19,7 @@ from agentcore.api import (
 from agentcore_shell_tools.limits import AROUND_CHARS, DATA_BYTES, TEXT_CHARS
 from agentcore_shell_tools.process import Process
 from agentcore_shell_tools.screen import ScreenView, is_drawn, is_redrawn, outside_alternate
+from agentcore_shell_tools.services import Service, Services
 from agentcore_shell_tools.text import decode_excerpt, shorten_middle, tail_bytes, to_plain_text
 
 _RESERVE_S = 2.0
@@ -43,19 +45,27 @@ def compile_filter(pattern: str | None) -> Any:
 
 
 async def read_process_output(
-    ctx: ToolContext, process: Process, *, block_ms: int | None, chosen: Any, from_start: bool, counts: bool = True
+    ctx: ToolContext,
+    process: Process,
+    services: Services,
+    *,
+    block_ms: int | None = None,
+    chosen: Any = None,
+    from_start: bool = False,
+    since: tuple[Mark, Mark] | None = None,
 ) -> ToolResult:
     """Return the output of a process.
 
     Args:
         ctx: The call.
         process: The process.
+        services: Finds the ports that it listens on.
         block_ms: How long to wait for its end, or for a matching line; None: do not wait.
         chosen: Compiled expression that selects lines; None: all lines.
         from_start: True for all recorded output, otherwise the output since the last read of this session.
-        counts: True if the next read of this session starts where this one ends.
+        since: Read from here on, without effect on the next read of this session.
     """
-    marks = (Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark()))
+    marks = since or ((Mark(), Mark()) if from_start else process.looks.get(ctx.session_id, (Mark(), Mark())))
     if block_ms is not None:
         loop = asyncio.get_running_loop()
         limit_s = max(0.0, min(block_ms / 1000, ctx.deadline - loop.time() - _RESERVE_S))
@@ -71,10 +81,13 @@ async def read_process_output(
             for track, mark in zip(tracks, marks, strict=True)
         ]
     )
-    if counts:
+    if since is None:
         process.looks[ctx.session_id] = (parts[0].end, parts[1].end)
     screen = await process.render_screen() if process.has_terminal else None
-    return await _build_result(ctx, process, parts, screen if chosen is None else None, is_running=is_running)
+    if is_running:
+        await services.look_at(process)
+    shown_screen = screen if chosen is None else None
+    return await _build_result(ctx, process, services, parts, shown_screen, is_running=is_running)
 
 
 async def _wait_for_output(process: Process, limit_s: float, marks: tuple[Mark, Mark], chosen: Any) -> None:
@@ -139,7 +152,13 @@ class _Part:
 
 
 async def _build_result(
-    ctx: ToolContext, process: Process, parts: list[_Part], screen: ScreenView | None, *, is_running: bool
+    ctx: ToolContext,
+    process: Process,
+    services: Services,
+    parts: list[_Part],
+    screen: ScreenView | None,
+    *,
+    is_running: bool,
 ) -> ToolResult:
     dropped = sum(part.dropped_lines for part in parts)
     stdout, stderr = (tail_bytes(part.text, DATA_BYTES) for part in parts)
@@ -166,22 +185,40 @@ async def _build_result(
     shown, cut = shorten_middle(text, max(room, 0))
     notice = f"[{dropped} lines in front of this were dropped]\n" if dropped else ""
     between = "" if not shown or shown.endswith("\n") else "\n"
-    ending = f"{between}{shown_screen}[{_describe_state(process, is_running=is_running)}]"
+    ending = f"{between}{shown_screen}[{_describe_state(process, process.name_for(ctx), is_running=is_running)}]"
     refused = process.explain_sandbox_failure(text) if not is_running else ""
-    remark = "".join(f"\n{each}" for each in (refused, describe_quarantined(process.put_aside)) if each)
+    own = services.list_for(process)
+    if own:
+        data["services"] = [{"resource_id": each.resource.resource_id, "url": each.url} for each in own]
+    ports = _describe_ports(own, services.unreachable_ports(process), whole_ids=ctx.model_chars is None)
+    remark = "".join(f"\n{each}" for each in (*ports, refused, describe_quarantined(process.put_aside)) if each)
     blocks: list[Text | ArtifactLink] = [Text(f"{notice}{shown}{ending}{remark}")]
     if cut:
         blocks.append(await ctx.artifacts.save(text.encode(), mime="text/plain", name="output.txt"))
     return ToolResult(blocks, data, truncated=bool(cut or dropped or stdout[1] or stderr[1]))
 
 
-def _describe_state(process: Process, *, is_running: bool) -> str:
+def _describe_state(process: Process, name: str, *, is_running: bool) -> str:
     if is_running and not process.is_command_running:
-        return f"{process.process_id}: the command itself has ended, what it started is running; bash_kill ends that"
+        return f"{name}: the command itself has ended, what it started is running; bash_kill ends that"
     if is_running:
-        return f"{process.process_id} is running"
+        return f"{name} is running"
     how = f"exit code {process.exit_code}" if process.signal is None else f"ended by {process.signal}"
-    return f"{process.process_id} has ended: {how}"
+    return f"{name} has ended: {how}"
+
+
+def _describe_ports(services: Sequence[Service], unreachable: Sequence[int], *, whole_ids: bool) -> list[str]:
+    lines = [
+        f"[it listens on {each.url}: {each.resource.resource_id if whole_ids else each.resource.short_id}]"
+        for each in services
+    ]
+    if unreachable:
+        ports = ", ".join(map(str, unreachable))
+        lines.append(
+            f"[it listens on port {ports} in the sandbox, whose network is separate because the setting `network` of "
+            "shell_tools is false: nothing outside can reach that]"
+        )
+    return lines
 
 
 def _describe_regex_error(error: Exception) -> str:

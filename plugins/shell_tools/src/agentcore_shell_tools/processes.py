@@ -7,6 +7,7 @@ from contextlib import suppress
 from agentcore.api import Resource, Runtime, ToolContext, ToolError
 from agentcore_shell_tools.limits import FINISHED_KEPT, PROCESSES, PROCESSES_PER_SESSION
 from agentcore_shell_tools.process import Process
+from agentcore_shell_tools.services import Services
 from agentcore_shell_tools.shell import CommandRequest, Shell
 
 RESOURCE_TYPE = "terminal"
@@ -21,6 +22,7 @@ class Processes:
         self._runtime = runtime
         self._shell = shell
         self._table: dict[str, Process] = {}
+        self.services = Services(runtime, self.list)
         self._starting: dict[str, int] = {}
         self._has_finished = asyncio.Event()
         # no TaskGroup: the task lasts as long as the table, and `close` ends it
@@ -31,12 +33,12 @@ class Processes:
         return list(self._table.values())
 
     def get(self, process_id: str) -> Process:
-        """Return a process, whatever its session.
+        """Return a process by its id or that of a service of it, whatever its session.
 
         Raises:
             ToolError: `process_not_found`.
         """
-        process = self._table.get(process_id)
+        process = self._table.get(process_id) or self.services.find_process(process_id)
         if process is None:
             raise _not_found(process_id)
         return process
@@ -47,10 +49,14 @@ class Processes:
         Raises:
             ToolError: `process_not_found`.
         """
-        process = self.get(process_id)
+        process = self._find_by_short_id(ctx.session_id, process_id) or self.get(process_id)
         if ctx.principal.kind not in _PERSONS and process.session_id != ctx.session_id:
             raise _not_found(process_id)
         return process
+
+    def _find_by_short_id(self, session_id: str, short_id: str) -> Process | None:
+        own = (process for process in self._table.values() if process.session_id == session_id)
+        return next((process for process in own if process.short_id == short_id), None)
 
     async def start_process(self, ctx: ToolContext, request: CommandRequest, *, has_terminal: bool) -> Process:
         """Start a command in the background of the caller's session.
@@ -81,8 +87,9 @@ class Processes:
             raise
         folder = ctx.workspace.real_path(ctx.workspace.locate(request.folder or "."))
         running = started, typing
-        process = Process(resource.resource_id, session_id, request.command, folder, running, has_terminal=has_terminal)
+        process = Process(resource, request.command, folder, running, has_terminal=has_terminal)
         self._table[process.process_id] = process
+        self.services.notify_started()
         # reopening does not run the command again, but opens a shell in its folder
         again = {"command": "exec bash", "background": True, "terminal": True}
         self._runtime.resources.update(
@@ -99,6 +106,7 @@ class Processes:
 
         The processes themselves are ended by `Shell.close`.
         """
+        await self.services.close()
         self._forgetting.cancel()
         with suppress(asyncio.CancelledError):
             await self._forgetting

@@ -46,6 +46,13 @@ class ScreenData(TypedDict):
     is_partial: bool
 
 
+class ServiceAddress(TypedDict):
+    """A port that a process listens on: the resource, and the address on the machine where it runs."""
+
+    resource_id: str
+    url: str
+
+
 class CommandResult(TypedDict, total=False):
     """How a command ended and the end of its output; in the background, or typed into a process, its id alone.
 
@@ -65,6 +72,7 @@ class CommandResult(TypedDict, total=False):
     stdout: str
     stderr: str
     screen: ScreenData
+    services: list[ServiceAddress]
 
 
 class ProcessOutput(TypedDict):
@@ -79,6 +87,7 @@ class ProcessOutput(TypedDict):
     dropped_lines: int
     put_aside: list[QuarantinedFile]
     screen: NotRequired[ScreenData]
+    services: NotRequired[list[ServiceAddress]]
 
 
 class EndedProcess(TypedDict):

@@ -49,6 +49,22 @@ class CommandRequest:
     command: str
     folder: str | None = None
 
+    def check_command(self) -> None:
+        """Refuse a command that no shell can get as its argument.
+
+        Raises:
+            ToolError: `invalid_arguments`: it contains NUL; `command_too_long`.
+        """
+        if (at := self.command.find("\0")) >= 0:
+            message = (
+                f"The command contains a NUL character (U+0000) at position {at}, which no program accepts in an "
+                "argument; write it as an escape for the program that reads it, such as printf '\\0'."
+            )
+            raise ToolError("invalid_arguments", message, position=at)
+        if len(self.command.encode()) > COMMAND_BYTES:
+            message = f"The command has more than {COMMAND_BYTES} bytes; write it to a file and run that."
+            raise ToolError("command_too_long", message, limit=COMMAND_BYTES)
+
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
@@ -182,9 +198,7 @@ class Shell:
         *,
         in_background: bool = False,
     ) -> Started[OutputT]:
-        if len(request.command.encode()) > COMMAND_BYTES:
-            message = f"The command has more than {COMMAND_BYTES} bytes; write it to a file and run that."
-            raise ToolError("command_too_long", message, limit=COMMAND_BYTES)
+        request.check_command()
         if self._program is None:
             raise ToolError("cannot_start", "There is no `bash` on PATH; install it.", program="bash")
         argv = [self._program, "--noprofile", "--norc", "-c", request.command]

@@ -7,7 +7,6 @@ from email.message import Message
 from agentcore.api import guess_encoding
 
 _PRESCAN_BYTES = 4_096
-_GUESS_BYTES = 262_144
 _META = re.compile(
     rb"""<(?:meta|\?xml)[^>]{0,500}?(?:charset|encoding)\s{0,5}=\s{0,5}["']?\s{0,5}([\w:.-]{2,40})""", re.IGNORECASE
 )
@@ -70,7 +69,7 @@ def decode_body(body: bytes, declared: str) -> tuple[str, str]:
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(body), "utf-8"
     except UnicodeDecodeError:
-        name = guess_encoding(body[:_GUESS_BYTES]) or "cp1252"
+        name = guess_encoding(body) or "cp1252"
         return body.decode(name, "replace"), name
 
 

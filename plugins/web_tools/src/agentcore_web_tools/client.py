@@ -60,6 +60,7 @@ class Reply:
 class _Exchange:
     """The progress of an exchange; data that was received remains available after a timeout."""
 
+    policy: UrlPolicy
     url: str
     redirects: list[Redirect] = field(default_factory=list)
     response: aiohttp.ClientResponse | None = None
@@ -85,24 +86,28 @@ class WebClient:
         self._limit_bytes = limit_bytes
         self._timeout_s = timeout_s
 
-    async def get(self, url: str, headers: Mapping[str, str], *, follow: bool = True) -> Reply:
+    async def get(
+        self, url: str, headers: Mapping[str, str], *, follow: bool = True, session_id: str | None = None
+    ) -> Reply:
         """Fetch a document.
 
         Args:
             url: Any address.
             headers: Headers in addition to the client's own.
             follow: True to follow redirects; each is checked like the address itself.
+            session_id: The session whose services may be opened; None: no services.
         Returns:
             The response, whatever its status; truncated if it was too large, the time was up or the connection broke.
         Raises:
             ToolError: `url_blocked`, `host_not_found`, `connection_failed`, `tls_error`, `timeout`,
                 `too_many_redirects`, `invalid_response`.
         """
-        way = _Exchange(self._policy.check(url))
+        policy = self._policy if session_id is None else self._policy.with_services(session_id)
+        way = _Exchange(policy, policy.check(url))
         guard = Guard(self._policy)
         try:
             async with asyncio.timeout(self._timeout_s) as limit, self._open_session(guard) as session:
-                await self._follow_redirects(session, way, headers, follow=follow)
+                await self._follow_redirects(session, guard, way, headers, follow=follow)
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as exc:
             if guard.refusal is not None:
                 raise guard.refusal from exc
@@ -124,9 +129,11 @@ class WebClient:
             yield session
 
     async def _follow_redirects(
-        self, session: aiohttp.ClientSession, way: _Exchange, headers: Mapping[str, str], *, follow: bool
+        self, session: aiohttp.ClientSession, guard: Guard, way: _Exchange, headers: Mapping[str, str], *, follow: bool
     ) -> None:
         while True:
+            # only an address that names loopback itself may lead to a service: another name could change its meaning
+            guard.policy = self._policy if way.policy.find_service(way.url) is None else way.policy
             # Already normalised: quoting it again would request another address than the checked one.
             target = URL(way.url, encoded=True)
             async with session.get(target, headers=headers, allow_redirects=False) as response:
@@ -141,7 +148,7 @@ class WebClient:
         if len(way.redirects) >= REDIRECTS:
             message = f"{way.redirects[0].url!r} was redirected more than {REDIRECTS} times, last to {way.url!r}."
             raise ToolError("too_many_redirects", message, url=way.url)
-        following = self._policy.check(urljoin(way.url, onward))
+        following = way.policy.check(urljoin(way.url, onward))
         way.redirects.append(Redirect(status, way.url))
         way.url = following
 

@@ -18,11 +18,12 @@ class Guard:
     A custom resolver would not suffice, because it is not called for numeric addresses.
 
     Attributes:
+        policy: Decides on the address of the next connection.
         refusal: Why an address was refused; None while none was.
     """
 
     def __init__(self, policy: UrlPolicy) -> None:
-        self._policy = policy
+        self.policy = policy
         self.refusal: ToolError | None = None
 
     def create_connector(self) -> TCPConnector:
@@ -32,7 +33,7 @@ class Guard:
     def _make_socket(self, info: tuple[Any, ...]) -> socket.socket:
         family, kind, protocol, _, endpoint = info
         try:
-            self._policy.check_address("", str(endpoint[0]), int(endpoint[1]))
+            self.policy.check_address("", str(endpoint[0]), int(endpoint[1]))
         except ToolError as exc:
             self.refusal = exc
             raise _RefusedAddressError(exc.message) from exc

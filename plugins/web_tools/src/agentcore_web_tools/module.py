@@ -106,7 +106,10 @@ class WebTools(Module[WebSettings]):
             await self._pdfs.close()
 
     def _preview_fetch(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        return CallPreview(urls=(self._policy.check(arguments["url"]),))
+        policy = self._policy.with_services(ctx.session_id)
+        url = policy.check(arguments["url"])
+        service = policy.find_service(url)
+        return CallPreview(urls=(url,), services=() if service is None else (service.name,))
 
     @tool(
         rank=0,
@@ -157,7 +160,8 @@ class WebTools(Module[WebSettings]):
     ) -> ToolResult[FetchedPage]:
         """Read a web page: its main content as Markdown. PDFs become text, other files artifacts."""
         options = FetchOptions(format, offset, maxChars, full, find.strip())
-        reply = await self._client.get(url, {"Accept": _ACCEPT[format], "Accept-Language": self._accept_language()})
+        headers = {"Accept": _ACCEPT[format], "Accept-Language": self._accept_language()}
+        reply = await self._client.get(url, headers, session_id=ctx.session_id)
         check_status(reply, options)
         media, mime = detect_kind(reply)
         if media == "pdf" and format != "raw" and not reply.cut:

@@ -9,7 +9,7 @@ import ipaddress
 import socket
 from urllib.parse import urlsplit
 
-from agentcore.api import ToolError, UrlPolicy
+from agentcore.api import ServiceAddress, ToolError, UrlPolicy
 from agentcore_chrome.endpoint import Endpoint, is_loopback
 
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -39,6 +39,14 @@ class EndpointPolicy(UrlPolicy):
         except (OSError, UnicodeError, TimeoutError):
             return  # connecting to it fails as well
         self._hosts |= {_normalize_host(str(address[0])) for *_, address in found}
+
+    def with_services(self, session_id: str) -> UrlPolicy:
+        """Return this policy: services are for browsers that run here, and loopback is another machine's there."""
+        return self
+
+    def find_service(self, url: str) -> ServiceAddress | None:
+        """Return None: see `with_services`."""
+        return None
 
     def check(self, url: str) -> str:
         """Check an address as written, and refuse the endpoint."""

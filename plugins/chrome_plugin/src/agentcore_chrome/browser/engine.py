@@ -21,6 +21,7 @@ from agentcore_chrome.browser.launching import LaunchOptions, launch_browser
 from agentcore_chrome.browser.lost_browsers import LostBrowser, LostBrowsers
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.browser.profile_folders import ProfileFolders
+from agentcore_chrome.browser.session_guards import SessionGuards
 from agentcore_chrome.endpoint import Endpoint, create_endpoint
 from agentcore_chrome.failures import instance_not_found, tab_not_found
 from agentcore_chrome.live.screencast import Screencast
@@ -81,6 +82,9 @@ class Engine:
         self.listeners: list[Listener] = []
         self.folders = ProfileFolders(state_folder)
         self.guard = Guard(policy, settings.proxy)
+        # contexts of a profile belong to no session, and another proxy does not reach loopback here
+        has_session_guards = self.endpoint is None and settings.profile is None and settings.proxy is None
+        self._session_guards = SessionGuards(policy, self.guard) if has_session_guards else None
         self.driver = Driver()
         self.logins = KnownLogins(settings.basic_auth)
         self._screencasts: dict[str, Screencast] = {}
@@ -200,6 +204,8 @@ class Engine:
         await self.close_all()
         await self.driver.stop()
         await self.guard.stop()
+        if self._session_guards is not None:
+            await self._session_guards.stop()
         await asyncio.to_thread(self.folders.remove_all)
 
     # -- used by browsers --------------------------------------------------------------------------------------
@@ -247,6 +253,19 @@ class Engine:
     def find_refusal(self, host: str, port: int) -> ToolError | None:
         """Return the policy's error for a refused connection."""
         return self.guard.refused.get((host, port))
+
+    def policy_for(self, session_id: str) -> UrlPolicy:
+        """Return the URL policy for the pages of a session, which may also open the session's services."""
+        return self.policy if self._session_guards is None else self.policy.with_services(session_id)
+
+    async def acquire_session_proxy(self, session_id: str) -> str | None:
+        """Return the proxy for a new context of a session; None: that of the browser."""
+        return None if self._session_guards is None else await self._session_guards.acquire(session_id)
+
+    async def release_session_proxy(self, session_id: str) -> None:
+        """Stop the proxy of a session after its last context."""
+        if self._session_guards is not None:
+            await self._session_guards.release(session_id)
 
     def check_url(self, url: str) -> str:
         """Check an address against the URL policy.

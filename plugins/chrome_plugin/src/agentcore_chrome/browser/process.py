@@ -66,6 +66,8 @@ class Owner(Protocol):
     def find_refusal(self, host: str, port: int) -> ToolError | None: ...
     def check_url(self, url: str) -> str: ...
     def find_failure(self, host: str, port: int) -> str | None: ...
+    async def acquire_session_proxy(self, session_id: str) -> str | None: ...
+    async def release_session_proxy(self, session_id: str) -> None: ...
 
 
 class BrowserProcess:
@@ -342,15 +344,30 @@ class BrowserProcess:
         if context is None:
             context = self.shared_context if self.shares_context else None
             if context is None:
-                if self.saved is None:
-                    context = await self.browser.new_context(**self.context_options)
-                else:
-                    context = await self.saved.create_context(self.browser, self.context_options, options.session_id)
+                context = await self._create_context(options.session_id)
                 if self.prepare_context is not None:
                     await self.prepare_context(context)
             if context not in self._contexts.values():
                 context.on("page", lambda page: self.run_in_background(self._adopt_popup(page, options)))
             self._contexts[options.session_id] = context
+        return context
+
+    async def _create_context(self, session_id: str) -> "BrowserContext":
+        proxy = await self._owner.acquire_session_proxy(session_id) if self.is_guarded else None
+        options = self.context_options
+        if proxy is not None:
+            options = options | {"proxy": {"server": proxy, "bypass": "<-loopback>"}}
+        try:
+            if self.saved is None:
+                context = await self.browser.new_context(**options)
+            else:
+                context = await self.saved.create_context(self.browser, options, session_id)
+        except BaseException:
+            if proxy is not None:
+                await self._owner.release_session_proxy(session_id)
+            raise
+        if proxy is not None:
+            context.on("close", lambda _: self.run_in_background(self._owner.release_session_proxy(session_id)))
         return context
 
     async def _find_marked_page(self, options: TabOptions) -> "Page | None":

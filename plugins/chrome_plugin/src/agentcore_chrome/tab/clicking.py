@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from agentcore_chrome.failures import COVERED, find_blocking_reason, is_driver_timeout
+from agentcore_chrome.tab.elements import Hit
 from agentcore_chrome.tab.in_page import with_its
+from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -37,23 +39,39 @@ _TAKES_KEYS_UNSEEN = with_its("""element => {
   const hit = box && its(around).getRootNode().elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
   return !!hit && (its(around).contains(hit) || its(hit).contains(around));
 }""")
+
+# An animation without an end, such as a pulse, is no movement that ends if one waits for it.
+_MOVES_ENDLESSLY = with_its("""element => {
+  const isEndless = one => one.playState === 'running' && one.effect?.getComputedTiming().endTime === Infinity;
+  for (let e = element; e; e = its(e).parentElement ?? its(e).getRootNode().host) {
+    if (its(e).getAnimations().some(isEndless)) return true;
+  }
+  return false;
+}""")
+
+_LABEL = "element => [...element.labels].find(label => label.getBoundingClientRect().width > 0)"
 _PLAIN = {"button": "left", "modifiers": [], "click_count": 1}
 
 
-async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None:
+async def click_element(tab: Tab, hit: Hit, timeout_ms: int, **how: Any) -> None:
     """Click an element, through another part of the same component if that covers it.
 
-    The hidden input field of an editor that renders its text itself is focused instead.
+    A check box, radio button or file field that is hidden is clicked through its label. The hidden input field of an
+    editor that renders its text itself is focused instead.
 
     Args:
         timeout_ms: Limit of all attempts together.
         how: Arguments of the driver's `click`.
     """
-    if how.items() <= _PLAIN.items() and await _is_hidden_text_field(locator, timeout_ms):
+    if hit.is_operated_by_label:
+        await click_label(hit.locator, timeout_ms, **how)
+        return
+    locator = hit.locator
+    if how.items() <= _PLAIN.items() and await is_hidden_text_field(locator, timeout_ms):
         await locator.focus(timeout=timeout_ms)
         return
     left_ms = timeout_ms
-    forced = False
+    forced = await may_be_forced(tab, hit, timeout_ms)
     while True:
         try:
             await locator.click(timeout=min(left_ms, _ATTEMPT_MS), force=forced, **how)
@@ -69,8 +87,32 @@ async def click_element(locator: "Locator", timeout_ms: int, **how: Any) -> None
             return
 
 
-async def _is_hidden_text_field(locator: "Locator", timeout_ms: int) -> bool:
-    if not await locator.count():
+async def click_point(tab: Tab, x: float, y: float, how: dict[str, Any]) -> str:
+    """Click a point of the window, and return role and name of what was there."""
+    found = await tab.refs.describe_point(tab.page, x, y)
+    await tab.page.mouse.click(x, y, **how)
+    return found
+
+
+async def click_label(locator: "Locator", timeout_ms: int, **how: Any) -> None:
+    """Click the visible label of a hidden control."""
+    label = (await locator.evaluate_handle(_LABEL, timeout=timeout_ms)).as_element()
+    if label is not None:
+        await label.click(timeout=timeout_ms, **how)
+
+
+async def may_be_forced(tab: Tab, hit: Hit, timeout_ms: int) -> bool:
+    """Return whether the driver should not wait until an element stops moving.
+
+    True if an animation without an end moves it, and it is as the driver otherwise waits for: enabled and not covered.
+    """
+    if not await hit.locator.evaluate(_MOVES_ENDLESSLY, timeout=timeout_ms):
         return False
+    obstacles = await tab.refs.find_obstacles(hit.locator)
+    return not obstacles.is_hidden and not obstacles.cover and await hit.locator.is_enabled(timeout=timeout_ms)
+
+
+async def is_hidden_text_field(locator: "Locator", timeout_ms: int) -> bool:
+    """True if an element is the field through which an editor that renders its text itself receives keys."""
     found: bool = await locator.evaluate(_TAKES_KEYS_UNSEEN, timeout=timeout_ms)
     return found

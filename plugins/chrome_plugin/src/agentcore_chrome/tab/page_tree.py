@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agentcore_chrome.call_limit import work_s
@@ -31,6 +31,7 @@ class Line:
         head: Role and name.
         rest: States, then `: ` and a text, or a colon if lines follow below.
         ref: The reference, if the element can be acted on.
+        description: Its role and name, whatever is around it, if it can be acted on.
     """
 
     depth: int
@@ -38,6 +39,7 @@ class Line:
     head: str
     rest: str
     ref: str | None = None
+    description: str = ""
 
     @property
     def text(self) -> str:
@@ -141,12 +143,12 @@ async def _with_frames(
         read = await asyncio.gather(*(_read_frame(page, refs, (*frames, key)) for key in inner))
         below = dict(zip(inner, read, strict=True))
     lines: list[Line] = []
-    for level, number, kind, head, rest in found:
+    for level, number, kind, head, rest, description in found:
         key = f"{mark}:{number}"
         under = below.get(key, [])
-        ref = refs.get_or_create_ref(key, frames, head) if kind & _ACTED_ON else None
-        lines.append(Line(level + depth, key, head, f"{rest}:" if under else rest, ref))
-        lines += [Line(one.depth + level + 1, one.key, one.head, one.rest, one.ref) for one in under]
+        ref = refs.get_or_create_ref(key, frames, head, description) if kind & _ACTED_ON else None
+        lines.append(Line(level + depth, key, head, f"{rest}:" if under else rest, ref, description))
+        lines += [replace(one, depth=one.depth + level + 1) for one in under]
     return lines
 
 

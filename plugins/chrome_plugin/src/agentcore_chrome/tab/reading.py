@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.elements import Target, read_element
 from agentcore_chrome.tab.in_page import with_its
 from agentcore_chrome.tab.tab import Tab
 
@@ -97,4 +97,4 @@ async def _evaluate_on_element(tab: Tab, selector: str, script: str, argument: A
     async def run(locator: "Locator") -> Any:
         return await locator.evaluate(script, argument, timeout=timeout_ms)
 
-    return await on_element(tab, Target(selector), timeout_ms, run, acts=False)
+    return await read_element(tab, Target(selector), timeout_ms, run)

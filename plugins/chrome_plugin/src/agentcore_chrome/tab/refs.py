@@ -4,9 +4,11 @@ A selector engine, which the driver evaluates in every frame in a world isolated
 elements that it lists; a mark of the document makes the numbers unique. `Refs` assigns short names to them.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentcore_chrome.failures import is_closed, is_driver_error
 from agentcore_chrome.tab.in_page import selector_engine
@@ -18,15 +20,56 @@ ENGINE = "agentcore-ref"
 """The selector engine's name."""
 
 _KEPT = 50_000
+_ANSWER_MS = 10_000
+_REPORTED_REF = re.compile(r"\[ref=(e\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """How an element appears: the beginning of its line in a tree, and its role and name alone."""
+
+    head: str
+    description: str
 
 
 @dataclass(slots=True)
 class _Element:
-    """Where an element is, and its description in the last snapshot."""
+    """Where an element is, how it appeared when it was last read, and when it was last reported to a caller."""
 
     key: str
     frames: tuple[str, ...]
-    told: str = ""
+    read: Appearance
+    reported: Appearance
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An element as it is now.
+
+    Args:
+        key: Its document's mark and its number there.
+        description: Its role and name.
+        is_operated_by_label: True if it is hidden, and its visible label operates it.
+    """
+
+    key: str
+    description: str
+    is_operated_by_label: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """What prevents acting on an element.
+
+    Args:
+        is_hidden: True if it cannot be seen, or cannot be scrolled into view.
+        cover: What is above it; empty: nothing.
+        disabler: What is around it and disables it; empty: nothing.
+    """
+
+    is_hidden: bool
+    cover: str
+    disabler: str
 
 
 async def register_selector_engine(playwright: "Playwright", engine: str = ENGINE) -> None:
@@ -48,21 +91,34 @@ class Refs:
         self._short: dict[str, str] = {}
         self._elements: dict[str, _Element] = {}
 
-    def get_or_create_ref(self, key: str, frames: tuple[str, ...], told: str) -> str:
-        """Return the reference of an element.
+    def get_or_create_ref(self, key: str, frames: tuple[str, ...], head: str, description: str) -> str:
+        """Return the reference of an element that was just read.
 
         Args:
             key: Its document's mark and its number there.
             frames: The keys of the frames that lead to it.
-            told: Its description in the snapshot.
+            head: The beginning of its line.
+            description: Its role and name.
         """
+        read = Appearance(head, description)
         short = self._short.get(key)
-        if short is None:
-            short = self._short[key] = f"e{next(self._numbers)}"
-            self._elements[short] = _Element(key, frames)
-            self._remove_oldest()
-        self._elements[short].told = told
+        if short is not None:
+            self._elements[short].read = read
+            return short
+        short = self._short[key] = f"e{next(self._numbers)}"
+        self._elements[short] = _Element(key, frames, read, read)
+        self._remove_oldest()
         return short
+
+    def mark_reported(self, text: str) -> None:
+        """Record that the caller knows the elements whose references are in a text as they were last read.
+
+        Trees are also read without being reported, such as before an action, or are reported in part. A reference means
+        what its caller knows of it.
+        """
+        for ref in _REPORTED_REF.findall(text):
+            if (element := self._elements.get(ref)) is not None:
+                element.reported = element.read
 
     def locate_in_frame(self, page: "Page", frames: tuple[str, ...], said: str) -> "Locator":
         """Return a locator for the engine's answer in a frame: an element by its key, or the result of a command."""
@@ -80,18 +136,39 @@ class Refs:
         element = self._elements.get(ref) if ref is not None else None
         return element.frames if element is not None else ()
 
-    async def find_element(self, page: "Page", ref: str) -> "Locator | None":
-        """Return the element of a reference; None: it is gone, or never existed."""
+    async def find_element(self, page: "Page", ref: str) -> "tuple[Locator, Described] | None":
+        """Return the element of a reference as it is now; None: it is gone, or never existed."""
         element = self._elements.get(ref)
         if element is None:
             return None
         locator = self.locate_in_frame(page, element.frames, element.key)
-        return locator if await _is_there(locator, in_frame=bool(element.frames)) else None
+        try:
+            found = await self.describe_element(locator) if await locator.count() else None
+        except Exception as exc:
+            if not element.frames or not is_driver_error(exc) or is_closed(exc):
+                raise
+            return None  # its frame is gone
+        return None if found is None else (locator, found)
 
-    def find_description(self, ref: str) -> str | None:
-        """Return an element's description in the last snapshot; None: this page's snapshots never contained it."""
+    async def describe_element(self, locator: "Locator") -> Described:
+        """Return the element of a locator as it is now."""
+        found = await _read_answer(self.locate_below(locator, "!describe"))
+        return Described(found["key"], found["description"], found["byLabel"])
+
+    async def describe_point(self, page: "Page", x: float, y: float) -> str:
+        """Return role and name of what a click at a point of the window is for."""
+        description: str = await _read_answer(self.locate_in_frame(page, (), f"!at {x:g} {y:g}"))
+        return description
+
+    async def find_obstacles(self, locator: "Locator") -> Obstacles:
+        """Return what prevents acting on the element of a locator, which is scrolled into view."""
+        found = await _read_answer(self.locate_below(locator, "!obstacles"))
+        return Obstacles(found["isHidden"], found["cover"], found["disabler"])
+
+    def find_reported(self, ref: str) -> Appearance | None:
+        """Return how an element appeared when it was last reported; None: the page never had it."""
         element = self._elements.get(ref)
-        return None if element is None else element.told
+        return None if element is None else element.reported
 
     def _remove_oldest(self) -> None:
         if len(self._elements) > _KEPT:
@@ -99,10 +176,5 @@ class Refs:
             del self._short[self._elements.pop(oldest).key]
 
 
-async def _is_there(locator: "Locator", *, in_frame: bool) -> bool:
-    try:
-        return await locator.count() > 0
-    except Exception as exc:
-        if not in_frame or not is_driver_error(exc) or is_closed(exc):
-            raise
-        return False  # its frame is gone
+async def _read_answer(answer: "Locator") -> Any:
+    return json.loads(await answer.text_content(timeout=_ANSWER_MS) or "null")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
-from agentcore_chrome.tab.elements import Target, locate_element, on_element
+from agentcore_chrome.tab.elements import Target, locate_element, read_element
 from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def take_screenshot(tab: Tab, options: ScreenshotOptions) -> bytes:
         async def of_element(locator: "Locator") -> bytes:
             return await locator.screenshot(type=options.format, quality=quality, timeout=options.timeout_ms)
 
-        picture = await on_element(tab, options.target, options.timeout_ms, of_element)
+        picture = await read_element(tab, options.target, options.timeout_ms, of_element, must_be_seen=True)
     else:
         picture = await _capture_page(tab, options, quality)
     if len(picture) > IMAGE_BYTES:
@@ -94,7 +94,7 @@ async def _draw_small(tab: Tab, options: ScreenshotOptions) -> bytes:
         "x": view["pageX"], "y": view["pageY"], "width": view["clientWidth"], "height": view["clientHeight"],
     }  # fmt: skip
     if options.target is not None:
-        box = await (await locate_element(tab, options.target)).bounding_box()
+        box = await (await locate_element(tab, options.target, must_be_seen=True)).bounding_box()
         assert box is not None  # noqa: S101 - it has just been photographed; else there is no preview
         area = {**box, "x": box["x"] + area["x"], "y": box["y"] + area["y"]}
     elif options.full_page:

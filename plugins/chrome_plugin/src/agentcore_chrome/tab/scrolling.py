@@ -116,13 +116,15 @@ _WHEEL = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 async def _describe_area(tab: "Tab", selector: str, timeout_ms: int) -> dict[str, Any]:
     """Return the state of the area of a visible element."""
-    area = await (await locate_element(tab, Target(selector))).evaluate_handle(_AREA, timeout=timeout_ms)
+    area = await (await locate_element(tab, Target(selector), must_be_seen=True)).evaluate_handle(
+        _AREA, timeout=timeout_ms
+    )
     return {**await area.evaluate(_STATE), "found": True}
 
 
 async def _bring_into_view(tab: "Tab", selector: str, timeout_ms: int) -> bool:
     """Bring an existing element into view; else return False after checking that it can be searched for."""
-    locator = await locate_element(tab, Target(selector))
+    locator = await locate_element(tab, Target(selector), must_be_seen=True)
     if await locator.count():
         await locator.evaluate(_INTO_VIEW, timeout=timeout_ms)
         if not await locator.is_visible():

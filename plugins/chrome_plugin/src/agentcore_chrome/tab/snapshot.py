@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
 from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
-from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.elements import Target, read_element
 from agentcore_chrome.tab.page_tree import Line, PageTree, read_page, read_part
 from agentcore_chrome.tab.tab import Tab
 
@@ -71,9 +71,10 @@ async def take_snapshot(
             frames = tab.refs.get_frames(target.ref)
             return await read_part(tab.page, tab.refs, locator, frames, timeout_ms, deepest=depth)
 
-        tree = await on_element(tab, target, timeout_ms, of_part, acts=False)
+        tree = await read_element(tab, target, timeout_ms, of_part)
     lines = filter_lines(tree.lines, pattern) if pattern else tree.lines
     text, left_out = shorten_lines(lines, in_view=None if pattern else tree.in_view, offset=offset)
+    tab.refs.mark_reported(text)
     return Snapshot(tree, text, left_out)
 
 

@@ -1,19 +1,28 @@
 """Waiting for a condition in a page."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentcore.api import ToolError
+from agentcore_chrome.call_limit import work_s
 from agentcore_chrome.failures import (
     bad_selector,
     extract_headline,
     is_bad_selector,
+    is_closed,
     is_driver_error,
     is_driver_timeout,
 )
 from agentcore_chrome.tab.elements import Target, locate_element
 from agentcore_chrome.tab.tab import Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Page
+
+_TEXT_S = 0.1
+_FRAME_S = 2.0
 
 ElementState = Literal["attached", "visible", "hidden", "detached"]
 LoadState = Literal["load", "domcontentloaded", "networkidle"]
@@ -28,9 +37,57 @@ async def for_selector(tab: Tab, selector: str, state: ElementState, timeout_ms:
 
     async def wait() -> None:
         locator = await locate_element(tab, Target(selector))
-        await locator.wait_for(state=state, timeout=timeout_ms)
+        if Target(selector).ref is not None or state in {"attached", "detached"}:
+            await locator.wait_for(state=state, timeout=timeout_ms)
+            return
+        seen = tab.page.locator(selector).filter(visible=True).first
+        await seen.wait_for(state="attached" if state == "visible" else "detached", timeout=timeout_ms)
 
     await _run_wait(tab, wait, f"{selector!r} to be {state}", timeout_ms, selector=selector, state=state)
+
+
+async def for_text(tab: Tab, text: str, timeout_ms: int, *, is_gone: bool = False) -> None:
+    """Wait until a text can be seen somewhere in the page or its frames, or can no longer be seen anywhere.
+
+    The text is literal: capitals and white space do not count, and no part of it is syntax.
+
+    Raises:
+        ToolError: `wait_timeout`.
+    """
+
+    async def wait() -> None:
+        # A limit of our own, before that of the action, which would stop the page's scripts.
+        async with asyncio.timeout(work_s(timeout_ms / 1000)):
+            # The page cannot report this: the text may come up in any frame, of any origin.
+            while await _is_text_seen(tab.page, text, unless_known=is_gone) == is_gone:  # noqa: ASYNC110
+                await asyncio.sleep(_TEXT_S)
+
+    what = f"the text {text!r} to be gone" if is_gone else f"the text {text!r}"
+    await _run_wait(tab, wait, what, timeout_ms, text=text)
+
+
+async def _is_text_seen(page: "Page", text: str, *, unless_known: bool) -> bool:
+    """Return whether a text can be seen in any frame.
+
+    Args:
+        unless_known: The answer for a frame that gives none, such as one that is being loaded.
+    """
+    seen = await asyncio.gather(*(_is_seen_in_frame(frame, text, unless_known=unless_known) for frame in page.frames))
+    return any(seen)
+
+
+async def _is_seen_in_frame(frame: "Frame", text: str, *, unless_known: bool) -> bool:
+    try:
+        async with asyncio.timeout(_FRAME_S):
+            if not await frame.get_by_text(text).filter(visible=True).count():
+                return False
+            return frame.parent_frame is None or await (await frame.frame_element()).is_visible()
+    except TimeoutError:
+        return unless_known
+    except Exception as exc:
+        if not is_driver_error(exc) or (is_closed(exc) and frame.parent_frame is None):
+            raise
+        return False  # the frame has gone meanwhile
 
 
 async def for_condition(tab: Tab, condition: str, timeout_ms: int) -> None:

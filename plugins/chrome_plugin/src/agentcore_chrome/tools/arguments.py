@@ -38,12 +38,19 @@ TabId = Annotated[str, Field(max_length=64, description="Id that chrome_new_tab 
 TabSelector = Annotated[
     str, Field(min_length=1, max_length=4096, description="CSS selector; of several matches the first is taken.")
 ]
+TabElement = Annotated[
+    str, Field(min_length=1, max_length=4096, description="CSS selector that one visible element matches.")
+]
 PageId = Annotated[str | None, known_field("The page; default: the first.", max_length=2000, pattern=r"^\S+$")]
 PageSelector = Annotated[str, known_field("CSS selector, or a reference such as e12.", min_length=1, max_length=4096)]
 Url = Annotated[str, known_field("Address, such as https://example.org/a.", min_length=1, max_length=16_384)]
 Script = Annotated[str, known_field("Expression, function, or statements.", min_length=1, max_length=1_000_000)]
 ShowChanges = Annotated[
     bool | None, for_programs("Wait for what it sets going and tell what changed; left out: for models, yes.")
+]
+ElementLimitMs = Annotated[
+    int | None,
+    known_field("Limit in ms; left out, 5,000 for the element to be there and usable.", ge=1, le=300_000),
 ]
 LimitMs = Annotated[int, for_programs("Limit in ms.", ge=1, le=300_000)]
 PageLimitMs = Annotated[int, known_field("Limit in ms.", ge=1, le=300_000)]

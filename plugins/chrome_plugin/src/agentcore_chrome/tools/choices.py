@@ -1,11 +1,16 @@
 """Choosing options in select fields and in the list widgets of UI libraries, check boxes and radio buttons."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
-from agentcore_chrome.failures import is_driver_error, is_driver_timeout
+from agentcore_chrome.failures import element_not_actionable, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.clicking import click_label, may_be_forced
+from agentcore_chrome.tab.elements import Hit, wait_until_reachable
 from agentcore_chrome.tab.fields import FieldState, read_field
+from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -14,7 +19,8 @@ _OPTIONS_MS = 3000
 """How long to wait for options that may still be loading."""
 
 _SHOWN = 100
-_LABELS = "e => [...e.options].slice(0, 100).map(one => one.label)"
+_OPTIONS = """e => [...e.options].map(one => [one.label.trim().replace(/\\s+/g, ' '), one.value])"""
+_AGAIN_S = 0.1
 _OPENS_LIST = "[role=combobox], [role=listbox], [aria-haspopup=listbox]"
 _CAN_BE_CHECKED = "input[type=checkbox], input[type=radio], [role=checkbox], [role=switch], [role=radio]"
 _DRAWN_OVER = """e => {
@@ -27,30 +33,69 @@ _CHECKED_ROLES = frozenset(("checkbox", "switch", "radio", "menuitemcheckbox", "
 _LIST_ROLES = frozenset(("combobox", "listbox"))
 
 
-async def set_checked(locator: "Locator", value: bool, timeout_ms: int) -> None:
-    """Set a check box, switch or radio button, or the only one inside the element."""
-    await locator.wait_for(state="attached", timeout=timeout_ms)
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The options that are chosen, by value and as users see them."""
+
+    values: list[str]
+    labels: list[str]
+
+    def __str__(self) -> str:
+        return ", ".join(map(repr, self.labels)) or "nothing"
+
+
+async def set_checked(tab: Tab, hit: Hit, value: bool, timeout_ms: int) -> None:
+    """Set a check box, switch or radio button, or the only one inside the element; through its label if it is hidden.
+
+    Raises:
+        ToolError: `element_not_actionable`.
+    """
+    locator = hit.locator
     state = await read_field(locator)
     inner = locator.locator(_CAN_BE_CHECKED)
     if state.kind != "check" and state.role not in _CHECKED_ROLES and await inner.count() == 1:
         locator = inner
+    described = await tab.refs.describe_element(locator)
+    if described.is_operated_by_label:
+        await _set_by_label(replace(hit, locator=locator), value, timeout_ms)
+        return
     # UI libraries draw over the native box, which the driver would take for covered: force the click.
     is_drawn_over: bool = await locator.evaluate(_DRAWN_OVER, timeout=timeout_ms)
-    await locator.set_checked(value, timeout=timeout_ms, force=is_drawn_over)
+    forced = is_drawn_over or await may_be_forced(tab, replace(hit, locator=locator), timeout_ms)
+    await locator.set_checked(value, timeout=timeout_ms, force=forced)
 
 
-async def choose_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str] | None:
-    """Choose options by value or label.
+async def _set_by_label(hit: Hit, value: bool, timeout_ms: int) -> None:
+    locator = hit.locator
+    if await locator.is_checked(timeout=timeout_ms) == value:
+        return
+    await click_label(locator, timeout_ms)
+    if await locator.is_checked(timeout=timeout_ms) != value:
+        raise element_not_actionable(
+            hit.selector, "a click on its label did not change it", description=hit.description
+        )
+
+
+async def choose_options(tab: Tab, hit: Hit, wanted: list[str], timeout_ms: int) -> Chosen | None:
+    """Choose options by label, or by value where no label is like that.
 
     Returns:
         What is chosen afterwards; None: the element has nothing to choose from.
     Raises:
-        ToolError: `value_rejected`: there is no such option.
+        ToolError: `value_rejected`: there is no such option; `element_not_actionable`: the field is hidden or covered.
     """
-    await locator.wait_for(state="attached", timeout=timeout_ms)
+    locator = hit.locator
     state = await read_field(locator)
     if state.kind == "choice":
+        await wait_until_reachable(tab, hit, timeout_ms)
         return await _select_options(locator, wanted, timeout_ms)
+    labels = await _choose_in_widget(locator, state, wanted, timeout_ms)
+    return None if labels is None else Chosen(labels, labels)
+
+
+async def _choose_in_widget(
+    locator: "Locator", state: FieldState, wanted: list[str], timeout_ms: int
+) -> list[str] | None:
     radios = locator.get_by_role("radio")
     if await radios.count():
         return await _run_for_each(wanted, lambda label: _check_radio(locator, label, timeout_ms))
@@ -60,15 +105,37 @@ async def choose_options(locator: "Locator", wanted: list[str], timeout_ms: int)
     return await _run_for_each(wanted, lambda label: _pick_option(opener, label, timeout_ms))
 
 
-async def _select_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[str]:
+async def _select_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> Chosen:
+    options = await _wait_for_options(locator, wanted, timeout_ms)
+    places = [_find_option(options, one) for one in wanted]
+    indices = [place for place in places if place is not None]
+    if len(indices) < len(wanted):
+        raise _no_option(wanted, [label for label, _ in options])
     try:
-        return await locator.select_option(wanted, timeout=min(timeout_ms, _OPTIONS_MS))
+        await locator.select_option(index=indices, timeout=min(timeout_ms, _OPTIONS_MS))
     except Exception as exc:
-        if "option being selected is not enabled" in str(exc):
-            raise ToolError("value_rejected", f"the option {wanted!r} is disabled", value=wanted) from exc
-        if "did not find some options" not in str(exc):
+        if "option being selected is not enabled" not in str(exc):
             raise
-        raise _no_option(wanted, await locator.evaluate(_LABELS)) from exc
+        raise ToolError("value_rejected", f"the option {wanted!r} is disabled", value=wanted) from exc
+    return Chosen([options[at][1] for at in indices], [options[at][0] for at in indices])
+
+
+async def _wait_for_options(locator: "Locator", wanted: list[str], timeout_ms: int) -> list[tuple[str, str]]:
+    """Return label and value of all options, once the wanted ones are among them or the limit is reached."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + min(timeout_ms, _OPTIONS_MS) / 1000
+    while True:
+        options = [(label, value) for label, value in await locator.evaluate(_OPTIONS, timeout=timeout_ms)]
+        if loop.time() >= until or all(_find_option(options, one) is not None for one in wanted):
+            return options
+        await asyncio.sleep(_AGAIN_S)
+
+
+def _find_option(options: list[tuple[str, str]], wanted: str) -> int | None:
+    """Return the index of the option with a label, else with a value: users and models see labels."""
+    by_label = {label: at for at, (label, _) in reversed([*enumerate(options)])}
+    by_value = {value: at for at, (_, value) in reversed([*enumerate(options)])}
+    return by_label.get(" ".join(wanted.split()), by_value.get(wanted))
 
 
 async def _find_opener(locator: "Locator", state: FieldState) -> "Locator | None":

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from agentcore.api import (
     CallPreview,
@@ -21,37 +21,37 @@ from agentcore_chrome.browser.attached_pages import LostPage
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
+from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import explain_tab_gone, instance_not_found
 from agentcore_chrome.settings import Viewport
 from agentcore_chrome.tab import wait_conditions
 from agentcore_chrome.tab.clicking import click_element
-from agentcore_chrome.tab.elements import Target, on_element
+from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element
 from agentcore_chrome.tab.navigation import WaitUntil, read_state
 from agentcore_chrome.tab.reading import CONTENT_CHARS, ContentChunk, read_html, read_text
 from agentcore_chrome.tab.screenshot import Format, ScreenshotOptions, take_screenshot
 from agentcore_chrome.tab.tab import Tab, TabOptions
 from agentcore_chrome.tools import result_types as results
-from agentcore_chrome.tools.actions import evaluate_script
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
     TAB,
     TAB_AT_ONCE,
     BrowserId,
+    ElementLimitMs,
     LimitMs,
     PageLimitMs,
     Script,
+    TabElement,
     TabId,
     TabSelector,
     Url,
 )
 from agentcore_chrome.tools.engine_module import EngineModule
 from agentcore_chrome.tools.result import ToolOutput
-from agentcore_chrome.tools.text_input import Written, append_text, fill_with
+from agentcore_chrome.tools.script_tools import evaluate_script
+from agentcore_chrome.tools.text_input import append_text, fill_with
 from agentcore_chrome.tools.translations import CHROME_ZH
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator
 
 
 class Chrome(EngineModule):
@@ -307,31 +307,33 @@ class Chrome(EngineModule):
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: TabSelector,
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.TabAddress]:
+        selector: TabElement,
+        timeoutMs: ElementLimitMs = None,
+    ) -> ToolResult[results.TabAction]:
         """Click an element, once it is there, visible and enabled."""
-        return await self._on_element(
-            ctx, selector, timeoutMs, lambda locator: click_element(locator, timeoutMs), f"Clicked {selector!r}."
-        )
+
+        async def click(tab: Tab, hit: Hit, wait_ms: int) -> str:
+            await click_element(tab, hit, wait_ms)
+            return f"Clicked {hit.description}."
+
+        return await self._on_element(ctx, selector, timeoutMs, click)
 
     @_acts_on_tab
     async def chrome_type(
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: TabSelector,
+        selector: TabElement,
         text: Annotated[str, Field(max_length=100_000, description="What to type; it comes after what is there.")],
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.TabAddress]:
+        timeoutMs: ElementLimitMs = None,
+    ) -> ToolResult[results.TabAction]:
         """Type text into an element, key by key, after what it holds already."""
-        return await self._on_element(
-            ctx,
-            selector,
-            timeoutMs,
-            lambda locator: append_text(locator, text, timeoutMs),
-            f"Typed {len(text)} characters.",
-        )
+
+        async def append(tab: Tab, hit: Hit, wait_ms: int) -> str:
+            await append_text(tab, hit, text, wait_ms=wait_ms, timeout_ms=timeoutMs or DEFAULT_MS)
+            return f"Typed {len(text)} characters into {hit.description}."
+
+        return await self._on_element(ctx, selector, timeoutMs, append)
 
     @tool(
         rank=2,
@@ -342,14 +344,17 @@ class Chrome(EngineModule):
         self,
         ctx: ToolContext,
         tabId: TabId,
-        selector: TabSelector,
+        selector: TabElement,
         text: Annotated[str, Field(max_length=1_000_000, description="The field's new content.")],
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.TabAddress]:
+        timeoutMs: ElementLimitMs = None,
+    ) -> ToolResult[results.TabAction]:
         """Empty a field and fill it with text at once."""
-        return await self._on_element(
-            ctx, selector, timeoutMs, lambda locator: fill_with(locator, text, timeoutMs), f"Filled {selector!r}."
-        )
+
+        async def fill(tab: Tab, hit: Hit, wait_ms: int) -> str:
+            written = await fill_with(tab, hit, text, wait_ms)
+            return f"Filled {hit.description}. {written.note}".rstrip()
+
+        return await self._on_element(ctx, selector, timeoutMs, fill)
 
     @tool(effects=("execute",), open_world=True, timeout_s=LONGEST_S, preview=_preview_action, resource=TAB)
     async def chrome_evaluate(
@@ -448,16 +453,18 @@ class Chrome(EngineModule):
         return ToolOutput(f"Kept as {link.name}.", {**fields, "artifactId": link.artifact_id}, (link,))
 
     async def _on_element(
-        self, ctx: ToolContext, selector: str, timeout_ms: int, work: Callable[["Locator"], Awaitable[Any]], text: str
+        self, ctx: ToolContext, selector: str, timeout_ms: int | None, work: Callable[[Tab, Hit, int], Awaitable[str]]
     ) -> ToolResult:
+        """Run `work` on the tab, the element and the time left for it to be usable; it describes what it did."""
         tab = self.named_tab(ctx)
+        wait_ms = timeout_ms or ELEMENT_MS
 
-        async def act() -> ToolOutput:
-            done = await on_element(tab, Target(selector), timeout_ms, work)
-            note = done.note if isinstance(done, Written) else ""
-            return ToolOutput(f"{text} {note}".rstrip(), {"url": tab.page.url})
+        async def act(hit: Hit) -> ToolOutput:
+            text = await work(tab, hit, work_ms(wait_ms))
+            return ToolOutput(text, {"url": tab.page.url, "element": hit.description})
 
-        return await self.run_for_result(ctx, tab, act())
+        acting = act_on_element(tab, Target(selector), act, wait_ms=wait_ms, limit_ms=timeout_ms or DEFAULT_MS)
+        return await self.run_for_result(ctx, tab, acting)
 
 
 async def _read_content(reading: Any, field: Literal["html", "text"]) -> ToolOutput:

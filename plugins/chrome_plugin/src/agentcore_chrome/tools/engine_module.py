@@ -127,14 +127,21 @@ class EngineModule(Module[EngineSettings]):
         """Reattach the lost browser that a call needs, before the call runs."""
 
     def limit_ms(self, tool_name: str, args: dict[str, Any]) -> int | None:
-        """Return the caller's limit; None: the tool accepts none, and its steps have their own."""
-        limit: int | None = args.get("timeoutMs", args.get("timeout"))
-        return limit
+        """Return the caller's limit, or the default one; None: the tool accepts none, and its steps have their own."""
+        if "timeoutMs" not in args:
+            limit: int | None = args.get("timeout")
+            return limit
+        # Left out, `timeoutMs` of an action limits the wait for its element, which is shorter than the call may be.
+        return DEFAULT_MS if args["timeoutMs"] is None else int(args["timeoutMs"])
 
     async def preview_url(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
         """Preview a call that navigates, if it names an address."""
-        url = arguments.get("url")
-        return CallPreview(urls=(self.policy.check(with_scheme(url)),) if url else ())
+        if not (url := arguments.get("url")):
+            return CallPreview()
+        policy = self.engine.policy_for(ctx.session_id)
+        checked = policy.check(with_scheme(url))
+        service = policy.find_service(checked)
+        return CallPreview(urls=(checked,), services=() if service is None else (service.name,))
 
     async def go_to(
         self, ctx: ToolContext, tab: Tab, url: str, wait_until: WaitUntil = "load", timeout_ms: int = DEFAULT_MS
@@ -144,14 +151,15 @@ class EngineModule(Module[EngineSettings]):
         Raises:
             ToolError: `login_required`, and those of `agentcore_chrome.tab.navigation.go_to`.
         """
-        arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
+        policy = self.engine.policy_for(tab.session_id)
+        arrived = await go_to(tab, policy, url, wait_until, timeout_ms)
         wanted = arrived.login_wanted
         if wanted is None:
             return arrived
         await open_blank_page(tab)
         if not wanted.was_given:
             tab.logins.set_login(wanted.origin, await self._ask_for_login(ctx, wanted))
-            arrived = await go_to(tab, self.policy, url, wait_until, timeout_ms)
+            arrived = await go_to(tab, policy, url, wait_until, timeout_ms)
             if arrived.login_wanted is None:
                 return arrived
             await open_blank_page(tab)
@@ -318,7 +326,8 @@ class EngineModule(Module[EngineSettings]):
         wanted = request.path_values["page"]
         tabs = self.engine.tabs.values()
         tab = next((tab for tab in tabs if wanted in {tab.resource_id, *self.get_ids(tab).values()}), None)
-        await serve_preview(request, tab, self.engine.get_screencast, self.policy)
+        policy = self.policy if tab is None else self.engine.policy_for(tab.session_id)
+        await serve_preview(request, tab, self.engine.get_screencast, policy)
 
     async def _declare_browser(self) -> None:
         """Declare the required browser, or report the current state of an external one."""

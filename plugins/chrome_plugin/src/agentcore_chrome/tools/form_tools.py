@@ -1,23 +1,23 @@
-"""Form tools of `browser`: selecting options, filling fields, uploading files, dragging."""
+"""Tools of `browser` that fill in forms: choosing options, filling fields, giving files."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict
 
 from agentcore.api import BaseModel, CallPreview, Field, ToolContext, ToolError, ToolResult, known_to_models, tool
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import element_not_actionable
-from agentcore_chrome.tab.elements import Target, locate_element, on_element
+from agentcore_chrome.tab.elements import ELEMENT_MS, Hit, Target, act_on_element, act_without_element
 from agentcore_chrome.tab.fields import read_field
 from agentcore_chrome.tab.tab import Tab
 from agentcore_chrome.tools import result_types as results
-from agentcore_chrome.tools.actions import act_without_element
 from agentcore_chrome.tools.arguments import (
     DEFAULT_MS,
     LONGEST_S,
     PAGE,
-    LimitMs,
+    ElementLimitMs,
     PageId,
     PageSelector,
     ShowChanges,
@@ -29,9 +29,6 @@ from agentcore_chrome.tools.result import ToolOutput
 from agentcore_chrome.tools.session_pages import SessionPages, acts_on_page
 from agentcore_chrome.tools.text_input import fill_with
 from agentcore_chrome.tools.uploads import Upload, list_upload_paths, read_uploads
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator
 
 
 class FormField(BaseModel):
@@ -50,150 +47,64 @@ class FormField(BaseModel):
         return self.selector or self.ref or self.target or ""
 
 
-class FormTools(SessionPages):
-    """Tools of `browser` that fill in forms."""
+@acts_on_page
+async def browser_select_option(
+    pages: SessionPages,
+    ctx: ToolContext,
+    selector: PageSelector,
+    values: Annotated[list[str], known_field("Labels or values to choose.", max_length=2000)],
+    snapshot: ShowChanges = None,
+    resourceId: PageId = None,
+    timeoutMs: ElementLimitMs = None,
+) -> ToolResult[results.ChosenOptions]:
+    """Choose options of a select field or another list of choices, by label, else by value."""
+    wait_ms = timeoutMs or ELEMENT_MS
 
-    @acts_on_page
-    async def browser_select_option(
-        self,
-        ctx: ToolContext,
-        selector: PageSelector,
-        values: Annotated[list[str], known_field("Values or labels to choose.", max_length=2000)],
-        snapshot: ShowChanges = None,
-        resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.ChosenOptions]:
-        """Choose options of a select field or another list of choices, by value or label."""
-
-        async def select(tab: Tab) -> ToolOutput:
-            chosen = await on_element(
-                tab, Target(selector), timeoutMs, lambda locator: choose_options(locator, values, timeoutMs)
-            )
+    async def select(tab: Tab) -> ToolOutput:
+        async def select_in(hit: Hit) -> ToolOutput:
+            chosen = await choose_options(tab, hit, values, work_ms(wait_ms))
             if chosen is None:
                 raise element_not_actionable(selector, "it is no list of choices; click it, and then the option")
-            return ToolOutput(f"Chose {', '.join(map(repr, chosen)) or 'nothing'}.", {"values": chosen})
+            fields = {"values": chosen.values, "labels": chosen.labels, "element": hit.description}
+            return ToolOutput(f"Chose {chosen} in {hit.description}.", fields)
 
-        return await self.on_page(ctx, select, snapshot=snapshot)
+        # A list that opens, and options that are loaded, take longer than the field itself.
+        return await act_on_element(tab, Target(selector), select_in, wait_ms=wait_ms, limit_ms=timeoutMs or DEFAULT_MS)
 
-    @acts_on_page
-    async def browser_fill_form(
-        self,
-        ctx: ToolContext,
-        fields: Annotated[list[FormField], known_field("The fields, in order.", min_length=1, max_length=2000)],
-        snapshot: ShowChanges = None,
-        resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.FilledForm]:
-        """Fill several fields of a form at once: texts, check boxes, choices."""
+    return await pages.on_page(ctx, select, snapshot=snapshot)
 
-        async def fill(tab: Tab) -> ToolOutput:
-            notes: list[str] = []
-            for done, field in enumerate(fields):
-                if not field.element:
-                    raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
-                work = partial(_fill_field, value=field.value, timeout_ms=work_ms(timeoutMs))
-                try:
-                    note = await on_element(tab, Target(field.element), timeoutMs, work)
-                except ToolError as exc:
-                    raise _with_progress(exc, field.element, done, len(fields)) from exc
-                notes += [f"{field.element!r}: {note}"] if note else []
-            text = "\n".join([f"Filled {len(fields)} fields.", *notes])
-            return ToolOutput(text, {"filled": len(fields), "notes": notes})
 
-        return await self.on_page(ctx, fill, snapshot=snapshot)
+@acts_on_page
+async def browser_fill_form(
+    pages: SessionPages,
+    ctx: ToolContext,
+    fields: Annotated[list[FormField], known_field("The fields, in order.", min_length=1, max_length=2000)],
+    snapshot: ShowChanges = None,
+    resourceId: PageId = None,
+    timeoutMs: ElementLimitMs = None,
+) -> ToolResult[results.FilledForm]:
+    """Fill several fields of a form at once: texts, check boxes, choices."""
 
-    async def _preview_upload(self, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
-        urls = (await self.preview_action(ctx, arguments)).urls
-        paths = await list_upload_paths(ctx, arguments["paths"])
-        return CallPreview(effects=frozenset(("read", "egress")), paths=paths, urls=urls)
-
-    @tool(effects=("read", "egress"), open_world=True, timeout_s=LONGEST_S, preview=_preview_upload, resource=PAGE)
-    async def browser_file_upload(
-        self,
-        ctx: ToolContext,
-        paths: Annotated[
-            list[str],
-            Field(max_length=20, description="Workspace files, or `artifact:ID`; none: no file."),
-        ] = [],
-        selector: Annotated[
-            PageSelector | None,
-            known_field(
-                "The file field, or where files are dropped; left out, the chooser that the page opened.",
-                told="Left out: the open chooser.",
-            ),
-        ] = None,
-        drop: Annotated[
-            bool,
-            known_field(
-                "Drop them there, as from a desktop, even if it has a file field inside.",
-                told="Even if a file field is inside.",
-            ),
-        ] = False,
-        resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.UploadedFiles]:
-        """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
-        if drop and selector is None:
-            raise ToolError("invalid_arguments", "to drop files, name the selector of where")
-        files = await read_uploads(ctx, paths)
-
-        async def upload(tab: Tab) -> ToolOutput:
-            if selector is None:
-                await tab.run_or_default(tab.chooser_opened.wait, default=True)
-            chooser = tab.file_chooser
-            tab.file_chooser = None
-            dropped = False
-            tab.chooser_opened.clear()
-            if selector is not None:
-                hand_over = partial(_upload_to_element, files=files, drop=drop, timeout_ms=timeoutMs)
-                dropped = await on_element(tab, Target(selector), timeoutMs, hand_over)
-            elif chooser is None:
-                raise ToolError("no_file_chooser", "the page asks for no files now; name the file field's selector")
-            else:
-                await act_without_element(
-                    tab, timeoutMs, "give the files", lambda: chooser.set_files(files, timeout=timeoutMs)
+    async def fill(tab: Tab) -> ToolOutput:
+        filled: list[_Filled] = []
+        for field in fields:
+            if not field.element:
+                raise ToolError("invalid_arguments", f"a field with value {field.value!r} names no selector")
+            work = partial(_fill_field, tab, value=field.value, timeout_ms=timeoutMs or ELEMENT_MS)
+            limit_ms = timeoutMs or DEFAULT_MS
+            try:
+                done = await act_on_element(
+                    tab, Target(field.element), work, wait_ms=timeoutMs or ELEMENT_MS, limit_ms=limit_ms
                 )
-            names = [file["name"] for file in files]
-            how = f"Dropped {len(files)} files on {selector!r}" if dropped else f"Gave {len(files)} files"
-            return ToolOutput(f"{how}.", {"files": names, "dropped": dropped})
+            except ToolError as exc:
+                raise _with_progress(exc, field.element, len(filled), len(fields)) from exc
+            filled.append(done)
+        notes = [f"{field.element!r}: {done.note}" for field, done in zip(fields, filled, strict=True) if done.note]
+        elements = [f"{done.element}: {done.became}" if done.became else done.element for done in filled]
+        text = "\n".join([f"Filled {len(fields)} fields: {'; '.join(elements)}.", *notes])
+        return ToolOutput(text, {"filled": len(fields), "elements": elements, "notes": notes})
 
-        return await self.on_page(ctx, upload, snapshot=None)
-
-    @acts_on_page
-    async def browser_drag(
-        self,
-        ctx: ToolContext,
-        source: Annotated[PageSelector, Field(description="What to drag: a selector or a reference.")],
-        destination: Annotated[PageSelector, Field(description="Where to drop it: a selector or a reference.")],
-        snapshot: ShowChanges = None,
-        resourceId: PageId = None,
-        timeoutMs: LimitMs = DEFAULT_MS,
-    ) -> ToolResult[results.DraggedElement]:
-        """Drag one element onto another."""
-
-        async def drag(tab: Tab) -> ToolOutput:
-            async def drag_to(locator: "Locator") -> None:
-                await locator.drag_to(await locate_element(tab, Target(destination)), timeout=timeoutMs)
-
-            await on_element(tab, Target(source), timeoutMs, drag_to)
-            return ToolOutput(f"Dragged {source!r} onto {destination!r}.", {"dragged": True})
-
-        return await self.on_page(ctx, drag, snapshot=snapshot)
-
-
-async def _upload_to_element(locator: "Locator", *, files: list[Upload], drop: bool, timeout_ms: int) -> bool:
-    """Set files on a file field or the one inside the element, or drop them there; True if they were dropped."""
-    await locator.wait_for(state="attached", timeout=timeout_ms)
-    if not drop:
-        if (await read_field(locator)).input_type in {"file", "label"}:
-            await locator.set_input_files(files, timeout=timeout_ms)
-            return False
-        inner = locator.locator("input[type=file]")
-        if await inner.count():
-            await inner.first.set_input_files(files, timeout=timeout_ms)
-            return False
-    await locator.drop({"files": files}, timeout=timeout_ms)
-    return True
+    return await pages.on_page(ctx, fill, snapshot=snapshot)
 
 
 def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> ToolError:
@@ -203,17 +114,109 @@ def _with_progress(error: ToolError, element: str, done: int, wanted: int) -> To
     return ToolError(error.type, message, retryable=error.retryable, **context)
 
 
-async def _fill_field(locator: "Locator", *, value: str | bool | list[str], timeout_ms: int) -> str:
-    """Fill one field according to its kind and return a note about it, or an empty string."""
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """A field that was filled: its role and name, what was chosen in it, and a note about its content."""
+
+    element: str
+    became: str = ""
+    note: str = ""
+
+
+async def _fill_field(tab: Tab, hit: Hit, *, value: str | bool | list[str], timeout_ms: int) -> _Filled:
+    """Fill one field according to its kind."""
+    wait_ms = work_ms(timeout_ms)
+    if isinstance(value, str) and value in ("true", "false") and (await read_field(hit.locator)).kind == "check":
+        value = value == "true"
     if isinstance(value, bool):
-        await set_checked(locator, value, timeout_ms)
-        return ""
-    await locator.wait_for(state="attached", timeout=timeout_ms)
-    if (await read_field(locator)).kind == "check" and value in ("true", "false"):
-        await locator.set_checked(value == "true", timeout=timeout_ms)
-        return ""
-    if await choose_options(locator, [value] if isinstance(value, str) else value, timeout_ms) is not None:
-        return ""
+        await set_checked(tab, hit, value, wait_ms)
+        return _Filled(hit.description, "checked" if value else "not checked")
+    chosen = await choose_options(tab, hit, [value] if isinstance(value, str) else value, wait_ms)
+    if chosen is not None:
+        return _Filled(hit.description, str(chosen))
     if isinstance(value, list):
         raise ToolError("invalid_arguments", f"the field has no options to choose {value!r} from; give text")
-    return (await fill_with(locator, value, timeout_ms)).note
+    return _Filled(hit.description, note=(await fill_with(tab, hit, value, wait_ms)).note)
+
+
+async def _preview_upload(pages: SessionPages, ctx: ToolContext, arguments: dict[str, Any]) -> CallPreview:
+    urls = (await pages.preview_action(ctx, arguments)).urls
+    paths = await list_upload_paths(ctx, arguments["paths"])
+    return CallPreview(effects=frozenset(("read", "egress")), paths=paths, urls=urls)
+
+
+@tool(effects=("read", "egress"), open_world=True, timeout_s=LONGEST_S, preview=_preview_upload, resource=PAGE)
+async def browser_file_upload(
+    pages: SessionPages,
+    ctx: ToolContext,
+    paths: Annotated[
+        list[str],
+        Field(max_length=20, description="Workspace files, or `artifact:ID`; none: no file."),
+    ] = [],
+    selector: Annotated[
+        PageSelector | None,
+        known_field(
+            "The file field, or where files are dropped; left out, the chooser that the page opened.",
+            told="Left out: the open chooser.",
+        ),
+    ] = None,
+    drop: Annotated[
+        bool,
+        known_field(
+            "Drop them there, as from a desktop, even if it has a file field inside.",
+            told="Even if a file field is inside.",
+        ),
+    ] = False,
+    resourceId: PageId = None,
+    timeoutMs: ElementLimitMs = None,
+) -> ToolResult[results.UploadedFiles]:
+    """Give files to a file field or the chooser that a click opened, or drop them on an area for files."""
+    if drop and selector is None:
+        raise ToolError("invalid_arguments", "to drop files, name the selector of where")
+    files = await read_uploads(ctx, paths)
+
+    wait_ms = timeoutMs or ELEMENT_MS
+    limit_ms = timeoutMs or DEFAULT_MS
+
+    async def upload(tab: Tab) -> ToolOutput:
+        if selector is None:
+            await tab.run_or_default(tab.chooser_opened.wait, default=True)
+        chooser = tab.file_chooser
+        tab.file_chooser = None
+        tab.chooser_opened.clear()
+        names = [file["name"] for file in files]
+        if selector is not None:
+            hand_over = partial(_upload_to_element, files=files, drop=drop, timeout_ms=limit_ms)
+            given = await act_on_element(tab, Target(selector), hand_over, wait_ms=wait_ms, limit_ms=limit_ms)
+            how = "Dropped {} files on {}." if given.dropped else "Gave {} files to {}."
+            fields = {"files": names, "dropped": given.dropped, "element": given.element}
+            return ToolOutput(how.format(len(files), given.element), fields)
+        if chooser is None:
+            raise ToolError("no_file_chooser", "the page asks for no files now; name the file field's selector")
+        await act_without_element(tab, limit_ms, "give the files", lambda: chooser.set_files(files, timeout=limit_ms))
+        return ToolOutput(f"Gave {len(files)} files to the open chooser.", {"files": names, "dropped": False})
+
+    return await pages.on_page(ctx, upload, snapshot=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenFiles:
+    """The element that files were given to, and whether they were dropped on it."""
+
+    element: str
+    dropped: bool
+
+
+async def _upload_to_element(hit: Hit, *, files: list[Upload], drop: bool, timeout_ms: int) -> _GivenFiles:
+    """Set files on a file field or the one inside the element, or drop them there."""
+    locator = hit.locator
+    if not drop:
+        inner = locator.locator("input[type=file]")
+        if (await read_field(locator)).input_type in {"file", "label"}:
+            await locator.set_input_files(files, timeout=work_ms(timeout_ms))
+            return _GivenFiles(hit.description, dropped=False)
+        if await inner.count():
+            await inner.first.set_input_files(files, timeout=work_ms(timeout_ms))
+            return _GivenFiles(hit.description, dropped=False)
+    await locator.drop({"files": files}, timeout=work_ms(timeout_ms))
+    return _GivenFiles(hit.description, dropped=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult
+from agentcore.api import ArtifactLink, Image, Text, ToolContext, ToolError, ToolResult, Workspace
 from agentcore_chrome.call_limit import cleaning_s
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.tab.dialogs import DialogRecord
@@ -53,6 +53,24 @@ async def make_result(ctx: ToolContext, tab: Tab, output: ToolOutput, ids: dict[
     )
 
 
+def save_file(workspace: Workspace, path: str, data: bytes) -> str:
+    """Write a file inside a workspace root and return its path as callers use it.
+
+    Raises:
+        ToolError: Those of writing to the workspace.
+    """
+    target = workspace.locate(path)
+    workspace.write_file(target, data, create_parents=True)
+    return workspace.show(target)
+
+
+async def save_artifact(ctx: ToolContext, data: bytes, mime: str, name: str) -> ToolOutput:
+    """Store bytes as an artifact."""
+    link = await ctx.artifacts.save(data, mime=mime, name=name)
+    fields = {"artifactId": link.artifact_id, "mime": mime, "sizeBytes": len(data)}
+    return ToolOutput(f"Kept as artifact {link.name} ({len(data):,} bytes).", fields, (link,))
+
+
 def describe_dialog(dialog: DialogRecord) -> ToolOutput:
     """Return the output of a call that a dialog blocks."""
     text = (
@@ -66,6 +84,7 @@ def _collect_events(tab: Tab) -> tuple[list[str], dict[str, Any]]:
     notes: list[str] = []
     fields: dict[str, Any] = {}
     if changed := tab.control.pop_report():
+        tab.refs.mark_reported(changed)
         notes.append(f"A person drove this page meanwhile. What changed:\n{changed}")
         fields["changedByPerson"] = changed
     if dialogs := tab.dialogs.pop_report():

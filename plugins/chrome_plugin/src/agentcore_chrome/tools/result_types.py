@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from agentcore.api import Field
 
+ActedOn = Annotated[str, Field(description="Role and name of what was acted on.")]
+
 
 class DialogData(TypedDict):
     """An alert, confirm, prompt or beforeunload."""
@@ -166,6 +168,7 @@ class ClickedPage(ActionResult, total=False):
     """What became of a click."""
 
     clicked: bool
+    element: ActedOn
     url: str
 
 
@@ -173,6 +176,7 @@ class TypedText(ActionResult, total=False):
     """What was typed."""
 
     typed: Annotated[int, Field(description="Characters.")]
+    element: ActedOn
     value: Annotated[str | None, Field(description="What the field holds now, its beginning; null: not known.")]
     note: Annotated[str, Field(description="Where the field does not hold just what was typed.")]
     url: str
@@ -183,6 +187,7 @@ class PressedKey(ActionResult, total=False):
 
     key: str
     modifiers: list[str]
+    element: ActedOn
     url: str
 
 
@@ -190,6 +195,7 @@ class HoveredElement(ActionResult, total=False):
     """Where the mouse is."""
 
     selector: str
+    element: ActedOn
 
 
 class ScrolledArea(ActionResult, total=False):
@@ -213,12 +219,15 @@ class ChosenOptions(ActionResult, total=False):
     """What is chosen."""
 
     values: list[str]
+    labels: Annotated[list[str], Field(description="The same as users see them.")]
+    element: ActedOn
 
 
 class FilledForm(ActionResult, total=False):
     """How many fields were filled, and those that do not hold just what they were given."""
 
     filled: int
+    elements: Annotated[list[str], Field(description="Role and name of each, and what was chosen.")]
     notes: list[str]
 
 
@@ -227,12 +236,15 @@ class UploadedFiles(ActionResult, total=False):
 
     files: list[str]
     dropped: bool
+    element: ActedOn
 
 
 class DraggedElement(ActionResult, total=False):
     """What became of a drag."""
 
     dragged: bool
+    element: ActedOn
+    onto: Annotated[str, Field(description="Role and name of what it was dropped on.")]
 
 
 class SavedFile(PageResult, total=False):
@@ -385,6 +397,12 @@ class TabAddress(TabResult, total=False):
     """Where the tab is."""
 
     url: str
+
+
+class TabAction(TabAddress, total=False):
+    """What an action did."""
+
+    element: ActedOn
 
 
 class TabScreenshot(TabAddress, total=False):

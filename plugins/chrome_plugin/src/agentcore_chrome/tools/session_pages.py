@@ -19,10 +19,12 @@ from agentcore.api import (
     WebComponent,
     tool,
 )
+from agentcore_chrome.browser.attached_pages import OtherPage
 from agentcore_chrome.browser.engine import Engine
 from agentcore_chrome.browser.launching import LaunchOptions
 from agentcore_chrome.browser.process import BrowserProcess
 from agentcore_chrome.call_limit import work_s
+from agentcore_chrome.live.picture import LiveViews
 from agentcore_chrome.lost_failures import ignore_failure
 from agentcore_chrome.session_state import SessionStates
 from agentcore_chrome.settings import Viewport
@@ -51,7 +53,12 @@ class SessionOptions:
 
 
 class SessionPages(EngineModule):
-    """The part of `browser` that finds, opens and keeps the pages of sessions."""
+    """The part of `browser` that finds, opens and keeps the pages of sessions.
+
+    Attributes:
+        listed_pages: The other pages of an attached browser, by target id, as last listed.
+        live_views: The views in MCP clients; None before `init` and after `shutdown`.
+    """
 
     resource_type = "browser"
 
@@ -62,17 +69,24 @@ class SessionPages(EngineModule):
         self._opening: dict[str, asyncio.Task[Tab]] = {}
         self._lost_by: dict[str, str] = {}
         self._states: SessionStates | None = None
+        self.listed_pages: dict[str, OtherPage] = {}
+        self.live_views: LiveViews | None = None
 
     async def init(self, runtime: Runtime) -> None:
         """Acquire the engine, and prepare to save log-ins if `keep_state` is set."""
         await super().init(runtime)
+        self.live_views = LiveViews(self.engine.get_screencast, self.run_in_background)
         runtime.add_route("GET", "pages", self._get_pages)
         if self.settings.keep_state:
             self._states = SessionStates(runtime.storage, self._report_state_refused)
             runtime.subscribe("session.deleted", self._delete_state)
 
     async def shutdown(self) -> None:
-        """Save the log-ins of sessions while their pages still exist, then close everything."""
+        """Close the live views, save the log-ins of sessions while their pages still exist, then close everything."""
+        live_views = self.live_views
+        self.live_views = None
+        if live_views is not None:
+            live_views.close()
         if self._engine is not None:
             saved = [each.saved for each in self._engine.processes.values() if each.saved is not None]
             await asyncio.gather(*(each.close_all() for each in saved))
@@ -367,6 +381,7 @@ class SessionPages(EngineModule):
             return output.with_more(ToolOutput(said, {"changes": []}))
         self.store_page_tree(tab, after)
         told = build_change_report(before, after, brief)
+        tab.refs.mark_reported(told.text)
         errors = [f"Error in the console: {error}" for error in activity.errors]
         fields: dict[str, Any] = {"changes": told.changes, **({"consoleErrors": activity.errors} if errors else {})}
         return output.with_more(ToolOutput("\n".join(filter(None, [told.text, *errors])), fields, is_cut=told.is_cut))

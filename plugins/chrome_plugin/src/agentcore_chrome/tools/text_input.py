@@ -1,12 +1,15 @@
 """Text input into a page, key by key or pasted at once, and a check of what the field contains afterwards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agentcore.api import ToolError
 from agentcore_chrome.call_limit import work_ms
 from agentcore_chrome.failures import extract_headline, is_driver_error, is_driver_timeout
+from agentcore_chrome.tab.clicking import is_hidden_text_field
+from agentcore_chrome.tab.elements import Hit, wait_until_reachable
 from agentcore_chrome.tab.fields import FieldState, find_focused_element, probe_value, read_field
+from agentcore_chrome.tab.tab import Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import ElementHandle, Locator, Page
@@ -53,17 +56,20 @@ class Written:
     note: str
 
 
-async def write_into(locator: "Locator", text: str, delay_ms: int, timeout_ms: int) -> Written:
+async def write_into(tab: Tab, hit: Hit, text: str, delay_ms: int, *, wait_ms: int, timeout_ms: int) -> Written:
     """Clear a field and write text into it.
 
+    Args:
+        wait_ms: How long to wait until the field can be used.
+        timeout_ms: Limit of the typing.
     Raises:
         ToolError: `value_rejected`; `element_not_actionable`: the element accepts no text.
     """
-    locator, state = await _find_editable(locator, timeout_ms)
+    locator, state = await _find_editable(tab, hit, wait_ms)
     if state.kind == "fixed":
-        await _set_value(locator, state, text, timeout_ms)
+        await _set_value(locator, state, text, wait_ms)
         return _describe_written(state, await read_field(locator), text, at_once=True)
-    await _clear_field(locator, state, timeout_ms)
+    await _clear_field(locator, state, wait_ms)
     at_once = _is_pasted(state, text, delay_ms)
     if at_once:
         await _paste_text(locator.page, await find_focused_element(locator.page), state, text)
@@ -74,13 +80,13 @@ async def write_into(locator: "Locator", text: str, delay_ms: int, timeout_ms: i
     return _describe_written(state, await read_field(locator, settles=at_once), text, at_once=at_once)
 
 
-async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
+async def fill_with(tab: Tab, hit: Hit, text: str, timeout_ms: int) -> Written:
     """Replace a field's content at once, without key events.
 
     Raises:
         ToolError: `value_rejected`; `element_not_actionable`: the element accepts no text.
     """
-    locator, state = await _find_editable(locator, timeout_ms)
+    locator, state = await _find_editable(tab, hit, timeout_ms)
     if state.kind == "fixed":
         await _set_value(locator, state, text, timeout_ms)
     elif state.kind == "code" or (state.kind == "rich" and "\n" in text):
@@ -93,13 +99,15 @@ async def fill_with(locator: "Locator", text: str, timeout_ms: int) -> Written:
 
 
 async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
-    """Insert text at the caret of the focused element, keeping its content."""
+    """Insert text at the caret of the focused element, keeping its content.
+
+    Raises:
+        ToolError: `element_not_actionable`: what has the focus accepts no text.
+    """
     element = await find_focused_element(page)
     state = await read_field(element)
-    if state.is_page:
-        await page.keyboard.type(text, delay=delay_ms)
-        note = "No field has the focus: the keys went to the page itself. Look at it to see what they did."
-        return Written("the page", at_once=False, value=None, note=note)
+    if state.is_read_only or not (state.is_editable or state.role in _TEXT_ROLES):
+        raise _nothing_to_type_into(state)
     at_once = _is_pasted(state, text, delay_ms)
     if at_once:
         await _paste_text(page, element, state, text)
@@ -114,16 +122,32 @@ async def write_at_focus(page: "Page", text: str, delay_ms: int) -> Written:
     return _describe_written(state, after, text, at_once=at_once, before=state.text or "")
 
 
-async def append_text(locator: "Locator", text: str, timeout_ms: int) -> None:
-    """Type text at the end of a field's content."""
-    await locator.focus(timeout=timeout_ms)
-    await locator.evaluate(_TO_END, timeout=timeout_ms)
-    await locator.press_sequentially(text, timeout=timeout_ms)
+async def append_text(tab: Tab, hit: Hit, text: str, *, wait_ms: int, timeout_ms: int) -> None:
+    """Type text at the end of a field's content.
+
+    Raises:
+        ToolError: `element_not_actionable`: the element accepts no text, is hidden or covered.
+    """
+    locator, _ = await _find_editable(tab, hit, wait_ms)
+    await locator.focus(timeout=wait_ms)
+    await locator.evaluate(_TO_END, timeout=wait_ms)
+    await locator.press_sequentially(text, timeout=work_ms(timeout_ms))
 
 
-async def _find_editable(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
-    """Return the editable field: the element itself, or the one inside it."""
-    await locator.wait_for(state="attached", timeout=timeout_ms)
+async def _find_editable(tab: Tab, hit: Hit, timeout_ms: int) -> "tuple[Locator, FieldState]":
+    """Return the editable field, once a user can reach it: the element itself, or the one inside it."""
+    locator, state = await _find_field(hit.locator, timeout_ms)
+    if not await _receives_keys_only(locator, state, timeout_ms):
+        await wait_until_reachable(tab, replace(hit, locator=locator), timeout_ms)
+    return locator, state
+
+
+async def _receives_keys_only(locator: "Locator", state: FieldState, timeout_ms: int) -> bool:
+    """True if a field is the keyboard input of an editor, which draws the text elsewhere."""
+    return state.kind == "code" or await is_hidden_text_field(locator, timeout_ms)
+
+
+async def _find_field(locator: "Locator", timeout_ms: int) -> "tuple[Locator, FieldState]":
     state = await read_field(locator)
     if state.is_editable:
         if state.is_read_only and await _remains_read_only(locator, timeout_ms):
@@ -150,6 +174,16 @@ _OTHER_TOOLS = {
     "check": "it is a check box; click it, or give true or false in browser_fill_form",
     "file": "it takes files; use browser_file_upload",
 }
+
+
+_TEXT_ROLES = frozenset(("textbox", "searchbox", "combobox", "spinbutton"))
+"""Roles of what takes text by handling keys itself."""
+
+
+def _nothing_to_type_into(state: FieldState) -> ToolError:
+    focused = "nothing has the focus" if state.is_page else f"what has the focus, {state.described}, takes no text"
+    message = f"{focused}; name the field's selector, or click it first. browser_press_key sends single keys"
+    return ToolError("element_not_actionable", message, focused=state.described)
 
 
 def _not_editable(state: FieldState, reason: str) -> ToolError:

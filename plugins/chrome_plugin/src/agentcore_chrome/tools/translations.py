@@ -14,6 +14,9 @@ _OF_BOTH = {
     "*.condition": "应为真的 JavaScript 表达式。",
 }
 
+_ONE_ELEMENT = "CSS 选择器，只匹配一个可见元素。"
+_ELEMENT_WAIT = "时间上限，毫秒；不填则等待元素出现并可用最多 5,000。"
+
 SESSION_PAGES_ZH = {
     **_OF_BOTH,
     "module.title": "对话中的浏览器",
@@ -33,8 +36,8 @@ SESSION_PAGES_ZH = {
     "browser_network_requests": "给出页面最近的请求：方法、状态、网址。",
     "browser_network_requests.static": "也包括图片、字体、样式和脚本。",
     "browser_pdf": "把页面打印为 PDF。需要没有窗口的浏览器。",
-    "browser_select_option": "按值或标签选择下拉框或其他列表的选项。",
-    "browser_select_option.values": "要选择的值或标签。",
+    "browser_select_option": "按标签选择下拉框或其他列表的选项；没有该标签时按值选择。",
+    "browser_select_option.values": "要选择的标签或值。",
     "browser_fill_form": "一次填写表单的多个字段：文本、复选框、选项。",
     "browser_fill_form.fields": "字段，按顺序。",
     "browser_fill_form.fields.selector": "CSS 选择器，或快照中的引用。",
@@ -61,6 +64,12 @@ SESSION_PAGES_ZH = {
     "browser_launch.url": "立即前往此网址。",
     "browser_navigate": "前往网址；给出 HTTP 状态和页面内容。",
     "browser_click": "点击元素，或窗口中的一点（x 和 y）。",
+    "browser_click.timeoutMs": _ELEMENT_WAIT,
+    "browser_hover.timeoutMs": _ELEMENT_WAIT,
+    "browser_drag.timeoutMs": _ELEMENT_WAIT,
+    "browser_select_option.timeoutMs": _ELEMENT_WAIT,
+    "browser_fill_form.timeoutMs": _ELEMENT_WAIT,
+    "browser_file_upload.timeoutMs": _ELEMENT_WAIT,
     "browser_click.x": "窗口中的位置，与 y 一起，代替选择器。",
     "browser_click.y": "窗口中的位置，与 x 一起。",
     "browser_click.button": "鼠标的哪个键。",
@@ -70,7 +79,7 @@ SESSION_PAGES_ZH = {
     "browser_type.selector": "字段：CSS 选择器或引用。不填则为有焦点的元素，在光标处输入。",
     "browser_type.delay": "按键之间的毫秒数。",
     "browser_type.submit": "之后按回车。",
-    "browser_type.timeoutMs": "时间上限，毫秒；不填则为 30,000 加上按键间隔所需的时间。",
+    "browser_type.timeoutMs": "时间上限，毫秒；不填则等待字段可用最多 5,000，输入最多 30,000 加上按键间隔所需的时间。",
     "browser_scroll": "按像素滚动页面或 `selector` 的区域，或滚动到元素 `to` 或某段文字可见为止。",
     "browser_scroll.direction": "向哪个方向。",
     "browser_scroll.amount": "像素。",
@@ -106,6 +115,12 @@ CHROME_ZH = {
     "*.browserId": "chrome_launch 给出的编号。",
     "*.tabId": "chrome_new_tab 给出的编号；chrome_list 会列出。",
     "*.selector": "CSS 选择器；有多个匹配时取第一个。",
+    "chrome_click.selector": _ONE_ELEMENT,
+    "chrome_type.selector": _ONE_ELEMENT,
+    "chrome_fill.selector": _ONE_ELEMENT,
+    "chrome_click.timeoutMs": _ELEMENT_WAIT,
+    "chrome_type.timeoutMs": _ELEMENT_WAIT,
+    "chrome_fill.timeoutMs": _ELEMENT_WAIT,
     "chrome_launch": "启动新的浏览器进程并给出其编号。它还没有标签页：用 chrome_new_tab 打开。",
     "chrome_launch.viewport": "其页面的大小，不填则为 1280×720。",
     "chrome_launch.locale": "其页面的语言，例如 de-DE。",

@@ -1,7 +1,7 @@
 """Planned changes of a file by a write or an edit: computed once, shown in a preview, then applied."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentcore.api import CallPreview, ToolError, Workspace
 from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_large_result
@@ -10,7 +10,7 @@ from agentcore_fs_tools.edit.file_text import FileText, load_for_overwriting, lo
 from agentcore_fs_tools.edit.hunks import apply_hunks
 from agentcore_fs_tools.edit.line_ends import find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.unified_diff import make_diff, parse_diff
-from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends
+from agentcore_fs_tools.text.encoding import TextForm, detect_line_ends, show_stray_bytes
 
 DIFF_LIMIT_CHARS = 64 << 10
 """Longer diffs are truncated."""
@@ -27,6 +27,7 @@ class Change:
         new: The new text.
         form: Encoding and byte order mark of the new file.
         replacements: Number of replacements by an edit.
+        kept_ends: The line ends of the old file that the new text was converted to; empty: it was not converted.
     """
 
     place: Workspace.Place
@@ -35,6 +36,7 @@ class Change:
     new: str
     form: TextForm
     replacements: int = 0
+    kept_ends: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -55,7 +57,7 @@ class Change:
         Raises:
             ToolError: `cancelled`.
         """
-        return make_diff(
+        diff = make_diff(
             self.old.text,
             self.new,
             self.shown,
@@ -63,6 +65,7 @@ class Change:
             limit_chars=DIFF_LIMIT_CHARS,
             is_cancelled=is_cancelled,
         )
+        return show_stray_bytes(diff)
 
     def build_preview(self, workspace: Workspace, is_cancelled: IsCancelled) -> CallPreview:
         """Return the preview that is shown to the user before the change.
@@ -88,7 +91,7 @@ class Change:
 
 
 def plan_write(
-    workspace: Workspace, path: str, content: str, encoding: str | None, *, create_dirs: bool = False
+    workspace: Workspace, path: str, content: str, encoding: str | None, *, create_dirs: bool = True
 ) -> Change:
     """Plan new content for a file; encoding, mark and line ends are preserved if the file is text.
 
@@ -96,14 +99,17 @@ def plan_write(
         ToolError: `unknown_encoding`, `is_a_directory`, `not_a_file`, `path_not_found` (a parent folder is missing and
             `create_dirs` is not set), and others of opening.
     """
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     shown = workspace.show(place)
     old = load_for_overwriting(workspace, place, encoding)
     if old.status is None and not create_dirs:
         _refuse_missing_folder(workspace, place, shown)
+    fitted = content
     if old.line_ends in ("lf", "crlf"):
-        content = fit_line_ends(content, old.text, find_dominant_end(old.text))
-    return Change(place, shown, old, content, old.form)
+        fitted = fit_line_ends(content, old.text, find_dominant_end(old.text))
+    # stray bytes of the old content are not in the new one
+    form = replace(old.form, has_stray_bytes=False)
+    return Change(place, shown, old, fitted, form, kept_ends=old.line_ends if fitted != content else "")
 
 
 def plan_edit(
@@ -126,8 +132,9 @@ def plan_edit(
     """
     if (edits is None) == (diff is None) or edits == []:
         raise ToolError("invalid_arguments", "Give either `edits`, with at least one edit, or `diff`.")
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     shown = workspace.show(place)
+    _refuse_half_characters(edits or (), diff or "", shown)
     hunks = parse_diff(diff) if diff is not None else []
     old = load_text(workspace, place, encoding)
     if hunks:
@@ -139,11 +146,19 @@ def plan_edit(
     return change
 
 
+def _refuse_half_characters(edits: Sequence[Edit], diff: str, shown: str) -> None:
+    """Refuse lone surrogates: in the text of a file, they represent stray bytes."""
+    for text in (diff, *(edit.new for edit in edits)):
+        if show_stray_bytes(text) != text:
+            message = f"The new text for {shown!r} holds half of a character (a lone surrogate), which is no text."
+            raise ToolError("cannot_encode", message, path=shown)
+
+
 def _refuse_missing_folder(workspace: Workspace, place: Workspace.Place, shown: str) -> None:
     try:
         workspace.open_parent(place, follow=True)[0].close()
     except ToolError as error:
         if error.type != "path_not_found":
             raise
-        message = f"The folder of {shown!r} does not exist; set `create_dirs` to true to have it made."
+        message = f"The folder of {shown!r} does not exist; leave out `create_dirs` to have it made."
         raise ToolError("path_not_found", message, path=shown) from error

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Annotated
 
-from agentcore.api import BaseModel, Field, known_to_models
+from agentcore.api import BaseModel, Field, also_called, known_to_models
 from agentcore_fs_tools.edit.bounds import IsCancelled, never_cancelled, refuse_if_cancelled, refuse_large_result
 from agentcore_fs_tools.edit.line_ends import FlatText, find_dominant_end, fit_line_ends
 from agentcore_fs_tools.edit.not_found import PLACES_COUNTED, edit_ambiguous, edit_not_found
@@ -23,17 +23,21 @@ class Edit(BaseModel, extra="forbid", frozen=True, json_schema_extra=known_to_mo
         Field(
             min_length=1,
             description="The exact text to replace, with its indentation.",
-            json_schema_extra=known_to_models(),
+            json_schema_extra=known_to_models() | also_called("old_string", "old_str", "old_text", "oldText"),
         ),
     ]
     new: Annotated[
-        str, Field(description="The text to put in its place; empty deletes.", json_schema_extra=known_to_models())
+        str,
+        Field(
+            description="The text to put in its place; empty deletes.",
+            json_schema_extra=known_to_models() | also_called("new_string", "new_str", "new_text", "newText"),
+        ),
     ]
     all: Annotated[
         bool,
         Field(
             description="Replace every occurrence; else it must occur exactly once.",
-            json_schema_extra=known_to_models(),
+            json_schema_extra=known_to_models() | also_called("replace_all", "replaceAll"),
         ),
     ] = False
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agentcore.api import ToolError, Workspace
 from agentcore_fs_tools.edit.bounds import EDIT_LIMIT_BYTES
 from agentcore_fs_tools.text.encoding import UTF8, LineEnds, TextForm, detect_form, detect_line_ends, named_form
-from agentcore_fs_tools.text.formatting import show_size
+from agentcore_fs_tools.text.formatting import show_count, show_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +14,16 @@ class FileText:
     """The text of a file and the properties to preserve when it is written.
 
     Args:
-        text: Content with the original line ends, without the byte order mark.
+        text: Content with the original line ends, without the byte order mark; stray bytes are lone surrogates.
         form: Encoding and byte order mark.
         status: Status of the file when it was read; None: the file does not exist yet.
+        is_text: False if there is content that is not editable text.
     """
 
     text: str
     form: TextForm
     status: os.stat_result | None
+    is_text: bool = True
 
     @property
     def line_ends(self) -> LineEnds:
@@ -48,11 +50,7 @@ def load_text(workspace: Workspace, place: Workspace.Place, encoding: str | None
     if form is None:
         message = f"{shown!r} is a binary file; if it is text after all, name its `encoding`."
         raise ToolError("binary_file", message, path=shown)
-    text = form.decode(content, shown)
-    if form.mark + text.encode(form.encoding, "replace") != content:
-        message = f"{shown!r} read as {form.encoding} would not be written back as it is. Give another `encoding`."
-        raise ToolError("cannot_decode", message, path=shown)
-    return FileText(text, form, status)
+    return FileText(form.decode_reversibly(content, shown), form, status)
 
 
 def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding: str | None) -> FileText:
@@ -65,12 +63,24 @@ def load_for_overwriting(workspace: Workspace, place: Workspace.Place, encoding:
         ToolError: `unknown_encoding`, and those of opening, but not `path_not_found`.
     """
     wanted = UTF8 if encoding is None else named_form(encoding)
+    if workspace.find_status(place) is None:
+        return FileText("", wanted, None)
     try:
         old = load_text(workspace, place)
     except ToolError as error:
-        if error.type == "path_not_found":
-            return FileText("", wanted, None)
         if error.type in ("binary_file", "cannot_decode", "file_too_large"):
-            return FileText("", wanted, workspace.stat(place))
+            return FileText("", wanted, workspace.stat(place), is_text=False)
         raise
     return FileText(old.text, old.form if encoding is None else named_form(encoding, old.form.mark), old.status)
+
+
+def count_lines(text: str) -> int:
+    """Return the number of lines of a text; the last one may have no line end."""
+    return text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+def describe_size(file: FileText) -> str:
+    """Return how much content a file has: the number of its lines, else its size."""
+    if file.is_text:
+        return show_count(count_lines(file.text), "line")
+    return show_size(0 if file.status is None else file.status.st_size)

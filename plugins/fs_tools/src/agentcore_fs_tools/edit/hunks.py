@@ -32,7 +32,7 @@ def apply_hunks(
     usual_end = find_dominant_end(text)
     for number, hunk in enumerate(hunks, 1):
         refuse_if_cancelled(is_cancelled)
-        expected = hunk.start - 1 + shift + (not hunk.old)
+        expected = None if hunk.start is None else hunk.start - 1 + shift + (not hunk.old)
         at = _find_position(flat, hunk, expected, f"The old text of hunk {number}", shown, is_cancelled=is_cancelled)
         end = at + len(hunk.old)
         fitted = _fit_new_lines(hunk, lines[at:end], usual_end, is_cancelled)
@@ -60,14 +60,14 @@ def _count_added_chars(hunk: Hunk) -> int:
 
 
 def _find_position(
-    lines: list[str], hunk: Hunk, expected: int, what: str, shown: str, *, is_cancelled: IsCancelled
+    lines: list[str], hunk: Hunk, expected: int | None, what: str, shown: str, *, is_cancelled: IsCancelled
 ) -> int:
     if not hunk.old:
-        if 0 <= expected <= len(lines) - (lines[-1] == ""):
+        if expected is not None and 0 <= expected <= len(lines) - (lines[-1] == ""):
             return expected
         raise edit_not_found("\n".join(lines), "", what, shown, is_cancelled)
     size = len(hunk.old)
-    if expected >= 0 and lines[expected : expected + size] == hunk.old:
+    if expected is not None and expected >= 0 and lines[expected : expected + size] == hunk.old:
         return expected
     # search in one text: the time grows with the sum of both sizes, not with their product
     text = "\n".join(["", *lines, ""])

@@ -6,6 +6,8 @@ from itertools import islice
 
 from agentcore.api import ToolError
 from agentcore_fs_tools.edit.bounds import IsCancelled, refuse_if_cancelled
+from agentcore_fs_tools.edit.look_alikes import LookAlike, find_look_alike
+from agentcore_fs_tools.text.encoding import show_stray_bytes
 from agentcore_fs_tools.text.formatting import cut_line
 
 PLACES_COUNTED = 100
@@ -45,6 +47,10 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
         ToolError: `cancelled`.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n", _SEARCHED_LINES)[:_SEARCHED_LINES]]
+    lines = [show_stray_bytes(line) for line in lines]
+    look_alike = find_look_alike(lines, old)
+    if look_alike is not None:
+        return _look_alike_error(look_alike, lines, old, what, shown)
     # only the start of each line is compared: the file may be a single line
     compared = [line[: 4 * _COMPARED_CHARS].strip() for line in lines]
     wanted = old.split("\n", _CLUES_READ)[:_CLUES_READ]
@@ -56,6 +62,19 @@ def edit_not_found(text: str, old: str, what: str, shown: str, is_cancelled: IsC
     excerpt = "\n".join(cut_line(line, 300) for line in lines[nearest : nearest + size])
     message += f" The nearest place is line {nearest + 1}; copy exactly what stands there:\n{excerpt}"
     return ToolError("edit_not_found", message, path=shown, line=nearest + 1, nearest=excerpt)
+
+
+def _look_alike_error(found: LookAlike, lines: Sequence[str], old: str, what: str, shown: str) -> ToolError:
+    size = min(old.count("\n") + 1, _SHOWN_LINES)
+    excerpt = "\n".join(cut_line(line, 300) for line in lines[found.line : found.line + size])
+    message = (
+        f"{what} does not occur in {shown!r}, and nothing was changed. It only looks like the text in line "
+        f"{found.line + 1}: {found.difference}. Give exactly these characters (in JSON also as `\\uXXXX`), or a part "
+        f"without them:\n{excerpt}"
+    )
+    return ToolError(
+        "edit_not_found", message, path=shown, line=found.line + 1, nearest=excerpt, difference=found.difference
+    )
 
 
 def _find_nearest(lines: Sequence[str], old: Sequence[str], is_cancelled: IsCancelled) -> int | None:

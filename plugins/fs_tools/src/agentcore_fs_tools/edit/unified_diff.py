@@ -11,7 +11,9 @@ from agentcore_fs_tools.text.formatting import show_count
 _CONTEXT_LINES = 3
 _SPLIT_LINES = 20_000  # of both sides together; more are not split into one object per line
 _BLOCK_CHARS = 1 << 16
-_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"^@@(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@|(?![ ]?[-+]\d))")
+_FILE_HEADERS = ("diff ", "index ", "*** ")
+_NEXT_FILES = ("--- ", "*** Add ", "*** Delete ", "*** Update ")
 _NO_NEWLINE = "\\ No newline at end of file"
 
 
@@ -20,14 +22,14 @@ class Hunk:
     """A hunk of a diff: removed and added lines, each without its line end.
 
     Args:
-        start: Line, from 1, at which the old lines start according to the diff.
+        start: Line, from 1, at which the old lines start according to the diff; None: it does not say.
         old: Lines before the change, including context.
         new: Lines after the change, including context.
         old_at_end: The old lines end at the end of the file, without a final line end.
         new_at_end: The new lines end at the end of the file, without a final line end.
     """
 
-    start: int
+    start: int | None
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     old_at_end: bool = False
@@ -73,7 +75,7 @@ def parse_diff(diff: str) -> list[Hunk]:
     """Parse the hunks of a unified diff of one file; file names in it are ignored.
 
     Raises:
-        ToolError: `invalid_diff`: no hunk, several files, or a hunk whose counts do not fit its lines.
+        ToolError: `invalid_diff`: no hunk, several files, or a hunk whose lines cannot be told from what follows.
     """
     lines = diff.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
@@ -85,31 +87,66 @@ def parse_diff(diff: str) -> list[Hunk]:
         if header is not None:
             hunk, position = _read_hunk(lines, position, header)
             hunks.append(hunk)
-        elif hunks and lines[position].startswith("--- "):
+        elif hunks and lines[position].startswith(_NEXT_FILES):
             raise _invalid_diff("it changes several files; give one file's part", position)
         else:
             position += 1
     if not hunks:
-        raise _invalid_diff("it has no hunk that begins with `@@ -LINE,COUNT +LINE,COUNT @@`", 0)
+        raise _invalid_diff("it has no hunk that begins with `@@ -LINE,COUNT +LINE,COUNT @@`, or with `@@` alone", 0)
     return hunks
 
 
 def _read_hunk(lines: Sequence[str], position: int, header: re.Match[str]) -> tuple[Hunk, int]:
-    counts = [1 if header[group] is None else int(header[group]) for group in (2, 4)]
-    hunk = Hunk(int(header[1]))
-    first = position
-    position += 1
-    while position < len(lines) and (
-        len(hunk.old) < counts[0] or len(hunk.new) < counts[1] or lines[position].startswith("\\")
-    ):
-        _add_line(hunk, lines[position], lines[position - 1][:1], position)
+    """Read a hunk by the counts of its header, or, if these are wrong or missing, up to what is no line of a hunk."""
+    if header[1] is not None:
+        counts = [1 if header[group] is None else int(header[group]) for group in (2, 4)]
+        end = _find_end_by_counts(lines, position + 1, *counts)
+        if end is not None:
+            return _build_hunk(lines, position + 1, end, int(header[1])), end
+    end = position + 1
+    while end < len(lines) and not _starts_new_part(lines, end):
+        end += 1
+    following = end
+    while end > position + 1 and lines[end - 1] == "":  # blank lines between two hunks, or behind the last
+        end -= 1
+    hunk = _build_hunk(lines, position + 1, end, None if header[1] is None else int(header[1]))
+    if not hunk.old and not hunk.new:
+        raise _invalid_diff("the hunk has no lines", position)
+    if not hunk.old and hunk.start is None:
+        raise _invalid_diff("the hunk only adds lines and does not say where; give lines around them", position)
+    return hunk, following
+
+
+def _find_end_by_counts(lines: Sequence[str], start: int, old_count: int, new_count: int) -> int | None:
+    """Return where a hunk with these numbers of lines ends; None: its lines do not fit them."""
+    old = new = 0
+    position = start
+    while position < len(lines) and (old < old_count or new < new_count or lines[position].startswith("\\")):
+        sign = lines[position][:1]
+        if sign not in ("\\", "-", "+", " ", ""):
+            return None
+        old += sign in ("-", " ", "")
+        new += sign in ("+", " ", "")
         position += 1
-    if [len(hunk.old), len(hunk.new)] != counts:
-        found = f"{len(hunk.old)} old and {len(hunk.new)} new lines"
-        raise _invalid_diff(f"the hunk says {counts[0]} old and {counts[1]} new lines and has {found}", first)
-    if position < len(lines) and lines[position][:1] in ("+", "-", " ") and not lines[position].startswith("--- "):
-        raise _invalid_diff(f"the hunk has more lines than its {counts[0]} old and {counts[1]} new ones", first)
-    return hunk, position
+    if (old, new) != (old_count, new_count):
+        return None
+    has_more = position < len(lines) and lines[position][:1] in ("+", "-", " ")
+    return None if has_more and not _starts_new_part(lines, position) else position
+
+
+def _starts_new_part(lines: Sequence[str], position: int) -> bool:
+    """Return True at the header of a hunk or of a file."""
+    line = lines[position]
+    if line.startswith("--- "):  # may also be a removed line
+        return position + 1 < len(lines) and lines[position + 1].startswith("+++ ")
+    return line.startswith(_FILE_HEADERS) or _HUNK.match(line) is not None
+
+
+def _build_hunk(lines: Sequence[str], start: int, end: int, first_line: int | None) -> Hunk:
+    hunk = Hunk(first_line)
+    for position in range(start, end):
+        _add_line(hunk, lines[position], lines[position - 1][:1], position)
+    return hunk
 
 
 def _add_line(hunk: Hunk, line: str, before: str, position: int) -> None:

@@ -3,6 +3,7 @@
 from agentcore.api import Text, ToolResult, Workspace
 from agentcore_fs_tools.edit.bounds import IsCancelled
 from agentcore_fs_tools.edit.changes import Change
+from agentcore_fs_tools.edit.file_text import count_lines, describe_size
 from agentcore_fs_tools.text.formatting import show_count, show_size
 
 _COMPARED_CHARS = 1 << 20
@@ -26,10 +27,15 @@ def write_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled
         overwrite=not change.is_new,  # do not replace a file that appeared meanwhile
         expected=change.old.status,
     )
-    lines = change.new.count("\n") + (not change.new.endswith("\n") and change.new != "")
+    lines = count_lines(change.new)
     facts = change.describe_change() | {"created": is_new, "size_bytes": len(content), "lines": lines} | diff
     size = f"{show_count(lines, 'line')}, {show_size(len(content))}, {change.form.label}"
-    return ToolResult(f"{'Created' if is_new else 'Overwrote'} {change.shown} ({size}).", facts)
+    if is_new:
+        return ToolResult(f"Created {change.shown} ({size}).", facts)
+    if change.old.is_text:
+        facts["replaced_lines"] = count_lines(change.old.text)
+    ends = f" Its {change.kept_ends.upper()} line ends were kept." if change.kept_ends else ""
+    return ToolResult(f"Overwrote {change.shown} ({size}); it had {describe_size(change.old)}.{ends}", facts)
 
 
 def edit_change(workspace: Workspace, change: Change, is_cancelled: IsCancelled, *, dry_run: bool) -> ToolResult:

@@ -34,7 +34,7 @@ def list_dir(
     Raises:
         ToolError: `not_a_directory`, `path_not_found`, …
     """
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     shown = workspace.show(place)
     items: list[_Item] = []
     count = 0

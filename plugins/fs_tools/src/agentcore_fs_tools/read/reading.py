@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agentcore.api import Image, Text, ToolError, ToolResult, Workspace
 from agentcore_fs_tools.read.images import IMAGE_LIMIT_BYTES, image_type
-from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, TextForm, detect_form, detect_line_ends, named_form
+from agentcore_fs_tools.read.pdf import Pdfs, is_pdf
+from agentcore_fs_tools.text.encoding import SAMPLE_BYTES, UTF8, TextForm, detect_form, detect_line_ends, named_form
 from agentcore_fs_tools.text.formatting import LINE_CHARS, cut_line, show_count, show_size
 
 LINES_DEFAULT = 2_000
@@ -65,14 +66,21 @@ class _Window:
     is_all: bool = False
 
 
-def read_file(workspace: Workspace, request: ReadRequest, is_cancelled: Callable[[], bool]) -> ToolResult:
-    """Read lines of a text file, or an image as an image block.
+def read_file(
+    workspace: Workspace, request: ReadRequest, is_cancelled: Callable[[], bool], pdfs: Pdfs | None = None
+) -> ToolResult:
+    """Read lines of a text file or of a PDF, or an image as an image block.
 
+    Args:
+        workspace: The workspace of the file.
+        request: The request.
+        is_cancelled: Checked periodically.
+        pdfs: Extracts the text of PDFs; None: they count as binary files.
     Raises:
         ToolError: `binary_file`, `file_too_large`, `offset_out_of_range`, `cannot_decode`, `unknown_encoding`, and
             those of opening.
     """
-    place = workspace.locate(request.path)
+    place = workspace.find_place(request.path)
     shown = workspace.show(place)
     with workspace.open_file(place) as file, workspace.errors(place):
         is_small = file.size_bytes <= WHOLE_LIMIT_BYTES
@@ -80,6 +88,8 @@ def read_file(workspace: Workspace, request: ReadRequest, is_cancelled: Callable
         mime = image_type(content)
         if mime is not None:
             return _read_image(file, content, mime, shown)
+        if pdfs is not None and request.encoding is None and is_pdf(content):
+            return _read_pdf(file, pdfs, request, shown, is_cancelled)
         form = _choose_form(content, request.encoding, shown, file.size_bytes)
         if is_small:
             window = _select_lines(form.decode(content, shown, errors=_choose_error_mode(request)), request)
@@ -95,6 +105,15 @@ def _read_image(file: Workspace.OpenFile, head: bytes, mime: str, shown: str) ->
     content = head if len(head) == file.size_bytes else file.read(IMAGE_LIMIT_BYTES)
     note = Text(f"{shown}: {mime}, {show_size(len(content))}")
     return ToolResult([note, Image(content, mime)], {"path": shown, "size_bytes": len(content), "mime": mime})
+
+
+def _read_pdf(
+    file: Workspace.OpenFile, pdfs: Pdfs, request: ReadRequest, shown: str, is_cancelled: Callable[[], bool]
+) -> ToolResult:
+    found = pdfs.read(file, shown, is_cancelled)
+    result = _build_result(_select_lines(found.text, request), request, UTF8, shown, file.size_bytes)
+    notice = Text(f"{found.notice} `edit` cannot change it.")
+    return replace(result, content=(notice, *result.blocks()), data=result.data | {"mime": "application/pdf"})
 
 
 def _choose_form(head: bytes, encoding: str | None, shown: str, size_bytes: int) -> TextForm:

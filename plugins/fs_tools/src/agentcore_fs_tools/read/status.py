@@ -27,7 +27,7 @@ def describe_path(workspace: Workspace, path: str, is_cancelled: Callable[[], bo
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …
     """
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     status = workspace.stat(place, follow=False)
     facts: dict[str, object] = {
         "path": workspace.show(place),
@@ -36,7 +36,7 @@ def describe_path(workspace: Workspace, path: str, is_cancelled: Callable[[], bo
         "modified": datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
         "permissions": stat.filemode(status.st_mode),
         "mode": f"{stat.S_IMODE(status.st_mode):04o}",
-        "read_only": not Workspace.is_writable(status),
+        "read_only": not workspace.can_write(place, status),
     }
     if stat.S_ISLNK(status.st_mode):
         facts |= _about_link(workspace, place)

@@ -1,7 +1,9 @@
 """`glob`: find files by a pattern of their path, newest first."""
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+import time
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -25,6 +27,14 @@ _SPELLED = bytes((*range(1, 32), 127, ord("\\")))  # in a name, these may need e
 
 _NAMES_LIMIT_BYTES = 64 << 20  # output of ripgrep
 _MEMORY_BYTES = 1 << 30  # of the ripgrep process
+
+_NAMED_PATHS = 5
+
+SKIPPED_SECONDS = 0.25
+"""Time limit for counting ignored files that match, …"""
+
+SKIPPED_SECONDS_ALONE = 2.0
+"""… and if no other file matches."""
 
 PATH_LIMIT = 1_000
 """Maximum number of returned paths; more are only counted."""
@@ -65,10 +75,45 @@ class Globbing:
         Raises:
             ToolError: `cancelled`, `search_failed`.
         """
-        rules = [] if self._no_ignore else rules_above(self._workspace, self._place)
+        return list(filter(self._matcher, self._list_paths(self._is_cancelled, no_ignore=self._no_ignore)))
+
+    def find_skipped(self, found: Collection[str], limit_s: float) -> tuple[list[str], bool]:
+        """Return the ignored paths that match, and whether these are all.
+
+        Args:
+            found: The paths that `find_paths` has returned.
+            limit_s: Time limit.
+        Raises:
+            ToolError: `cancelled`.
+        """
+        if self._no_ignore:
+            return [], True
+        until = time.monotonic() + limit_s
+        try:
+            paths = self._list_paths(lambda: self._is_cancelled() or time.monotonic() > until, no_ignore=True)
+        except ToolError:
+            if self._is_cancelled():
+                raise
+            return [], False
+        known = set(found)
+        return [path for path in paths if self._matcher(path) and path not in known], True
+
+    def find_look_alikes(self, pattern: str) -> list[str]:
+        """Return paths that match except for capitals and Unicode forms of letters.
+
+        Raises:
+            ToolError: `cancelled`, `search_failed`.
+        """
+        matches = compile_glob(_fold(pattern))
+        paths = self._list_paths(self._is_cancelled, no_ignore=self._no_ignore)
+        return [path for path in paths if matches(_fold(path))]
+
+    def _list_paths(self, is_cancelled: Callable[[], bool], *, no_ignore: bool) -> list[str]:
+        """Return all paths below the folder."""
+        rules = [] if no_ignore else rules_above(self._workspace, self._place)
         start = b"/".join((b".", *self._place.parts, b""))
         arguments: list[str | bytes] = ["--files", "--null"]
-        arguments += ["--no-ignore"] * self._no_ignore
+        arguments += ["--no-ignore"] * no_ignore
         arguments += [*arguments_against_git(self._workspace, self._place), "--", start]
         prefix = start
         if not self._place.parts:  # without a path, ripgrep searches the root and omits `./`
@@ -85,7 +130,7 @@ class Globbing:
                     limit_bytes=_NAMES_LIMIT_BYTES,
                     memory_bytes=_MEMORY_BYTES,
                     rules=rules,
-                    is_cancelled=self._is_cancelled,
+                    is_cancelled=is_cancelled,
                 ) as output:
                     blocks.extend(output)
             except OutputCutError:
@@ -96,7 +141,7 @@ class Globbing:
         paths = _decode_names(names, prefix)
         if any(mark in names for mark in _GIT):
             paths = [path for path in paths if "/.git/" not in f"/{path}/"]
-        return list(filter(self._matcher, paths))
+        return paths
 
     def select_newest(self, paths: list[str], limit: int) -> tuple[int, list[str]]:
         """Return how many of the paths are files, and the `limit` most recently modified, newest first."""
@@ -139,6 +184,7 @@ def find_files(
     program: str | None,
     is_cancelled: Callable[[], bool],
     limit_chars: int | None = None,
+    limit: int = PATH_LIMIT,
 ) -> ToolResult:
     """Find files whose path, relative to a folder, matches a glob.
 
@@ -151,30 +197,41 @@ def find_files(
         program: Path of `rg`; None: not installed.
         is_cancelled: Checked periodically.
         limit_chars: Maximum length of the text for a model; None: the caller is a program.
+        limit: Maximum number of paths.
     Raises:
         ToolError: `invalid_glob`, `not_a_directory`, `path_not_found`, `cancelled`, …
     """
     if pattern.startswith("/"):
         path, pattern = _split_absolute(pattern)
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     workspace.open_folder(place).close()
     real = workspace.locate(workspace.real_path(place))
     globbing = Globbing(workspace, real, pattern, no_ignore=no_ignore, program=program, is_cancelled=is_cancelled)
     found = globbing.find_paths()
     count = len(found)
     if order == "modified":
-        count, given = globbing.select_newest(found, PATH_LIMIT)
+        count, given = globbing.select_newest(found, limit)
     else:
-        given = globbing.select_existing(sorted(found)[:PATH_LIMIT] if order == "path" else found[:PATH_LIMIT])
+        given = globbing.select_existing(sorted(found)[:limit] if order == "path" else found[:limit])
     above = workspace.show(place)
     shown = given if above == "." else [f"{above.rstrip('/')}/{name}" for name in given]
-    facts = {"paths": shown, "count": count, "truncated": count > len(shown)}
+    facts: dict[str, object] = {"paths": shown, "count": count, "truncated": count > len(shown)}
+    left_out = ""
+    if not shown or limit_chars is not None:
+        skipped, is_counted = globbing.find_skipped(found, SKIPPED_SECONDS if shown else SKIPPED_SECONDS_ALONE)
+        if is_counted:
+            facts["skipped_ignored"] = len(skipped)
+        left_out = _format_skipped(skipped)
     if not shown:
-        return ToolResult(_describe_no_match(pattern, above), facts)
+        alike = [] if left_out else globbing.find_look_alikes(pattern)
+        return ToolResult(_describe_no_match(pattern, above, alike) + left_out, facts)
     named = fit_lines(shown, limit_chars)
     lines = [show_count(count, "file"), *named]
     if count > len(named):
-        lines.append(f"[{count - len(named):,} more are left out; use a narrower pattern or a folder.]")
+        higher = ", or a higher `limit`" if len(shown) == limit < PATH_LIMIT else ""
+        lines.append(f"[{count - len(named):,} more are left out; use a narrower pattern or a folder{higher}.]")
+    if left_out:
+        lines.append(left_out.lstrip())
     return ToolResult("\n".join(lines), facts, truncated=count > len(named))
 
 
@@ -185,11 +242,26 @@ def _split_absolute(pattern: str) -> tuple[str, str]:
     return "/".join(parts[:plain]) or "/", "/".join(parts[plain:]) or "*"
 
 
-def _describe_no_match(pattern: str, shown: str) -> str:
-    hint = (
-        f" A pattern without `**/` looks only into the folder itself: try '**/{pattern}'." if "/" not in pattern else ""
-    )
-    return f"No file matches {pattern!r} in {shown!r}.{hint}"
+def _describe_no_match(pattern: str, shown: str, alike: Sequence[str]) -> str:
+    message = f"No file matches {pattern!r} in {shown!r}."
+    if alike:
+        names = ", ".join(map(repr, sorted(alike)[:_NAMED_PATHS])) + (", …" if len(alike) > _NAMED_PATHS else "")
+        return f"{message} Names are case-sensitive; these differ only in capitals or Unicode form: {names}."
+    if "/" not in pattern:
+        message += f" A pattern without `**/` looks only into the folder itself: try '**/{pattern}'."
+    return message
+
+
+def _format_skipped(skipped: Sequence[str]) -> str:
+    """Return the line about ignored files that match; empty if there are none."""
+    if not skipped:
+        return ""
+    files = show_count(len(skipped), "ignored file")
+    return f"\n[Left out: {files} that {'matches' if len(skipped) == 1 else 'match'} (`no_ignore` includes them).]"
+
+
+def _fold(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _decode_names(output: bytes, prefix: bytes) -> list[str]:

@@ -23,6 +23,8 @@ Matcher = Callable[[str], object]
 def compile_glob(pattern: str) -> Matcher:
     """Compile a matcher of whole relative paths: `*` and `?` stay within a name, `**` spans folders, `[a-z]`, `{a,b}`.
 
+    Brackets also match themselves: `[id]` matches `i`, `d` and `[id]`.
+
     Raises:
         ToolError: `invalid_glob`, with the position.
     """
@@ -130,9 +132,8 @@ def _read_set(glob: str, at: int) -> str:
     items = glob[first:end]
     if not items.strip("/"):
         raise _GlobError("a set that matches nothing", at)
-    for low, high in _ITEM.findall(items):
-        if low > high:
-            raise _GlobError(f"the range {low}-{high} runs backwards", at)
+    if (only := _ITEM.fullmatch(items)) and only[1] is not None and only[1] > only[2]:
+        raise _GlobError(f"the range {items} runs backwards", at)
     return glob[at : end + 1]
 
 
@@ -174,8 +175,12 @@ def _build_character_regex(piece: str) -> str:
     if piece[0] != "[":
         return re.escape(piece[-1])  # without an escaping backslash
     items = piece[1:-1]
+    # a file may be called like that: `app/[id]/page.tsx`, `app/[user-id]/page.tsx`
+    itself = re.escape(piece)
+    if any(low > high for low, high in _ITEM.findall(items)):
+        return itself
     mark = "^" if items[0] in "!^" else ""
-    return f"(?!/)[{mark}{_ITEM.sub(_escaped_item, items[len(mark) :])}]"
+    return f"(?:(?!/)[{mark}{_ITEM.sub(_escaped_item, items[len(mark) :])}]|{itself})"
 
 
 def _escaped_item(found: re.Match[str]) -> str:

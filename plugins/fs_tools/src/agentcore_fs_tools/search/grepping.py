@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from agentcore.api import ToolError, ToolResult, Workspace
 from agentcore_fs_tools.search.lines import LongLine, Match, SearchedText
 from agentcore_fs_tools.search.match_selection import count_by_folder, pick_evenly
-from agentcore_fs_tools.search.searching import FileHits, Search, SearchOutcome, SearchRequest
+from agentcore_fs_tools.search.searching import (
+    MATCH_LIMIT,
+    FileHits,
+    Search,
+    SearchOutcome,
+    SearchRequest,
+    SkippedFiles,
+)
 from agentcore_fs_tools.text.formatting import show_count
 
 LINE_CHARS = 500
@@ -21,6 +28,8 @@ _OLD_ENCODINGS = (
     " Files that are neither UTF-8 nor UTF-16 have other bytes for letters beyond ASCII: search those for a part "
     "without them."
 )
+_NAMED_FILES = 10
+_NUL_SIGN = "\N{SYMBOL FOR NULL}"
 _NARROW = "Search a folder (`path`), or files of one kind (`glob`)."
 
 
@@ -54,7 +63,8 @@ def search_files(
     Raises:
         ToolError: As `Search.run`.
     """
-    outcome = Search(workspace, request, program, is_cancelled).run()
+    outcome = Search(workspace, request, program, is_cancelled).run(count_skipped=limit_chars is not None)
+    skipped = _format_skipped(outcome.skipped)
     if not outcome.hits:
         searched = repr(request.path) if request.glob is None else f"{request.path!r} ({request.glob})"
         message = f"No match for {request.pattern!r} in {searched}."
@@ -62,6 +72,7 @@ def search_files(
             message = f"No match for {request.pattern!r} in the part of {searched} that was searched. {_NARROW}"
         elif not request.pattern.isascii():
             message += _OLD_ENCODINGS
+        message += f"\n{skipped}" if skipped else ""
         return ToolResult(message, _build_facts(outcome, request), truncated=outcome.is_cut)
     room = (limit_chars or TEXT_LIMIT_CHARS) - _AROUND_CHARS
     shown = (
@@ -74,6 +85,8 @@ def search_files(
     text = [_format_heading(outcome, request, matches), *shown.lines]
     if is_cut:
         text.append(_format_summary(workspace, outcome, request, shown))
+    if skipped:
+        text.append(skipped if is_cut else f"\n{skipped}")
     return ToolResult("\n".join(text), _build_facts(outcome, request), truncated=is_cut)
 
 
@@ -84,6 +97,10 @@ def _build_facts(outcome: SearchOutcome, request: SearchRequest) -> dict[str, ob
         "total_files": len(outcome.counts),
         "is_total_exact": outcome.is_counted,
     }
+    if outcome.skipped.binary:
+        facts["skipped_binary"] = outcome.skipped.binary[:_NAMED_FILES]
+    if outcome.skipped.ignored is not None:
+        facts["skipped_ignored"] = outcome.skipped.ignored
     if not request.files_only:
         facts["total_matches"] = sum(outcome.counts.values())
         facts["matches"] = [
@@ -115,7 +132,23 @@ def _format_summary(workspace: Workspace, outcome: SearchOutcome, request: Searc
     said.append(_NARROW if len(outcome.counts) > 1 else "Search for something more special.")
     if not request.files_only and len(outcome.counts) > 1:
         said.append("`files_only` gives the files alone.")
+    if request.limit is not None and request.limit < MATCH_LIMIT:
+        said.append(f"`limit` gives more than {request.limit:,}.")
     return f"\n[{' '.join(said)}]"
+
+
+def _format_skipped(skipped: SkippedFiles) -> str:
+    """Return the line about files with a match that were left out, and how to include them; empty if there are none."""
+    parts = []
+    least = "" if skipped.is_counted else "at least "
+    if skipped.ignored:
+        files = show_count(skipped.ignored, "ignored file")
+        parts.append(f"{least}{files} with a match (`no_ignore` searches them)")
+    if skipped.binary:
+        files = show_count(len(skipped.binary), "binary file")
+        names = ", ".join(skipped.binary[:_NAMED_FILES]) + (", …" if len(skipped.binary) > _NAMED_FILES else "")
+        parts.append(f"{least}{files} with a match, {names} (`binary` searches them)")
+    return f"[Left out: {'; '.join(parts)}.]" if parts else ""
 
 
 def _select_names(outcome: SearchOutcome, room: int) -> _Shown:
@@ -223,14 +256,14 @@ def _match_lines(match: Match | LongLine) -> Iterator[str]:
 
 def _format_excerpt(match: LongLine) -> str:
     """Return the part around the first match of a line that is too long to store."""
-    text = match.excerpt.decode("utf-8", "ignore")  # it may start and end within a character
+    text = match.excerpt.decode("utf-8", "ignore").replace("\0", _NUL_SIGN)  # it may start and end within a character
     head = f"({match.excerpt_column:,} bytes) …" if match.excerpt_column else ""
     return f"{head}{text[:LINE_CHARS]}… (the rest of this very long line is left out)"
 
 
 def _cut_line(line: bytes, column: int) -> str:
     """Decode a line; of a very long one, return the part around a column."""
-    text = line.decode("utf-8", "replace").rstrip("\r")
+    text = line.decode("utf-8", "replace").rstrip("\r").replace("\0", _NUL_SIGN)
     if len(text) <= LINE_CHARS:
         return text
     at = len(line[:column].decode("utf-8", "replace"))

@@ -51,10 +51,10 @@ def find_ripgrep() -> str | None:
 def arguments_against_git(workspace: Workspace, place: Workspace.Place) -> list[str]:
     """Return arguments that exclude `.git`, only if it exists: a glob makes ripgrep slower by a fifth."""
     try:
-        workspace.stat(place.child(b".git"), follow=False)
+        exists = workspace.find_status(place.child(b".git"), follow=False) is not None
     except ToolError:
         return []
-    return ["--glob=!.git"]
+    return ["--glob=!.git"] if exists else []
 
 
 @contextmanager

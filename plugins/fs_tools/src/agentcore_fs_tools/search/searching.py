@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from agentcore.api import ToolError, Workspace
@@ -27,6 +27,12 @@ MATCH_LIMIT = 1_000
 COUNT_SECONDS = 5.0
 """Time limit for counting all matches if there are too many to return."""
 
+SKIPPED_SECONDS = 0.25
+"""Time limit of each look for matches in ignored and in binary files, …"""
+
+SKIPPED_SECONDS_ALONE = 2.0
+"""… and if there are no other matches."""
+
 _LOOKED_AT_BYTES = 1 << 20  # checked for a NUL, in a file given as `path`
 _NAMED_BYTES = 256 << 10  # of file names passed to ripgrep: systems limit the size of arguments
 _COUNTS_LIMIT_BYTES = 16 << 20
@@ -46,6 +52,8 @@ class SearchRequest:
         files_only: True if one match per file is enough.
         multiline: True if a match may span lines.
         no_ignore: True to search ignored files as well.
+        binary: True to search files with a NUL as well.
+        limit: Maximum number of matching lines, or of files with `files_only`; None: `MATCH_LIMIT`.
     """
 
     pattern: str
@@ -55,6 +63,8 @@ class SearchRequest:
     files_only: bool = False
     multiline: bool = False
     no_ignore: bool = False
+    binary: bool = False
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,21 @@ class FileHits:
 
 
 @dataclass(slots=True)
+class SkippedFiles:
+    """Files with a match that were left out.
+
+    Args:
+        ignored: Number of files that `.gitignore` names; None: not counted.
+        binary: Files with a NUL, as shown to callers.
+        is_counted: True if there are not more.
+    """
+
+    ignored: int | None = None
+    binary: list[str] = field(default_factory=list)
+    is_counted: bool = True
+
+
+@dataclass(slots=True)
 class SearchOutcome:
     """The result of a search.
 
@@ -76,12 +101,23 @@ class SearchOutcome:
         counts: Number of matches of each file, by its path beneath the root; more than in `hits` if those are cut.
         is_cut: True if there are matches that are not in `hits`.
         is_counted: True if the counts are complete; otherwise there may be more.
+        skipped: Files with a match that were left out.
     """
 
     hits: list[FileHits] = field(default_factory=list)
     counts: dict[bytes, int] = field(default_factory=dict)
     is_cut: bool = False
     is_counted: bool = True
+    skipped: SkippedFiles = field(default_factory=SkippedFiles)
+
+    def limit_hits(self, limit: int) -> None:
+        """Remove matches beyond a limit, so that some of each file stay."""
+        if sum(len(each.matches) for each in self.hits) <= limit:
+            return
+        chosen = pick_evenly(self.hits, limit)
+        share = fair_share([len(each.matches) for each in chosen], limit)
+        self.hits = [replace(each, matches=each.matches[:share]) for each in chosen]
+        self.is_cut = True
 
 
 class Search:
@@ -102,30 +138,91 @@ class Search:
         self._program = program
         self._is_cancelled = is_cancelled
         self._filter = None if request.glob is None else FileFilter(request.glob)
+        self._binary: set[bytes] = set()
         if "\0" in request.pattern:
             raise ToolError("invalid_regex", "The regular expression holds a NUL character.", position=0)
 
-    def run(self) -> SearchOutcome:
+    def run(self, *, count_skipped: bool = False) -> SearchOutcome:
         """Run the search; if there are too many matches, count all and return some of each file.
 
+        Args:
+            count_skipped: True to look for matches in ignored and binary files even if there are other matches.
         Raises:
             ToolError: `invalid_regex`, `binary_file`, `search_failed`, `cancelled`, and those of opening.
         """
-        place = self._workspace.locate(self._request.path)
+        place = self._workspace.find_place(self._request.path)
         status = self._workspace.stat(place)
         # the real path, so that `.gitignore` rules and ripgrep use the same folder names
         place = self._workspace.locate(self._workspace.real_path(place))
         if Workspace.kind_of(status) == "directory":
             area = _Area(place, self._build_ignore_rules(place))
         else:
-            self._refuse_binary(place)
+            if not self._request.binary:
+                self._refuse_binary(place)
             area = _Area(place, is_file=True)
+        outcome = self._run_in(area)
+        if not area.is_file and (outcome.hits or not outcome.is_cut):
+            is_thorough = count_skipped and not outcome.is_cut  # a cut search has taken long enough
+            outcome.skipped = self._find_skipped(area, outcome, is_thorough=is_thorough)
+        if self._request.limit is not None:
+            outcome.limit_hits(self._request.limit)
+        return outcome
+
+    def _run_in(self, area: "_Area") -> SearchOutcome:
         found, is_cut = self._find_candidates(area, MATCH_LIMIT + 1, MATCH_LIMIT)
         if is_cut:
             return self._search_evenly(area, found)
-        hits = self._confirm_hits(place, found, {})
+        hits = self._confirm_hits(area.place, found, {})
         counts = {b"/".join(each.place.parts): each.count for each in hits}
         return SearchOutcome(hits, counts)
+
+    def _find_skipped(self, area: "_Area", outcome: SearchOutcome, *, is_thorough: bool) -> SkippedFiles:
+        """Return which files with a match were left out.
+
+        Args:
+            is_thorough: False: if there are other matches, only those that ripgrep has reported anyway.
+        """
+        skipped = SkippedFiles()
+        binary = self._binary
+        if is_thorough or not outcome.hits:
+            limit_s = SKIPPED_SECONDS if outcome.hits else SKIPPED_SECONDS_ALONE
+            if not self._request.binary:
+                more, skipped.is_counted = self._list_files(area, ["--binary"], limit_s)
+                binary = (binary | more) - outcome.counts.keys()
+            if not self._request.no_ignore:
+                ignored, is_counted = self._list_files(area, ["--no-ignore"], limit_s)
+                skipped.ignored = len(ignored - outcome.counts.keys() - binary)
+                skipped.is_counted = skipped.is_counted and is_counted
+        root = Workspace.Place(area.place.root, ())
+        skipped.binary = [self._workspace.show(root.child(*path.split(b"/"))) for path in sorted(binary)]
+        return skipped
+
+    def _list_files(self, area: "_Area", options: list[str], limit_s: float) -> tuple[set[bytes], bool]:
+        """Return the files with a match under other options, and whether these are all."""
+        found: set[bytes] = set()
+        until = time.monotonic() + limit_s
+
+        def is_over() -> bool:
+            return self._is_cancelled() or time.monotonic() > until
+
+        try:
+            with self._run_ripgrep(
+                area, ["--files-with-matches", "--null", *options], is_over, _COUNTS_LIMIT_BYTES
+            ) as output:
+                rest = b""
+                for block in output:
+                    *paths, rest = (rest + block).split(b"\0")
+                    bare = (path.removeprefix(b"./") for path in paths)
+                    found.update(path for path in bare if self._is_selected(area, FileMatches(path)))
+        except OutputCutError:
+            return found, False
+        except ToolError as error:
+            if self._is_cancelled():
+                raise
+            if error.type not in ("cancelled", "search_failed"):
+                raise
+            return found, False
+        return found, True
 
     def _search_evenly(self, area: "_Area", found: list[FileMatches]) -> SearchOutcome:
         """Count all matches and return some of each file, or of files spread evenly over the tree."""
@@ -146,7 +243,8 @@ class Search:
             head = file.read(_LOOKED_AT_BYTES)
         if is_binary(head):
             shown = self._workspace.show(place)
-            raise ToolError("binary_file", f"{shown!r} is a binary file and is not searched.", path=shown)
+            message = f"{shown!r} is a binary file and is not searched; `binary` searches it nevertheless."
+            raise ToolError("binary_file", message, path=shown)
 
     def _find_candidates(self, area: "_Area", limit_per_file: int, limit: int) -> tuple[list[FileMatches], bool]:
         """Return the matches that ripgrep reports, and whether there may be more."""
@@ -157,6 +255,9 @@ class Search:
             with self._run_ripgrep(area, options, self._is_cancelled) as output:
                 for found in read_candidates(output):
                     if not self._is_selected(area, found):
+                        continue
+                    if found.is_binary and not area.is_file:
+                        self._binary.add(found.path)
                         continue
                     collected.append(found)
                     total += 1 if self._request.files_only else len(found.matches)
@@ -200,6 +301,9 @@ class Search:
         arguments += ["--ignore-case"] * request.ignore_case
         arguments += ["--multiline"] * request.multiline
         arguments += ["--no-ignore"] * request.no_ignore
+        arguments += ["--text"] * request.binary
+        # so that `$` matches before CRLF, but `\r$` still finds CRLF line ends
+        arguments += ["--crlf"] * ("$" in request.pattern and "\\r" not in request.pattern)
         if not area.is_file:
             arguments += arguments_against_git(self._workspace, area.place)
         arguments += ["--", *(b"./" + path for path in area.paths or (b"/".join(area.place.parts),))]
@@ -235,7 +339,7 @@ class Search:
         if area.is_file:
             return True
         parts = found.path.split(b"/")[len(area.place.parts) :]
-        if found.is_binary or GIT_FOLDER in parts:
+        if GIT_FOLDER in parts:
             return False
         return self._filter is None or self._filter(Workspace.show_name(b"/".join(parts)))
 

@@ -1,6 +1,7 @@
 """Encoding, byte order mark and line ends of text files."""
 
 import codecs
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,6 +21,9 @@ _MARKS: Sequence[tuple[bytes, str]] = (  # UTF-32 first: one of its marks starts
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
+_ESCAPING = "surrogateescape"
+_ESCAPED = re.compile(r"[\ud800-\udfff]")
+
 _NAMES_OF_HOSTS = ("punycode", "idna")
 """Codecs for host names, not for files: their time grows with the square of the length."""
 
@@ -32,11 +36,14 @@ class TextForm:
         encoding: Name of the codec.
         mark: The byte order mark at the start, or empty.
         is_guess: True if the encoding was guessed by statistics, not known from a mark or from being valid UTF-8.
+        has_stray_bytes: True if the text is UTF-8 except for some bytes. They are shown as U+FFFD, and an edit
+            preserves them.
     """
 
     encoding: str = "utf-8"
     mark: bytes = b""
     is_guess: bool = False
+    has_stray_bytes: bool = False
 
     @property
     def has_wide_units(self) -> bool:
@@ -46,17 +53,32 @@ class TextForm:
     @property
     def label(self) -> str:
         """Return the encoding for display: `utf-8`, `utf-8 with BOM`, `gb18030 (guessed)`."""
-        return self.encoding + (" with BOM" if self.mark else "") + (" (guessed)" if self.is_guess else "")
+        label = self.encoding + (" with BOM" if self.mark else "") + (" (guessed)" if self.is_guess else "")
+        return f"{label} with some bytes that are not (shown as U+FFFD)" if self.has_stray_bytes else label
+
+    def decode_reversibly(self, content: bytes, shown: str) -> str:
+        """Decode bytes so that `encode` restores them: a stray byte becomes a lone surrogate.
+
+        Raises:
+            ToolError: `cannot_decode`: the bytes are not valid text in this encoding, or would not be restored.
+        """
+        if self.has_stray_bytes:
+            return content.removeprefix(self.mark).decode(self.encoding, _ESCAPING)
+        text = self.decode(content, shown)
+        if self.mark + text.encode(self.encoding, "replace") != content:
+            message = f"{shown!r} read as {self.encoding} would not be written back as it is. Give another `encoding`."
+            raise ToolError("cannot_decode", message, path=shown)
+        return text
 
     def decode(self, content: bytes, shown: str, *, errors: str = "strict") -> str:
-        """Decode bytes, with or without the mark, to text; line ends are preserved.
+        """Decode bytes, with or without the mark, to text; line ends are preserved, stray bytes replaced.
 
         Raises:
             ToolError: `cannot_decode`: the bytes are not valid text in this encoding.
         """
         start = len(self.mark) if content.startswith(self.mark) else 0
         try:
-            text = content[start:].decode(self.encoding, errors)
+            text = content[start:].decode(self.encoding, "replace" if self.has_stray_bytes else errors)
             if not self.encoding.startswith("utf-8"):
                 text.encode("utf-8")  # some codecs produce lone surrogates, which no result may contain
         except UnicodeError as exc:
@@ -74,7 +96,7 @@ class TextForm:
             ToolError: `cannot_encode`: the encoding cannot represent a character.
         """
         try:
-            return self.mark + text.encode(self.encoding)
+            return self.mark + text.encode(self.encoding, _ESCAPING if self.has_stray_bytes else "strict")
         except UnicodeEncodeError as exc:
             message = (
                 f"{shown!r} is {self.encoding}, which cannot hold {text[exc.start]!r}; leave this character out, "
@@ -107,7 +129,18 @@ def named_form(encoding: str, head: bytes = b"") -> TextForm:
         marked = _marked_form(head)
         return marked if marked and marked.encoding.startswith(name) else TextForm(*_little_endian(name))
     found = _marked_form(head)
-    return found if found is not None and found.encoding == name else TextForm(name)
+    form = found if found is not None and found.encoding == name else TextForm(name)
+    if name != UTF8.encoding or _is_utf8(head, is_whole=True):
+        return form
+    return replace(form, has_stray_bytes=bool(form.mark) or guess_encoding(head) == UTF8.encoding)
+
+
+def _is_utf8(head: bytes, *, is_whole: bool) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _codec_name(encoding: str) -> str:
@@ -133,16 +166,18 @@ def detect_form(head: bytes, *, is_whole: bool) -> TextForm | None:
     """
     marked = _marked_form(head)
     if marked is not None:
-        return marked
+        is_valid = marked.encoding != UTF8.encoding or _is_utf8(head, is_whole=is_whole)
+        return marked if is_valid else replace(marked, has_stray_bytes=True)
     if b"\0" in head:
         return None
-    if head.isascii():
+    if head.isascii() or _is_utf8(head, is_whole=is_whole):
         return UTF8
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
-    except UnicodeDecodeError:
-        return _guess_form(head[:SAMPLE_BYTES])
-    return UTF8
+    return _guess_form(head)
+
+
+def show_stray_bytes(text: str) -> str:
+    """Return a text from `TextForm.decode_reversibly` for display, with U+FFFD for each stray byte."""
+    return _ESCAPED.sub("\N{REPLACEMENT CHARACTER}", text) if not text.isascii() else text
 
 
 def detect_line_ends(text: str) -> LineEnds:
@@ -174,4 +209,6 @@ def _little_endian(name: str) -> tuple[str, bytes]:
 
 def _guess_form(sample: bytes) -> TextForm | None:
     encoding = guess_encoding(sample)
+    if encoding == UTF8.encoding:
+        return replace(UTF8, has_stray_bytes=True)
     return None if encoding is None else replace(named_form(encoding), is_guess=True)

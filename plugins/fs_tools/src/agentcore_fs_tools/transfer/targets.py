@@ -33,7 +33,7 @@ def locate_existing(workspace: Workspace, path: str) -> Target:
     Raises:
         ToolError: `path_not_found`, `path_outside_workspace`, …
     """
-    place = workspace.locate(path)
+    place = workspace.find_place(path)
     return Target(place, workspace.show(place), workspace.stat(place, follow=False))
 
 
@@ -55,13 +55,8 @@ def destination_for(workspace: Workspace, source: Target, path: str, *, overwrit
         ToolError: `file_exists`, `same_path`, `destination_inside_source`, `is_a_directory`, `not_a_directory`,
             `path_is_root`, `permission_denied` (a read-only file is in the way), …
     """
-    place = workspace.locate(path)
-    try:
-        status = workspace.stat(place, follow=False)
-    except ToolError as error:
-        if error.type != "path_not_found":
-            raise
-        status = None
+    place = workspace.find_place(path)
+    status = workspace.find_status(place, follow=False)
     target = Target(place, workspace.show(place), status)
     _refuse_root(workspace, target)
     _refuse_itself(workspace, source, target)

@@ -1,6 +1,6 @@
 // The selector engine that the driver evaluates in an isolated world of each document, separate from the page's scripts:
 // `MARK:NUMBER` finds an element by its reference. `!walk`, `!ready` and `!moved` return a new element, outside of the
-// page, whose text is the result.
+// page, whose text is the result; so do `!describe` and `!obstacles`, of one element.
 
 const make = () => {
   const numbers = new WeakMap();
@@ -38,6 +38,23 @@ const make = () => {
       observe();
       return [mark, moves, its(document).readyState];
     },
+    describe: root => {
+      const tree = new Tree(keyOf, heard);
+      return { key: `${mark}:${keyOf(root, true)}`, description: tree.describe(root), byLabel: tree.isOperatedByLabel(root) };
+    },
+    at: (root, x, y) => {
+      let hit = its(document).elementFromPoint(x, y);
+      while (its(hit)?.shadowRoot?.elementFromPoint(x, y) && its(hit).shadowRoot.elementFromPoint(x, y) !== hit) {
+        hit = its(hit).shadowRoot.elementFromPoint(x, y);
+      }
+      const tree = new Tree(keyOf, heard);
+      return hit ? tree.describe(tree.controlAround(hit)) : 'nothing';
+    },
+    obstacles: root => {
+      const tree = new Tree(keyOf, heard);
+      its(root).scrollIntoViewIfNeeded();
+      return { isHidden: tree.isOutOfSight(root), cover: tree.coverOf(root), disabler: tree.disablerOf(root) };
+    },
     walk: (root, deepest) => {
       observer?.disconnect();
       observer = null;
@@ -55,9 +72,9 @@ const make = () => {
   return {
     find(root, said) {
       if (!said.startsWith('!')) return find(said);
-      const [verb, argument] = said.slice(1).split(' ');
+      const [verb, ...numbers] = said.slice(1).split(' ');
       const carrier = its(document).createElement('pre');
-      carrier.textContent = JSON.stringify(verbs[verb](root, argument && Number(argument)));
+      carrier.textContent = JSON.stringify(verbs[verb](root, ...numbers.map(Number)));
       return [carrier];
     },
   };

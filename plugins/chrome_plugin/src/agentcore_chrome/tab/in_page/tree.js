@@ -6,6 +6,8 @@ const URL_CHARS = 200;
 const HINT_CHARS = 40;
 const OPTIONS = 30;
 const DEEPEST = 300;
+/** The maximum length of a text that is the name of an element without a name by its role. */
+const OWN_TEXT_CHARS = 200;
 /** The maximum depth of parts below a container that listens for their clicks. */
 const PART_LEVELS = 4;
 const MANY = 20;
@@ -36,7 +38,10 @@ class Tree {
     this.nodes = [];
   }
 
-  /** Return the lines of a part of the page: `[depth, key, kind, head, rest]`; kind 1: interactive, 2: a frame, 3: both. */
+  /**
+   * Return the lines of a part of the page: `[depth, key, kind, head, rest, description]`; kind 1: interactive, 2: a frame,
+   * 3: both. Only interactive elements are described.
+   */
   lines(root, deepest) {
     const around = { pointer: false, parts: 0, inside: false, hides: false, depth: 0 };
     const items = root instanceof Document
@@ -106,6 +111,71 @@ class Tree {
     return isBlock && items.length ? [null, ...items, null] : element.localName === 'br' ? [null] : items;
   }
 
+  /** Return role and name of an element, whatever is around it. The text of what is not named by its role is its name. */
+  describe(element) {
+    const control = element.localName === 'label' ? this.hiddenControl(element) : null;
+    const role = roleOf(control ?? element);
+    const name = control ? this.labelText(element, control) : this.names.of(element, role) || this.ownText(element, role);
+    const word = role || (its(element).isContentEditable ? 'textbox' : its(element).localName);
+    return name ? `${word} ${quoted(name)}` : word;
+  }
+
+  /** Return the control that an element is part of, or else the element. */
+  controlAround(element) {
+    for (let one = element; one; one = its(one).parentElement ?? its(one).getRootNode().host) {
+      if (ACTED_ON.has(roleOf(one))) return one;
+    }
+    return element;
+  }
+
+  labelText(label, control) {
+    return tidy(this.names.text(label, inner => inner === control));
+  }
+
+  /** Return the text of an element that stands for one thing; areas and editors change theirs, and remain what they are. */
+  ownText(element, role) {
+    if (role && !PARTS.has(role)) return '';
+    if (this.isPage(element) || its(element).isContentEditable || this.scrolls(element)) return '';
+    if (its(element).textContent.length > MANY * OWN_TEXT_CHARS) return '';
+    const text = tidy(this.names.text(element));
+    return text.length > OWN_TEXT_CHARS ? '' : text;
+  }
+
+  /** Return true if a user operates an element by its visible label, as it is hidden itself. */
+  isOperatedByLabel(element) {
+    return LABELLED.has(element.type) && this.isBehindLabel(element);
+  }
+
+  /** Return true if an element cannot be seen. The field of a list widget may be transparent: its value is drawn below it. */
+  isOutOfSight(element) {
+    const checkOpacity = roleOf(element) !== 'combobox' || element.localName === 'select';
+    // the options' first names, which browsers of shells before Chromium 121 know, too
+    const isShown = its(element).checkVisibility({ checkVisibilityCSS: true, checkOpacity });
+    const box = its(element).getBoundingClientRect();
+    if (!box.width || !box.height || !isShown) return true;
+    return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
+  }
+
+  /** Return what is above the middle of an element; empty if nothing is, or only parts of the same control. */
+  coverOf(element) {
+    const box = its(element).getBoundingClientRect();
+    const root = its(element).getRootNode();
+    const hit = root.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    if (!hit || its(hit).contains(element) || its(element).contains(hit)) return '';
+    if (root instanceof ShadowRoot && root.contains(hit)) return '';  // inside one component
+    if (its(hit).closest('label')?.control === element) return '';
+    let cover = hit;
+    const above = one => its(one).parentElement;
+    while (above(cover) && !its(above(cover)).contains(element)) cover = above(cover);
+    return this.describe(cover);
+  }
+
+  /** Return what disables an element other than its own attribute. */
+  disablerOf(element) {
+    const above = its(element).parentElement?.closest('fieldset:disabled, [aria-disabled=true]');
+    return above ? this.describe(above) : '';
+  }
+
   itemsOf(element, role, inner, control) {
     if (!this.holds(element, role)) return [];
     const items = this.below(element, inner);
@@ -124,7 +194,7 @@ class Tree {
   line(element, shown, role, why, items) {
     const acts = why !== '';
     if ((!role || role === 'iframe') && !acts) return null;
-    const name = element === shown ? this.names.of(element, role) : tidy(this.names.text(shown, inner => inner === element));
+    const name = element === shown ? this.names.of(element, role) : this.labelText(shown, element);
     if (PLAIN.has(role) && !acts && !name) return null;
     let inner = joined(items);
     if (role === 'cell' && !acts) return { node: shown, role: 'cell', name: '', states: '', acts, items: inner };
@@ -258,7 +328,7 @@ class Tree {
     for (const item of items) {
       if (item.role === undefined || item.role === 'options') {
         this.nodes.push(item.node);
-        lines.push([depth, this.keyOf(item.node), 0, item.role ?? 'text', `: ${onOneLine(item.text)}`]);
+        lines.push([depth, this.keyOf(item.node), 0, item.role ?? 'text', `: ${onOneLine(item.text)}`, '']);
         continue;
       }
       const first = item.items[0];
@@ -267,7 +337,8 @@ class Tree {
       const head = item.role + (item.name ? ` ${quoted(item.name)}` : '');
       const kind = (item.acts ? 1 : 0) + (item.role === 'iframe' ? 2 : 0);
       this.nodes.push(item.node);
-      lines.push([depth, this.keyOf(item.node, item.acts), kind, head, item.states + tail]);
+      const description = item.acts ? this.describe(item.node) : '';
+      lines.push([depth, this.keyOf(item.node, item.acts), kind, head, item.states + tail, description]);
       this.write(isText ? item.items.slice(1) : item.items, depth + 1, deepest, lines);
     }
   }

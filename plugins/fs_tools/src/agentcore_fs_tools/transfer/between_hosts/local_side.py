@@ -110,7 +110,7 @@ class CopyingSide:
         self._refuse_large(asked.path, asked.size_bytes)
         workspace = self._workspace
         place = self._workspace.locate(asked.path)
-        status = _find_status(workspace, place)
+        status = workspace.find_status(place)
         if status is not None:
             self._refuse_replacing(place, status, overwrite=asked.overwrite)
         return TargetFacts(
@@ -160,15 +160,6 @@ class CopyingSide:
                 "hosts (setting `between_hosts_mb` of fs_tools, on either side)."
             )
             raise ToolError("file_too_large", message, path=path, size_bytes=size_bytes, limit_bytes=limit)
-
-
-def _find_status(workspace: Workspace, place: Workspace.Place) -> os.stat_result | None:
-    try:
-        return workspace.stat(place)
-    except ToolError as error:
-        if error.type != "path_not_found":
-            raise
-        return None
 
 
 def _compute_version(status: os.stat_result) -> str:

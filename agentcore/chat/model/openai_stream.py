@@ -1,0 +1,307 @@
+"""The stream of an OpenAI-compatible server in one form, whatever its server makes of the protocol.
+
+How a stream is cut into chunks never changes its meaning: thinking in tags is separated from the answer, the calls are
+passed on whole at the end, the last report of tokens counts, an answer that came as one JSON document is read like a
+stream. The adapter of pydantic-ai reads what comes out of here.
+"""
+
+import json
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from openai import APIError, AsyncStream
+from openai.types.chat import ChatCompletionChunk
+from openai.types.chat.chat_completion_chunk import (
+    Choice,
+    ChoiceDelta,
+    ChoiceDeltaToolCall,
+    ChoiceDeltaToolCallFunction,
+)
+
+from agentcore.chat.model.thinking_tags import THINKING_FIELD, ThinkingSplitter
+
+DETAILS_FIELD = "reasoning_details"
+"""Reasoning that has to be sent back unchanged, as OpenRouter defines it."""
+
+_DOCUMENT_BYTES = 16 * 1024 * 1024
+_JOINED = ("text", "summary", "data")
+
+
+class ChatStream:
+    """Stands for the SDK's stream of one answer.
+
+    Args:
+        source: The SDK's stream, before anything was read of it.
+        adds_usage: True if the server reports the tokens of each chunk, and not all so far.
+    """
+
+    def __init__(self, source: AsyncStream[ChatCompletionChunk], *, adds_usage: bool = False) -> None:
+        self._source = source
+        self._adds_usage = adds_usage
+        self._has_done_mark = False
+        self._template: ChatCompletionChunk | None = None
+        self._thinking = ThinkingSplitter()
+        self._calls = _Calls()
+        self._details = _ReasoningDetails()
+        self._has_text = False
+        self._finish_reason: Any = None
+        self._usage: Any = None
+
+    async def close(self) -> None:
+        """End the request."""
+        await self._source.close()
+
+    async def __aiter__(self) -> AsyncIterator[ChatCompletionChunk]:
+        async for chunk in self._read_chunks():
+            self._template = self._template or chunk
+            self._read_usage(chunk)
+            choice = chunk.choices[0] if chunk.choices else None
+            if choice is None or choice.delta is None:
+                continue
+            self._finish_reason = choice.finish_reason or self._finish_reason
+            for delta in self._read_delta(choice.delta):
+                yield self._make_chunk(delta)
+        for delta in self._read_end():
+            yield self._make_chunk(delta)
+        yield self._make_chunk({}, finish_reason=self._find_finish_reason())
+        if self._usage is not None:
+            yield self._make_chunk(None, usage=self._usage)
+
+    async def _read_chunks(self) -> AsyncIterator[ChatCompletionChunk]:
+        content_type = self._source.response.headers.get("content-type", "")
+        if content_type.partition(";")[0].strip().lower() == "application/json":
+            yield await self._read_document()
+            return
+        self._watch_done_mark()
+        async for chunk in self._source:
+            yield chunk
+
+    def _watch_done_mark(self) -> None:
+        """Note whether the server ended its stream: the SDK does not tell that from a closed connection."""
+        events = self._source._iter_events  # noqa: SLF001 - the only place that sees the events
+
+        async def iter_events() -> AsyncIterator[Any]:
+            async for event in events():
+                self._has_done_mark |= event.data.startswith("[DONE]")
+                yield event
+
+        self._source._iter_events = iter_events  # type: ignore[method-assign]  # noqa: SLF001 - as above
+
+    async def _read_document(self) -> ChatCompletionChunk:
+        """Read an answer that came as one JSON document, though a stream was requested.
+
+        Raises:
+            APIError: It is an error.
+        """
+        response = self._source.response
+        body = bytearray()
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _DOCUMENT_BYTES:
+                raise APIError("the answer is too large", response.request, body=None)
+        document = _parse_object(bytes(body))
+        error = document.get("error")
+        choices = document.get("choices")
+        choice: Any = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if error or not isinstance(message, dict):
+            said = error.get("message") if isinstance(error, dict) else error
+            raise APIError(str(said or body[:300].decode("utf-8", "replace")), response.request, body=error)
+        self._has_done_mark = True
+        calls = message.get("tool_calls")
+        delta = {**message, "tool_calls": [{"index": n, **call} for n, call in enumerate(calls)] if calls else None}
+        whole = {"index": 0, "delta": delta, "finish_reason": choice.get("finish_reason")}
+        return ChatCompletionChunk.construct(**{**document, "choices": [whole]})
+
+    def _read_usage(self, chunk: ChatCompletionChunk) -> None:
+        if chunk.usage is None:
+            return
+        if self._usage is None or not self._adds_usage:
+            self._usage = chunk.usage
+            return
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
+            setattr(self._usage, name, (getattr(self._usage, name) or 0) + (getattr(chunk.usage, name) or 0))
+
+    def _read_delta(self, delta: ChoiceDelta) -> list[dict[str, Any]]:
+        fields = {**delta.__dict__, **(delta.model_extra or {})}
+        self._calls.add_all(fields.pop("tool_calls", None))
+        self._calls.add_legacy(fields.pop("function_call", None))
+        self._details.add_all(fields.pop(DETAILS_FIELD, None))
+        content = fields.pop("content", None)
+        deltas = [fields] if any(fields.values()) else []
+        if isinstance(content, str):
+            deltas += [self._text_delta(kind, text) for kind, text in self._thinking.add(content)]
+        elif content:
+            self._has_text = True
+            deltas.append({"content": content})
+        return deltas
+
+    def _read_end(self) -> list[dict[str, Any]]:
+        deltas = [self._text_delta(kind, text) for kind, text in self._thinking.flush()]
+        calls = self._calls.to_deltas()
+        if calls:
+            deltas.append({"tool_calls": calls})
+        if self._details.items:
+            deltas.append({DETAILS_FIELD: self._details.items})
+        return deltas
+
+    def _text_delta(self, kind: str, text: str) -> dict[str, Any]:
+        if kind == "thinking":
+            return {THINKING_FIELD: text}
+        self._has_text = True
+        return {"content": text}
+
+    def _find_finish_reason(self) -> Any:
+        """Return why the answer ended; where the server ended its stream without saying so, it is complete."""
+        if self._finish_reason or not self._has_done_mark:
+            return self._finish_reason
+        if self._calls.are_whole:
+            return "tool_calls"
+        return "stop" if self._has_text and not self._calls else None
+
+    def _make_chunk(
+        self, delta: Mapping[str, Any] | None, *, finish_reason: Any = None, usage: Any = None
+    ) -> ChatCompletionChunk:
+        choice = (
+            None
+            if delta is None
+            else Choice.construct(index=0, delta=ChoiceDelta.construct(**delta), finish_reason=finish_reason)
+        )
+        head = {} if self._template is None else {**self._template.__dict__}
+        return ChatCompletionChunk.construct(**{**head, "choices": [] if choice is None else [choice], "usage": usage})
+
+
+class _Calls:
+    """Puts the calls of one answer together, from pieces in any order."""
+
+    def __init__(self) -> None:
+        self._calls: list[_Call] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    @property
+    def are_whole(self) -> bool:
+        """True if there are calls, and the arguments of each are JSON."""
+        return bool(self._calls) and all(call.is_whole for call in self._calls)
+
+    def add_all(self, pieces: Any) -> None:
+        for piece in pieces or ():
+            fields = piece if isinstance(piece, dict) else {**piece.__dict__, **(piece.model_extra or {})}
+            function = fields.get("function")
+            named = function if isinstance(function, dict) else {} if function is None else function.__dict__
+            call = self._find_call(fields.get("index"), fields.get("id"), named.get("name"))
+            call.add(fields.get("id"), named.get("name"), named.get("arguments"))
+            call.extra |= {name: value for name, value in fields.items() if name not in _KNOWN and value is not None}
+
+    def add_legacy(self, function: Any) -> None:
+        """Add a call in the form before there were several in one answer."""
+        if function is not None:
+            fields = function if isinstance(function, dict) else function.__dict__
+            self._find_call(0, None, fields.get("name")).add(None, fields.get("name"), fields.get("arguments"))
+
+    def to_deltas(self) -> list[ChoiceDeltaToolCall]:
+        return [call.to_delta(number) for number, call in enumerate(self._calls)]
+
+    def _find_call(self, index: Any, call_id: Any, name: Any) -> "_Call":
+        """Return the call that a piece belongs to.
+
+        An id decides; without one, the index; without either, the last call, unless the piece names a tool again.
+        """
+        if call_id:
+            known = [call for call in self._calls if call.call_id == call_id]
+            # two calls may have one id; then their indexes differ, and each piece that begins one names its tool
+            if known and (not name or index in (None, known[-1].index)):
+                return known[-1]
+        same_index = [call for call in self._calls if call.index == index and index is not None]
+        if same_index and not (call_id and same_index[-1].call_id):
+            return same_index[-1]
+        if index is None and not call_id and self._calls and not (name and self._calls[-1].is_whole):
+            return self._calls[-1]
+        self._calls.append(_Call(index))
+        return self._calls[-1]
+
+
+_KNOWN = frozenset(("index", "id", "type", "function"))
+
+
+class _Call:
+    """One call that is put together."""
+
+    def __init__(self, index: Any) -> None:
+        self.index = index
+        self.call_id = ""
+        self.extra: dict[str, Any] = {}
+        self._name = ""
+        self._arguments = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """True if its arguments are a JSON document."""
+        return bool(self._name) and (not self._arguments.strip() or _is_json(self._arguments))
+
+    def add(self, call_id: Any, name: Any, arguments: Any) -> None:
+        """Add a piece: a part of the name and of the arguments, or either once more."""
+        if isinstance(call_id, str) and call_id:
+            self.call_id = call_id
+        if isinstance(name, str) and name:
+            self._name = name if name.startswith(self._name) else self._name + name
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if isinstance(arguments, str) and arguments:
+            self._arguments = _join_arguments(self._arguments, arguments)
+
+    def to_delta(self, number: int) -> ChoiceDeltaToolCall:
+        function = ChoiceDeltaToolCallFunction.construct(name=self._name, arguments=self._arguments)
+        call_id = self.call_id or f"call_{secrets.token_hex(8)}"
+        return ChoiceDeltaToolCall.construct(index=number, id=call_id, type="function", function=function, **self.extra)
+
+
+def _join_arguments(begun: str, piece: str) -> str:
+    """Append a piece of JSON text; a server may also repeat what it has sent, alone or with more."""
+    if begun.lstrip().startswith("{") and (piece.startswith(begun) or _is_json(begun)):
+        return piece if piece.startswith(begun) else begun
+    return begun + piece
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class _ReasoningDetails:
+    """Collects reasoning that has to be sent back: items in their order, each put together from its pieces."""
+
+    def __init__(self) -> None:
+        self.items: list[dict[str, Any]] = []
+
+    def add_all(self, pieces: Any) -> None:
+        if not isinstance(pieces, list):
+            return
+        for piece in pieces:
+            if isinstance(piece, dict):
+                self._add(piece)
+
+    def _add(self, piece: dict[str, Any]) -> None:
+        key = piece.get("type"), piece.get("index"), piece.get("id")
+        known = next(
+            (item for item in self.items if (item.get("type"), item.get("index"), item.get("id")) == key), None
+        )
+        if known is None or piece.get("index") is None:
+            self.items.append(dict(piece))
+            return
+        for name, value in piece.items():
+            is_text = name in _JOINED and isinstance(value, str) and isinstance(known.get(name), str)
+            known[name] = known[name] + value if is_text else value
+
+
+def _parse_object(body: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
